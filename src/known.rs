@@ -1,0 +1,134 @@
+//! Three-valued knowledge: a fact is a value, absent, or unknown for a stated reason. Knows spans only.
+
+use crate::source::Span;
+use std::fmt;
+
+/// What is known of something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Known<T> {
+    /// It is this.
+    Value(T),
+    /// It was not stated, and nothing supplies it.
+    Absent,
+    /// It exists but cannot be told from the files at hand.
+    Unknown(Why),
+}
+
+/// Why a fact is unknown: the one thing that would decide it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// A template expression that has not been evaluated (`{{ … }}`, `{% … %}`).
+    Template,
+    /// A placeholder to be filled in by hand or by a script (`<GPU>`, `REPLACE_ME`, `${X}`).
+    Placeholder,
+    /// A variable, parameter or environment value without a value at hand: its name.
+    Variable(Box<str>),
+    /// Computed elsewhere: a data source, a resource attribute, a remote module. What it is.
+    Remote(Box<str>),
+    /// An image named by digest only: its version is not in the name.
+    DigestOnly,
+    /// A value that the catalog has no row for: the value.
+    NotInCatalog(Box<str>),
+    /// Several candidates disagree: what they are.
+    Ambiguous(Box<str>),
+    /// A value of another type than the field has, or one that does not parse: the value.
+    Malformed(Box<str>),
+    /// Nothing in the files states it: what would.
+    NotStated(Box<str>),
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::Template => write!(f, "a template expression decides it"),
+            Why::Placeholder => write!(f, "a placeholder stands for it"),
+            Why::Variable(name) => write!(f, "the variable {name} has no value here"),
+            Why::Remote(what) => write!(f, "{what} decides it at run time"),
+            Why::DigestOnly => write!(f, "the image is named by digest only"),
+            Why::NotInCatalog(value) => write!(f, "the catalog has no row for {value}"),
+            Why::Ambiguous(values) => write!(f, "several candidates disagree: {values}"),
+            Why::Malformed(value) => write!(f, "{value} cannot be read as a value of this field"),
+            Why::NotStated(what) => write!(f, "{what} is not stated in these files"),
+        }
+    }
+}
+
+/// A leaf of the fact vocabulary: what is known, and where that was decided.
+///
+/// The span of a value is the text that states it (or, for a default, the nearest text around it); the
+/// span of an absent fact is the innermost existing text under which it would stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fact<T> {
+    /// The three-valued value.
+    pub known: Known<T>,
+    /// Where it was decided.
+    pub span: Span,
+}
+
+impl<T> Fact<T> {
+    /// A known value.
+    pub fn value(value: T, span: Span) -> Self {
+        Self { known: Known::Value(value), span }
+    }
+
+    /// Not stated under `span`.
+    pub fn absent(span: Span) -> Self {
+        Self { known: Known::Absent, span }
+    }
+
+    /// Unknown, and why.
+    pub fn unknown(why: Why, span: Span) -> Self {
+        Self { known: Known::Unknown(why), span }
+    }
+
+    /// A value, or absent at `span`.
+    pub fn from_option(value: Option<T>, span: Span) -> Self {
+        value.map_or_else(|| Self::absent(span), |v| Self::value(v, span))
+    }
+
+    /// The value, if it is known.
+    pub fn get(&self) -> Option<&T> {
+        match &self.known {
+            Known::Value(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Whether it was not stated.
+    pub fn is_absent(&self) -> bool {
+        matches!(self.known, Known::Absent)
+    }
+
+    /// Whether it exists but cannot be told.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self.known, Known::Unknown(_))
+    }
+
+    /// The same knowledge through a function.
+    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Fact<U> {
+        self.and_then(|value| Known::Value(f(value)))
+    }
+
+    /// The same knowledge through a function that may not know.
+    pub fn and_then<U>(self, f: impl FnOnce(T) -> Known<U>) -> Fact<U> {
+        let known = match self.known {
+            Known::Value(value) => f(value),
+            Known::Absent => Known::Absent,
+            Known::Unknown(why) => Known::Unknown(why),
+        };
+        Fact { known, span: self.span }
+    }
+
+    /// The value, or `default` where it is absent (API defaulting); unknown stays unknown.
+    pub fn or_default(self, default: T) -> Self {
+        match self.known {
+            Known::Absent => Self::value(default, self.span),
+            _ => self,
+        }
+    }
+
+    /// This fact unless it is absent, then the other one.
+    pub fn or(self, other: impl FnOnce() -> Self) -> Self {
+        if self.is_absent() { other() } else { self }
+    }
+}

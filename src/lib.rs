@@ -1,0 +1,16 @@
+//! gpulint tells, before anything is deployed, whether a GPU workload will schedule, start, fit in memory,
+//! talk fast enough, scale, stay up and stay private.
+//!
+//! ```text
+//! discover -> parse -> extract -> FACTS -> link -> evaluate -> FINDINGS -> judge -> VERDICT -> report
+//! paths       spanned   per        what    joined   rules x     what is     config,  shown /     human, json,
+//! + kind      trees     format     is so   facts    catalog     wrong       ignores  waived /    sarif
+//!                                                                                    stale
+//! ```
+//!
+//! Arrows go one way; `tests/architecture.rs` holds the table of who may use whom.
+
+pub mod known;
+pub mod parse;
+pub mod source;
+pub mod version;

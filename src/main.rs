@@ -1,0 +1,3 @@
+//! The `gpulint` binary.
+
+fn main() {}

@@ -1,0 +1,34 @@
+//! Syntaxes: text in, a spanned [`Tree`] out, with comments, and problems instead of failure.
+//! Knows bytes and grammars; knows neither Kubernetes nor GPUs.
+
+pub mod scalar;
+mod tree;
+
+pub use tree::{Builder, Dialect, Entry, Node, NodeId, NodeKind, Problem, Raw, Tree, View};
+
+use crate::known::Why;
+
+/// Whether a scalar is a placeholder rather than a value, and of which sort: `{{ … }}`, `${X}`, `$X`,
+/// `$(x)`, `<X>`, `REPLACE_ME`. Text that only contains a placeholder is unknown as a whole.
+pub fn placeholder(text: &str) -> Option<Why> {
+    let text = text.trim();
+    if text.contains("{{") || text.contains("{%") {
+        return Some(Why::Template);
+    }
+    if let Some(at) = text.find("${").or_else(|| text.find("$(")) {
+        let name: String =
+            text[at + 2..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_' || *c == '.').collect();
+        return Some(Why::Variable(name.into()));
+    }
+    if let Some(name) = text.strip_prefix('$')
+        && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+    {
+        return Some(Why::Variable(name.into()));
+    }
+    let bracketed = text.starts_with('<') && text.ends_with('>') && text.len() > 2 && !text.contains("://");
+    let upper = text.to_ascii_uppercase();
+    let words =
+        ["REPLACE_ME", "REPLACEME", "CHANGE_ME", "CHANGEME", "PLACEHOLDER", "REPLACED-BY-KUSTOMIZE", "REPLACE-ME"];
+    (bracketed || words.iter().any(|w| upper.contains(w)) || upper.starts_with("YOUR_") || upper.starts_with("YOUR-"))
+        .then_some(Why::Placeholder)
+}

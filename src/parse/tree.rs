@@ -1,0 +1,510 @@
+//! The spanned tree that every syntax is read into.
+
+use super::scalar::{self, Scalar};
+use crate::known::{Fact, Known, Why};
+use crate::source::{SourceId, Span, Traced};
+use std::sync::Arc;
+
+/// Index of a node in its [`Tree`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub u32);
+
+/// How plain scalars of a tree are typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Dialect {
+    /// sigs.k8s.io/yaml (YAML 1.1 scalars): Kubernetes, Helm.
+    #[default]
+    Kubernetes,
+    /// YAML 1.2 core schema (also what go-yaml v3 does for these types): Compose, GitHub, conda, our own files.
+    Core,
+    /// JSON, TOML, HCL: the syntax itself types its scalars.
+    Typed,
+}
+
+/// What a node is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum NodeKind {
+    /// An explicit or implicit null.
+    Null,
+    /// A scalar; `plain` when it stands without quotes and so takes its type from its text.
+    Scalar {
+        /// The decoded text.
+        text: Traced,
+        /// Unquoted.
+        plain: bool,
+    },
+    /// Key-value pairs in the order written, duplicates kept.
+    Map(Vec<Entry>),
+    /// Items in order.
+    Seq(Vec<NodeId>),
+    /// Another node of the tree, shared. Never expanded: walk with a budget.
+    Alias(NodeId),
+    /// An expression whose value is not known (HCL, CloudFormation functions).
+    Unknown(Why),
+}
+
+/// One key and its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// The key node.
+    pub key: NodeId,
+    /// The value node.
+    pub value: NodeId,
+}
+
+/// Something wrong with the text: said once, with its place; the rest of the file is still read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Where.
+    pub span: Span,
+    /// What, as a sentence without a full stop.
+    pub message: String,
+}
+
+#[derive(Debug, Clone)]
+struct Data {
+    kind: NodeKind,
+    span: Span,
+    tag: Option<Box<str>>,
+}
+
+/// A parsed file: documents, comments and problems. Nodes refer to each other by [`NodeId`].
+#[derive(Debug, Clone)]
+pub struct Tree {
+    /// The file it was read from.
+    pub source: SourceId,
+    /// How plain scalars are typed.
+    pub dialect: Dialect,
+    /// Roots of the documents, in order. A document that did not parse is missing and has a problem.
+    pub documents: Vec<NodeId>,
+    /// Comments, from the comment sign to the end of the text of the comment.
+    pub comments: Vec<Span>,
+    /// What was wrong with the text.
+    pub problems: Vec<Problem>,
+    nodes: Vec<Data>,
+}
+
+/// Puts a [`Tree`] together, children before parents.
+#[derive(Debug)]
+pub struct Builder {
+    tree: Tree,
+}
+
+impl Builder {
+    /// An empty tree of a file.
+    pub fn new(source: SourceId, dialect: Dialect) -> Self {
+        let tree = Tree { source, dialect, documents: vec![], comments: vec![], problems: vec![], nodes: vec![] };
+        Self { tree }
+    }
+
+    /// Adds a node.
+    pub fn add(&mut self, kind: NodeKind, span: Span) -> NodeId {
+        self.tree.nodes.push(Data { kind, span, tag: None });
+        NodeId(self.tree.nodes.len() as u32 - 1)
+    }
+
+    /// Adds a scalar whose text stands verbatim in the source; `span` includes quotes, `start` is where the
+    /// text itself starts.
+    pub fn scalar(&mut self, text: &str, plain: bool, span: Span, start: usize) -> NodeId {
+        self.add(NodeKind::Scalar { text: Traced::verbatim(text, span, start), plain }, span)
+    }
+
+    /// Sets the tag of a node (`!Ref`).
+    pub fn tag(&mut self, node: NodeId, tag: &str) {
+        self.tree.nodes[node.0 as usize].tag = Some(tag.into());
+    }
+
+    /// Replaces a node's content and span, for containers that are closed after their children.
+    pub fn set(&mut self, node: NodeId, kind: NodeKind, span: Span) {
+        let data = &mut self.tree.nodes[node.0 as usize];
+        data.kind = kind;
+        data.span = span;
+    }
+
+    /// The tree under construction.
+    pub fn tree(&mut self) -> &mut Tree {
+        &mut self.tree
+    }
+
+    /// The finished tree.
+    pub fn finish(self) -> Tree {
+        self.tree
+    }
+}
+
+impl Tree {
+    /// A handle on a node.
+    pub fn node(&self, id: NodeId) -> Node<'_> {
+        Node { tree: self, id }
+    }
+
+    /// Handles on the documents.
+    pub fn roots(&self) -> impl Iterator<Item = Node<'_>> {
+        self.documents.iter().map(|&id| self.node(id))
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether nothing was read.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+}
+
+/// A handle on a node of a tree. Aliases are followed, merge keys (`<<`) are applied by [`Node::entries`].
+#[derive(Clone, Copy)]
+pub struct Node<'t> {
+    tree: &'t Tree,
+    id: NodeId,
+}
+
+impl std::fmt::Debug for Node<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Node({}, {:?})", self.id.0, self.kind())
+    }
+}
+
+impl<'t> Node<'t> {
+    fn data(self) -> &'t Data {
+        let mut data = &self.tree.nodes[self.id.0 as usize];
+        // An alias may only point backwards, so this ends.
+        while let NodeKind::Alias(target) = data.kind {
+            data = &self.tree.nodes[target.0 as usize];
+        }
+        data
+    }
+
+    /// The tree it belongs to.
+    pub fn tree(self) -> &'t Tree {
+        self.tree
+    }
+
+    /// Its index, after following aliases.
+    pub fn id(self) -> NodeId {
+        let mut id = self.id;
+        while let NodeKind::Alias(target) = self.tree.nodes[id.0 as usize].kind {
+            id = target;
+        }
+        id
+    }
+
+    /// What it is, after following aliases.
+    pub fn kind(self) -> &'t NodeKind {
+        &self.data().kind
+    }
+
+    /// Where it stands: for an alias, the text of the alias.
+    pub fn span(self) -> Span {
+        self.tree.nodes[self.id.0 as usize].span
+    }
+
+    /// Its explicit tag without a handle prefix being resolved (`!Ref`).
+    pub fn tag(self) -> Option<&'t str> {
+        self.data().tag.as_deref()
+    }
+
+    /// Whether it is null.
+    pub fn is_null(self) -> bool {
+        matches!(self.scalar(), Some(Scalar::Null))
+    }
+
+    /// Whether it is a mapping.
+    pub fn is_map(self) -> bool {
+        matches!(self.kind(), NodeKind::Map(_))
+    }
+
+    /// Whether it is a sequence.
+    pub fn is_seq(self) -> bool {
+        matches!(self.kind(), NodeKind::Seq(_))
+    }
+
+    /// The typed scalar under the tree's dialect; `None` for containers and unknowns.
+    pub fn scalar(self) -> Option<Scalar<'t>> {
+        match self.kind() {
+            NodeKind::Null => Some(Scalar::Null),
+            NodeKind::Scalar { text, plain } => Some(match (self.tag(), plain) {
+                (Some("!!str" | "tag:yaml.org,2002:str"), _) | (_, false) => Scalar::Str(text.text()),
+                _ => scalar::resolve(text.text(), self.tree.dialect),
+            }),
+            _ => None,
+        }
+    }
+
+    /// The text of a scalar, whatever its type; `None` for null and containers.
+    pub fn text(self) -> Option<&'t str> {
+        self.traced().map(Traced::text)
+    }
+
+    /// The text of a scalar with its way back to the source.
+    pub fn traced(self) -> Option<&'t Traced> {
+        match self.kind() {
+            NodeKind::Scalar { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The string value: a scalar that is a string in this dialect.
+    pub fn as_str(self) -> Option<&'t str> {
+        match self.scalar() {
+            Some(Scalar::Str(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The Boolean value in this dialect.
+    pub fn as_bool(self) -> Option<bool> {
+        match self.scalar() {
+            Some(Scalar::Bool(value)) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The integer value in this dialect.
+    pub fn as_int(self) -> Option<i64> {
+        match self.scalar() {
+            Some(Scalar::Int(value)) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Entries of a mapping with merge keys applied (own keys win, earlier merges win); empty otherwise.
+    pub fn entries(self) -> Vec<(Node<'t>, Node<'t>)> {
+        let mut out: Vec<(Node<'t>, Node<'t>)> = Vec::new();
+        self.collect_entries(&mut out, 0);
+        out
+    }
+
+    fn collect_entries(self, out: &mut Vec<(Node<'t>, Node<'t>)>, depth: usize) {
+        let NodeKind::Map(entries) = self.kind() else { return };
+        if depth > 16 {
+            return;
+        }
+        let own = entries.iter().map(|e| (self.tree.node(e.key), self.tree.node(e.value)));
+        let (merges, plain): (Vec<_>, Vec<_>) = own.partition(|(key, _)| key.text() == Some("<<"));
+        for (key, value) in plain {
+            match out.iter_mut().find(|(k, _)| k.text().is_some() && k.text() == key.text()) {
+                // A later duplicate of the same mapping wins, a merged key never does.
+                Some(slot) if depth == 0 => *slot = (key, value),
+                Some(_) => {}
+                None => out.push((key, value)),
+            }
+        }
+        for (_, merged) in merges {
+            match merged.kind() {
+                NodeKind::Seq(items) => {
+                    items.iter().for_each(|&i| self.tree.node(i).collect_entries(out, depth + 1));
+                }
+                _ => merged.collect_entries(out, depth + 1),
+            }
+        }
+    }
+
+    /// The key and value of an entry of a mapping, merge keys applied; the last of duplicates, as kubectl does.
+    pub fn entry(self, key: &str) -> Option<(Node<'t>, Node<'t>)> {
+        let NodeKind::Map(entries) = self.kind() else { return None };
+        let own = entries.iter().rev().find(|e| self.tree.node(e.key).text() == Some(key));
+        if let Some(e) = own {
+            return Some((self.tree.node(e.key), self.tree.node(e.value)));
+        }
+        let merges = entries.iter().any(|e| self.tree.node(e.key).text() == Some("<<"));
+        if !merges {
+            return None;
+        }
+        self.entries().into_iter().find(|(k, _)| k.text() == Some(key))
+    }
+
+    /// The value under a key.
+    pub fn get(self, key: &str) -> Option<Node<'t>> {
+        self.entry(key).map(|(_, value)| value)
+    }
+
+    /// The value under a dotted path of keys, `spec.template.spec`.
+    pub fn path(self, path: &str) -> Option<Node<'t>> {
+        path.split('.').try_fold(self, |node, key| node.get(key))
+    }
+
+    /// Items of a sequence; empty otherwise.
+    pub fn items(self) -> impl Iterator<Item = Node<'t>> {
+        let ids: &[NodeId] = match self.kind() {
+            NodeKind::Seq(items) => items,
+            _ => &[],
+        };
+        ids.iter().map(move |&id| self.tree.node(id))
+    }
+
+    /// A short text to label instead of a whole container: the first key of a mapping, the first item of a
+    /// sequence, the scalar itself.
+    pub fn head(self) -> Span {
+        match self.kind() {
+            NodeKind::Map(entries) => match entries.first() {
+                Some(e) => self.tree.node(e.key).span(),
+                None => self.span(),
+            },
+            NodeKind::Seq(items) => items.first().map_or(self.span(), |&i| self.tree.node(i).head()),
+            _ => self.span(),
+        }
+    }
+
+    /// A view that starts here.
+    pub fn view(self) -> View<'t> {
+        View { node: Some(self), place: self.head() }
+    }
+}
+
+/// A place in a tree that may be missing: absent facts still know the innermost text they would stand under.
+#[derive(Debug, Clone, Copy)]
+pub struct View<'t> {
+    node: Option<Node<'t>>,
+    place: Span,
+}
+
+impl<'t> View<'t> {
+    /// A view of something that may not be there; `place` is the text it would stand under.
+    pub fn new(node: Option<Node<'t>>, place: Span) -> Self {
+        Self { node, place }
+    }
+
+    /// The value under a key, or absent under this place.
+    pub fn get(self, key: &str) -> View<'t> {
+        match self.node.and_then(|n| n.entry(key)) {
+            Some((key, value)) => {
+                let scalar = matches!(value.kind(), NodeKind::Scalar { .. } | NodeKind::Unknown(_));
+                View { node: Some(value), place: if scalar { value.span() } else { key.span() } }
+            }
+            None => View { node: None, place: self.place },
+        }
+    }
+
+    /// The value under a dotted path of keys.
+    pub fn path(self, path: &str) -> View<'t> {
+        path.split('.').fold(self, |view, key| view.get(key))
+    }
+
+    /// The node, if it is there.
+    pub fn node(self) -> Option<Node<'t>> {
+        self.node
+    }
+
+    /// Whether something other than null stands here.
+    pub fn is_some(self) -> bool {
+        self.node.is_some_and(|n| !n.is_null())
+    }
+
+    /// The text to label: a scalar itself, the key of a container, the innermost existing text otherwise.
+    pub fn place(self) -> Span {
+        self.place
+    }
+
+    /// Views of the items of a sequence; empty otherwise.
+    pub fn items(self) -> impl Iterator<Item = View<'t>> {
+        self.node.into_iter().flat_map(|n| n.items().map(Node::view))
+    }
+
+    /// Keys and views of the entries of a mapping; empty otherwise. Keys without text are left out.
+    pub fn entries(self) -> Vec<(&'t str, View<'t>)> {
+        let entries = self.node.map(Node::entries).unwrap_or_default();
+        entries.into_iter().filter_map(|(k, _)| k.text()).map(|key| (key, self.get(key))).collect()
+    }
+
+    fn fact<T>(self, read: impl FnOnce(Node<'t>) -> Option<T>) -> Fact<T> {
+        let Some(node) = self.node else { return Fact::absent(self.place) };
+        let known = match node.kind() {
+            NodeKind::Unknown(why) => Known::Unknown(why.clone()),
+            NodeKind::Null => Known::Absent,
+            NodeKind::Scalar { text, .. } => match read(node) {
+                Some(value) => Known::Value(value),
+                None if node.is_null() => Known::Absent,
+                None => Known::Unknown(
+                    super::placeholder(text.text()).unwrap_or_else(|| Why::Malformed(text.text().into())),
+                ),
+            },
+            NodeKind::Map(_) | NodeKind::Seq(_) | NodeKind::Alias(_) => {
+                Known::Unknown(Why::Malformed("a collection".into()))
+            }
+        };
+        Fact { known, span: self.place }
+    }
+
+    /// The text of a scalar of any type; placeholders are unknown.
+    pub fn string(self) -> Fact<String> {
+        self.fact(|n| match n.scalar() {
+            Some(Scalar::Null) | None => None,
+            Some(_) => n.text().filter(|t| super::placeholder(t).is_none()).map(str::to_owned),
+        })
+    }
+
+    /// The text of a scalar with its way back to the source; placeholders are kept.
+    pub fn traced(self) -> Option<&'t Traced> {
+        self.node.and_then(Node::traced)
+    }
+
+    /// A Boolean in this dialect, or the strings `true` and `false` where a template quoted them.
+    pub fn boolean(self) -> Fact<bool> {
+        self.fact(|n| match n.scalar() {
+            Some(Scalar::Bool(value)) => Some(value),
+            Some(Scalar::Str(text)) if text.eq_ignore_ascii_case("true") => Some(true),
+            Some(Scalar::Str(text)) if text.eq_ignore_ascii_case("false") => Some(false),
+            _ => None,
+        })
+    }
+
+    /// A whole number, quoted or not.
+    pub fn int(self) -> Fact<i64> {
+        self.fact(|n| match n.scalar() {
+            Some(Scalar::Int(value)) => Some(value),
+            Some(Scalar::Float(value)) if value.fract() == 0.0 && value.abs() < 9e15 => Some(value as i64),
+            Some(Scalar::Str(text)) => text.trim().parse().ok(),
+            _ => None,
+        })
+    }
+
+    /// A number, quoted or not.
+    pub fn float(self) -> Fact<f64> {
+        self.fact(|n| match n.scalar() {
+            Some(Scalar::Int(value)) => Some(value as f64),
+            Some(Scalar::Float(value)) => Some(value),
+            Some(Scalar::Str(text)) => text.trim().parse().ok(),
+            _ => None,
+        })
+    }
+
+    /// Any scalar through a parser; unknown as malformed when it does not parse.
+    pub fn parse<T>(self, parse: impl FnOnce(&str) -> Option<T>) -> Fact<T> {
+        self.fact(|n| n.text().filter(|t| super::placeholder(t).is_none()).and_then(parse))
+    }
+
+    /// The texts of a sequence of scalars, or of one scalar where a list is expected.
+    pub fn strings(self) -> Vec<Fact<String>> {
+        match self.node.map(Node::kind) {
+            Some(NodeKind::Seq(_)) => self.items().map(View::string).collect(),
+            Some(NodeKind::Scalar { .. } | NodeKind::Unknown(_)) => vec![self.string()],
+            _ => vec![],
+        }
+    }
+}
+
+/// A node that outlives its borrow: the tree is shared.
+#[derive(Debug, Clone)]
+pub struct Raw {
+    /// The tree.
+    pub tree: Arc<Tree>,
+    /// The node; `None` for something absent.
+    pub id: Option<NodeId>,
+    /// The text to label.
+    pub place: Span,
+}
+
+impl Raw {
+    /// Keeps a view of a shared tree.
+    pub fn new(tree: &Arc<Tree>, view: View<'_>) -> Self {
+        Self { tree: Arc::clone(tree), id: view.node().map(Node::id), place: view.place() }
+    }
+
+    /// The view again.
+    pub fn view(&self) -> View<'_> {
+        View::new(self.id.map(|id| self.tree.node(id)), self.place)
+    }
+}

@@ -1,0 +1,290 @@
+//! Bytes, files, spans and the line index. Knows nothing of formats, GPUs or rules.
+//!
+//! This is the only module that turns byte offsets into lines and columns, and the only one that
+//! makes foreign text safe to show on a terminal or a page.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// A source file, by its position in the run's sorted file list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SourceId(pub u32);
+
+/// A half-open byte range in one source file. Both ends lie on `char` boundaries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// The file.
+    pub source: SourceId,
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The span of `range` in `source`. Files are capped far below 4 GiB by `discover`, so offsets fit.
+    pub fn new(source: SourceId, range: Range<usize>) -> Self {
+        Self { source, start: range.start as u32, end: range.end as u32 }
+    }
+
+    /// The byte range, for slicing the source text.
+    pub fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// The smallest span that covers both; `self` when they lie in different files.
+    pub fn to(self, other: Span) -> Span {
+        if self.source != other.source {
+            return self;
+        }
+        Span { source: self.source, start: self.start.min(other.start), end: self.end.max(other.end) }
+    }
+
+    /// Whether `other` lies within this span.
+    pub fn contains(self, other: Span) -> bool {
+        self.source == other.source && self.start <= other.start && other.end <= self.end
+    }
+}
+
+/// A 1-based line and a 1-based column counted in Unicode scalar values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// 1-based line.
+    pub line: u32,
+    /// 1-based column, in Unicode scalar values.
+    pub column: u32,
+}
+
+/// One file of the run: its display path, its text and (on first use) its line index.
+#[derive(Debug)]
+pub struct Source {
+    /// Path relative to the working directory, with `/`.
+    pub path: String,
+    /// The whole text, exactly as read.
+    pub text: Arc<str>,
+    lines: OnceLock<Vec<u32>>,
+}
+
+impl Source {
+    /// A source from its display path and text.
+    pub fn new(path: impl Into<String>, text: impl Into<Arc<str>>) -> Self {
+        Self { path: path.into(), text: text.into(), lines: OnceLock::new() }
+    }
+
+    /// Byte offsets at which lines start; the first is 0. A line ends after `\n`.
+    pub fn line_starts(&self) -> &[u32] {
+        self.lines.get_or_init(|| {
+            std::iter::once(0)
+                .chain(self.text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(i, _)| i as u32 + 1))
+                .collect()
+        })
+    }
+
+    /// 0-based index of the line that holds the byte at `offset`.
+    pub fn line_of(&self, offset: u32) -> usize {
+        self.line_starts().partition_point(|&start| start <= offset) - 1
+    }
+
+    /// Line and column of a byte offset. An offset past the end is clamped to the end.
+    pub fn position(&self, offset: u32) -> Position {
+        let offset = offset.min(self.text.len() as u32);
+        let line = self.line_of(offset);
+        let start = self.line_starts()[line] as usize;
+        let head = self.text.get(start..offset as usize).unwrap_or("");
+        Position { line: line as u32 + 1, column: head.chars().count() as u32 + 1 }
+    }
+
+    /// The text under a span of this file; empty when the span is not of this text.
+    pub fn slice(&self, span: Span) -> &str {
+        self.text.get(span.range()).unwrap_or("")
+    }
+}
+
+/// All files of a run, addressed by [`SourceId`].
+#[derive(Debug, Default)]
+pub struct Sources(Vec<Source>);
+
+impl Sources {
+    /// Takes the files in the order of their ids.
+    pub fn new(files: Vec<Source>) -> Self {
+        Self(files)
+    }
+
+    /// Adds a file after the existing ones (configuration, rule packs) and returns its id.
+    pub fn push(&mut self, source: Source) -> SourceId {
+        self.0.push(source);
+        SourceId(self.0.len() as u32 - 1)
+    }
+
+    /// The file with this id.
+    pub fn get(&self, id: SourceId) -> &Source {
+        &self.0[id.0 as usize]
+    }
+
+    /// The text under a span.
+    pub fn slice(&self, span: Span) -> &str {
+        self.get(span.source).slice(span)
+    }
+
+    /// Every file with its id, in id order.
+    pub fn iter(&self) -> impl Iterator<Item = (SourceId, &Source)> {
+        self.0.iter().enumerate().map(|(i, s)| (SourceId(i as u32), s))
+    }
+}
+
+/// Decoded text whose bytes can be traced back to where they were written: a YAML scalar, a Dockerfile
+/// instruction after line continuation, a heredoc. Sub-spans are offset arithmetic, never a search.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Traced {
+    text: Box<str>,
+    whole: Span,
+    pieces: Box<[Piece]>,
+}
+
+/// From byte `at` of the decoded text on, bytes stand verbatim in the source from `source` on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece {
+    /// Offset in the decoded text.
+    pub at: u32,
+    /// Offset in the source file.
+    pub source: u32,
+}
+
+impl Traced {
+    /// Text that stands in the source byte for byte from `start` on. `whole` may be wider (quotes).
+    pub fn verbatim(text: impl Into<Box<str>>, whole: Span, start: usize) -> Self {
+        Self { text: text.into(), whole, pieces: Box::new([Piece { at: 0, source: start as u32 }]) }
+    }
+
+    /// Text put together from verbatim pieces (sorted by `at`).
+    pub fn pieced(text: impl Into<Box<str>>, whole: Span, pieces: Vec<Piece>) -> Self {
+        Self { text: text.into(), whole, pieces: pieces.into() }
+    }
+
+    /// Text that was decoded (escapes, folding): only its whole span is known.
+    pub fn opaque(text: impl Into<Box<str>>, whole: Span) -> Self {
+        Self { text: text.into(), whole, pieces: Box::default() }
+    }
+
+    /// The decoded text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The span of the whole, quotes and markers included.
+    pub fn whole(&self) -> Span {
+        self.whole
+    }
+
+    /// Source offset of a decoded offset, when it is traced.
+    fn trace(&self, offset: u32) -> Option<u32> {
+        let index = self.pieces.partition_point(|p| p.at <= offset).checked_sub(1)?;
+        Some(self.pieces[index].source + (offset - self.pieces[index].at))
+    }
+
+    /// Where `range` of the decoded text was written; the whole span when it cannot be traced.
+    pub fn span(&self, range: Range<usize>) -> Span {
+        if range.is_empty() {
+            return match self.trace(range.start as u32) {
+                Some(at) => Span { source: self.whole.source, start: at, end: at },
+                None => self.whole,
+            };
+        }
+        // The last byte is traced on its own: the range may run over a line continuation.
+        match (self.trace(range.start as u32), self.trace(range.end as u32 - 1)) {
+            (Some(start), Some(last)) if start <= last => Span { source: self.whole.source, start, end: last + 1 },
+            _ => self.whole,
+        }
+    }
+
+    /// A part of this text, still traced.
+    pub fn slice(&self, range: Range<usize>) -> Traced {
+        let (start, end) = (range.start as u32, range.end as u32);
+        let mut pieces: Vec<Piece> = Vec::new();
+        if let Some(source) = self.trace(start) {
+            pieces.push(Piece { at: 0, source });
+        }
+        pieces.extend(
+            self.pieces
+                .iter()
+                .filter(|p| p.at > start && p.at < end)
+                .map(|p| Piece { at: p.at - start, source: p.source }),
+        );
+        Traced { text: self.text[range.clone()].into(), whole: self.span(range), pieces: pieces.into() }
+    }
+}
+
+/// Makes foreign text safe to show: control characters, bidirectional overrides and zero-width
+/// characters are replaced by visible stand-ins **of the same UTF-8 length**, so offsets stay valid.
+/// Newline and tab are kept.
+pub fn sanitise(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(|c| stand_in(c).is_some()) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match stand_in(c) {
+            Some(s) => out.push_str(s),
+            None => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// The stand-in of a character that must not reach a terminal; same UTF-8 length.
+fn stand_in(c: char) -> Option<&'static str> {
+    match c {
+        '\n' | '\t' => None,
+        '\r' => Some(" "),
+        '\0'..='\u{1f}' | '\u{7f}' => Some("?"),
+        '\u{80}'..='\u{9f}' | '\u{ad}' => Some("·"),
+        '\u{61c}' => Some("·"),
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => Some("\u{fffd}"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn span(start: usize, end: usize) -> Span {
+        Span::new(SourceId(0), start..end)
+    }
+
+    #[test]
+    fn columns_count_scalar_values() {
+        let source = Source::new("a", "é: x\nb");
+        assert_eq!(source.position(4), Position { line: 1, column: 4 });
+        assert_eq!(source.position(6), Position { line: 2, column: 1 });
+        assert_eq!(source.position(99), Position { line: 2, column: 2 });
+    }
+
+    #[test]
+    fn stand_ins_keep_the_length() {
+        for c in ['\u{1b}', '\u{9b}', '\u{202e}', '\u{feff}', '\u{200b}', '\u{61c}', '\u{ad}'] {
+            let shown = sanitise(&c.to_string()).into_owned();
+            assert_eq!(shown.len(), c.len_utf8());
+            assert_ne!(shown, c.to_string());
+        }
+        assert!(matches!(sanitise("plain é\n"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn traced_text_points_into_its_pieces() {
+        // source: `pip \` newline `  install x`, decoded: `pip   install x`
+        let text = Traced::pieced(
+            "pip   install x",
+            span(0, 17),
+            vec![Piece { at: 0, source: 0 }, Piece { at: 4, source: 6 }],
+        );
+        assert_eq!(text.span(0..3), span(0, 3));
+        assert_eq!(text.span(6..13), span(8, 15));
+        assert_eq!(text.span(0..13), span(0, 15));
+        let word = text.slice(6..13);
+        assert_eq!(word.text(), "install");
+        assert_eq!(word.span(2..7), span(10, 15));
+        assert_eq!(Traced::opaque("a", span(3, 9)).span(0..1), span(3, 9));
+    }
+}
