@@ -10,6 +10,8 @@
 //!
 //! Arrows go one way; `tests/architecture.rs` holds the table of who may use whom.
 
+pub mod facts;
+pub mod finding;
 pub mod known;
 pub mod parse;
 pub mod source;

@@ -1,0 +1,173 @@
+//! Where things run: nodes, pools, clusters, charts that configure them.
+
+use super::value::entities;
+use super::{Labels, Object, Requirement};
+use crate::known::Fact;
+use crate::parse::Raw;
+use crate::version::Version;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+entities! {
+    /// A GPU model of the catalog, as some fact names it.
+    Gpu {
+        /// Catalog id, H100-SXM.
+        id: Fact<String>,
+        /// Product name.
+        name: Fact<String>,
+        /// nvidia, amd, google, aws, habana …
+        vendor: Fact<String>,
+        /// Architecture: Turing, Ampere, Hopper.
+        arch: Fact<String>,
+        /// Compute capability (NVIDIA).
+        compute_capability: Fact<Version>,
+        /// Memory in MiB as nvidia-smi reports it.
+        memory_mib: Fact<i64>,
+        /// Whether it supports MIG.
+        mig: Fact<bool>,
+        /// NVLink bandwidth in GB/s; 0 without NVLink.
+        nvlink_gbs: Fact<i64>,
+        /// Board power in watts.
+        tdp_w: Fact<i64>,
+        /// Whether it is a data-center product (forward compatibility works).
+        datacenter: Fact<bool>,
+    }
+
+    /// The node that a pod lands on: what every candidate pool, the selectors and the configuration agree on.
+    Node {
+        /// Its GPU.
+        gpu: Option<Gpu>,
+        /// GPUs of the node.
+        gpu_count: Fact<i64>,
+        /// Machine type.
+        instance_type: Fact<String>,
+        /// NVIDIA driver.
+        driver: Fact<Version>,
+        /// What decides the driver: gpu-operator, ami, configuration, selector, platform.
+        driver_source: Fact<String>,
+        /// eks, gke, aks, k3s, rke2, ack, tke, openshift …
+        platform: Fact<String>,
+        /// Kubernetes version.
+        kubernetes: Fact<Version>,
+        /// amd64 or arm64.
+        arch: Fact<String>,
+        /// Operating system of the node: al2, al2023, bottlerocket, cos, ubuntu22.04.
+        os: Fact<String>,
+        /// Whether it is interruptible.
+        spot: Fact<bool>,
+        /// vCPUs of the machine type.
+        vcpus: Fact<i64>,
+        /// Host memory in bytes.
+        memory_bytes: Fact<i64>,
+        /// Node disk in bytes: stated, else the platform's default.
+        disk_bytes: Fact<i64>,
+        /// Fabric of the machine type: EFA, InfiniBand, TCPX, TCPXO, RDMA, none.
+        fabric: Fact<String>,
+        /// Fabric devices of the machine type.
+        fabric_devices: Fact<i64>,
+        /// Whether GPUs of the machine are joined by NVLink or NVSwitch.
+        nvlink: Fact<bool>,
+    }
+
+    /// A group of machines of one shape: a node group, a GKE or AKS node pool, a Karpenter NodePool, an ASG, an instance.
+    NodePool {
+        /// The format that states it: terraform, cloudformation, eksctl, karpenter, configuration.
+        format: Fact<String>,
+        /// Kind, as the format names it: aws_eks_node_group, NodePool.
+        kind: Fact<String>,
+        /// Its name.
+        name: Fact<String>,
+        /// eks, gke, aks, ec2, gce, azure-vm, ack, tke, karpenter …
+        platform: Fact<String>,
+        /// Name of its cluster, or the expression that refers to it.
+        cluster: Fact<String>,
+        /// Machine types it may use.
+        instance_types: Vec<Fact<String>>,
+        /// Its GPU, when every type has the same.
+        gpu: Option<Gpu>,
+        /// GPUs per node, when every type has the same number.
+        gpu_count: Fact<i64>,
+        /// Accelerator attached explicitly (guest_accelerator type).
+        accelerator: Fact<String>,
+        /// Accelerators attached explicitly per node.
+        accelerator_count: Fact<i64>,
+        /// Fewest nodes.
+        min_nodes: Fact<i64>,
+        /// Most nodes.
+        max_nodes: Fact<i64>,
+        /// Whether it is interruptible.
+        spot: Fact<bool>,
+        /// Labels of its nodes, stated and implied.
+        labels: Labels,
+        /// Taints of its nodes.
+        taints: Vec<Taint>,
+        /// Requirements (Karpenter).
+        requirements: Vec<Requirement>,
+        /// AMI type, image type or OS SKU: AL2023_x86_64_NVIDIA, COS_CONTAINERD, Ubuntu.
+        image_type: Fact<String>,
+        /// Release of that image.
+        image_release: Fact<String>,
+        /// NVIDIA driver, stated or implied by image or platform.
+        driver: Fact<Version>,
+        /// Driver installation mode where the platform has one: DEFAULT, LATEST, INSTALLATION_DISABLED, none.
+        driver_mode: Fact<String>,
+        /// Kubernetes version.
+        kubernetes: Fact<Version>,
+        /// Node disk in bytes as stated.
+        disk_bytes: Fact<i64>,
+        /// Zones or subnets it spans.
+        zones: Vec<Fact<String>>,
+        /// Limits of a Karpenter NodePool in base units.
+        limits: BTreeMap<String, Fact<f64>>,
+        /// The resource or document as written.
+        object: Option<Raw>,
+    }
+
+    /// A taint.
+    Taint {
+        /// Key.
+        key: Fact<String>,
+        /// Value.
+        value: Fact<String>,
+        /// NoSchedule, PreferNoSchedule, NoExecute.
+        effect: Fact<String>,
+    }
+
+    /// A cluster.
+    Cluster {
+        /// The format that states it.
+        format: Fact<String>,
+        /// Its name.
+        name: Fact<String>,
+        /// eks, gke, aks, ack, tke, k3s, rke2 …
+        platform: Fact<String>,
+        /// Kubernetes version.
+        kubernetes: Fact<Version>,
+        /// Whether the platform runs the nodes (GKE Autopilot, EKS Auto Mode).
+        autopilot: Fact<bool>,
+        /// NVIDIA driver declared for the cluster.
+        driver: Fact<Version>,
+        /// The resource or document as written.
+        object: Option<Raw>,
+    }
+
+    /// A chart installed by any means: helm_release, HelmRelease, Argo CD Application, HelmChart (k3s), Chart.yaml dependency, kustomize helmCharts, a values file.
+    HelmRelease {
+        /// How it is stated: terraform, flux, argocd, k3s, chart-dependency, kustomize, values.
+        format: Fact<String>,
+        /// Release name.
+        name: Fact<String>,
+        /// Chart name without its repository: gpu-operator, nvidia-device-plugin.
+        chart: Fact<String>,
+        /// Chart version.
+        version: Fact<Version>,
+        /// Repository of the chart.
+        repository: Fact<String>,
+        /// Namespace.
+        namespace: Fact<String>,
+        /// Values given inline or by the values file beside it.
+        values: Option<Raw>,
+        /// Further values files beside it.
+        values_files: Vec<Arc<Object>>,
+    }
+}

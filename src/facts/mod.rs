@@ -1,0 +1,70 @@
+//! The vocabulary: what is so about GPU workloads, as spanned three-valued facts. Knows nothing of where
+//! facts came from beyond a span, and nothing of rules.
+//!
+//! Every entity is declared once, by [`value::entities`]: the Rust struct, the names and types that rules
+//! use, and the documentation that `gpulint facts` and the rule reference show are the same text.
+
+mod infra;
+mod objects;
+mod software;
+pub mod value;
+mod workload;
+
+pub use infra::{Cluster, Gpu, HelmRelease, Node, NodePool, Taint};
+pub use objects::{Autoscaler, Budget, Metric, Object, Resource, Route, Service};
+pub use software::{Build, Image, Instruction, Package, PackageFile, Software};
+pub use workload::{Container, EnvVar, Launch, Mount, Pod, Port, Probe, Requirement, Toleration, Volume, Workload};
+
+use crate::known::Fact;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Names and their string values: labels, annotations, selectors, build arguments.
+pub type Labels = BTreeMap<String, Fact<String>>;
+
+/// Everything that was extracted from one file, one module or the whole run. Lists keep file order.
+#[derive(Debug, Default)]
+pub struct Facts {
+    /// Things that run, whatever the format that states them.
+    pub workloads: Vec<Workload>,
+    /// Groups of machines of one shape.
+    pub pools: Vec<Arc<NodePool>>,
+    /// Clusters.
+    pub clusters: Vec<Arc<Cluster>>,
+    /// Images built here: one per Dockerfile stage.
+    pub builds: Vec<Arc<Build>>,
+    /// Files that list Python packages.
+    pub package_files: Vec<Arc<PackageFile>>,
+    /// Charts installed by any means, with their values.
+    pub releases: Vec<Arc<HelmRelease>>,
+    /// HPAs, ScaledObjects and their kin.
+    pub autoscalers: Vec<Arc<Autoscaler>>,
+    /// Services.
+    pub services: Vec<Arc<Service>>,
+    /// Ingresses, HTTPRoutes and their kin.
+    pub routes: Vec<Arc<Route>>,
+    /// PodDisruptionBudgets.
+    pub budgets: Vec<Arc<Budget>>,
+    /// Every Kubernetes document, raw.
+    pub objects: Vec<Arc<Object>>,
+    /// Every infrastructure resource (Terraform, CloudFormation, ROS), raw.
+    pub resources: Vec<Arc<Resource>>,
+}
+
+impl Facts {
+    /// Takes over everything of `other`, after what is already here.
+    pub fn append(&mut self, other: Facts) {
+        self.workloads.extend(other.workloads);
+        self.pools.extend(other.pools);
+        self.clusters.extend(other.clusters);
+        self.builds.extend(other.builds);
+        self.package_files.extend(other.package_files);
+        self.releases.extend(other.releases);
+        self.autoscalers.extend(other.autoscalers);
+        self.services.extend(other.services);
+        self.routes.extend(other.routes);
+        self.budgets.extend(other.budgets);
+        self.objects.extend(other.objects);
+        self.resources.extend(other.resources);
+    }
+}

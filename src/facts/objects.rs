@@ -1,0 +1,144 @@
+//! Objects that rules join with, and raw documents.
+
+use super::value::entities;
+use super::{Labels, Port};
+use crate::known::Fact;
+use crate::parse::Raw;
+
+entities! {
+    /// A Kubernetes document as written.
+    Object {
+        /// apiVersion.
+        api_version: Fact<String>,
+        /// kind.
+        kind: Fact<String>,
+        /// metadata.name.
+        name: Fact<String>,
+        /// metadata.namespace.
+        namespace: Fact<String>,
+        /// Labels.
+        labels: Labels,
+        /// Annotations.
+        annotations: Labels,
+        /// The document: `object.body.spec.replicas`.
+        body: Option<Raw>,
+    }
+
+    /// An infrastructure resource as written: a Terraform resource block, a CloudFormation or ROS resource.
+    Resource {
+        /// terraform, cloudformation, ros.
+        format: Fact<String>,
+        /// Type: aws_efs_file_system, AWS::EFS::FileSystem, ALIYUN::ECS::Instance.
+        r#type: Fact<String>,
+        /// Name in its file.
+        name: Fact<String>,
+        /// Its attributes or properties: `resource.body.encrypted`.
+        body: Option<Raw>,
+    }
+
+    /// An autoscaler of a workload.
+    Autoscaler {
+        /// HorizontalPodAutoscaler, ScaledObject, ScaledJob, VerticalPodAutoscaler …
+        kind: Fact<String>,
+        /// apiVersion.
+        api_version: Fact<String>,
+        /// Its name.
+        name: Fact<String>,
+        /// Its namespace.
+        namespace: Fact<String>,
+        /// Kind of the target.
+        target_kind: Fact<String>,
+        /// Name of the target.
+        target_name: Fact<String>,
+        /// Fewest replicas after defaulting (HPA 1, KEDA 0).
+        min_replicas: Fact<i64>,
+        /// Most replicas after defaulting (KEDA 100).
+        max_replicas: Fact<i64>,
+        /// What it scales on.
+        metrics: Vec<Metric>,
+        /// Seconds of calm before it scales in: KEDA cooldownPeriod, HPA scale-down stabilisation window.
+        cooldown_seconds: Fact<i64>,
+        /// Labels.
+        labels: Labels,
+        /// Annotations.
+        annotations: Labels,
+        /// The document as written.
+        object: Option<Raw>,
+    }
+
+    /// A metric or trigger of an autoscaler.
+    Metric {
+        /// Resource, ContainerResource, Pods, Object, External; a KEDA trigger type in lower case.
+        r#type: Fact<String>,
+        /// Metric name, resource name or query.
+        name: Fact<String>,
+        /// Target value as stated.
+        target: Fact<f64>,
+    }
+
+    /// A Service.
+    Service {
+        /// Its name.
+        name: Fact<String>,
+        /// Its namespace.
+        namespace: Fact<String>,
+        /// ClusterIP, NodePort, LoadBalancer after defaulting.
+        r#type: Fact<String>,
+        /// Whether it is headless (clusterIP: None).
+        headless: Fact<bool>,
+        /// Whether it can be reached from outside the cluster's private network: LoadBalancer or NodePort without an internal annotation or source ranges.
+        public: Fact<bool>,
+        /// publishNotReadyAddresses.
+        publish_not_ready: Fact<bool>,
+        /// Selector.
+        selector: Labels,
+        /// Ports.
+        ports: Vec<Port>,
+        /// Labels.
+        labels: Labels,
+        /// Annotations.
+        annotations: Labels,
+        /// The document as written.
+        object: Option<Raw>,
+    }
+
+    /// An Ingress, HTTPRoute, Gateway listener or VirtualService.
+    Route {
+        /// Kind.
+        kind: Fact<String>,
+        /// Its name.
+        name: Fact<String>,
+        /// Its namespace.
+        namespace: Fact<String>,
+        /// Ingress class or parent gateway.
+        class: Fact<String>,
+        /// Names of the services it leads to.
+        backends: Vec<Fact<String>>,
+        /// Port numbers of those backends.
+        backend_ports: Vec<Fact<i64>>,
+        /// Whether it ends TLS.
+        tls: Fact<bool>,
+        /// Whether it asks for a credential or limits its clients (auth annotations, source ranges, internal load balancer).
+        protected: Fact<bool>,
+        /// Annotations.
+        annotations: Labels,
+        /// The document as written.
+        object: Option<Raw>,
+    }
+
+    /// A PodDisruptionBudget.
+    Budget {
+        /// Its name.
+        name: Fact<String>,
+        /// Its namespace.
+        namespace: Fact<String>,
+        /// minAvailable as written.
+        min_available: Fact<String>,
+        /// maxUnavailable as written.
+        max_unavailable: Fact<String>,
+        /// Selector.
+        selector: Labels,
+        /// The document as written.
+        object: Option<Raw>,
+    }
+}

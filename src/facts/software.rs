@@ -1,0 +1,156 @@
+//! Images and what is installed in them.
+
+use super::value::entities;
+use super::{Labels, Launch};
+use crate::known::Fact;
+use crate::version::Version;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+entities! {
+    /// An image reference.
+    Image {
+        /// As written.
+        reference: Fact<String>,
+        /// Registry host; docker.io when none is written.
+        registry: Fact<String>,
+        /// Repository without the registry and without `library/`: nvidia/cuda, vllm/vllm-openai.
+        repository: Fact<String>,
+        /// Tag as written; absent when none is.
+        tag: Fact<String>,
+        /// Digest as written.
+        digest: Fact<String>,
+        /// Image family of the catalog: nvidia/cuda, pytorch/pytorch, nvcr.io/nvidia/pytorch.
+        family: Fact<String>,
+        /// Platform asked for (`FROM --platform`, Compose `platform`).
+        platform: Fact<String>,
+        /// The build in these files that makes it.
+        build: Option<Arc<Build>>,
+    }
+
+    /// What is installed in an image or on a machine, as far as files and catalog tell.
+    Software {
+        /// CUDA toolkit or runtime of the image.
+        cuda: Fact<Version>,
+        /// base, runtime or devel.
+        flavor: Fact<String>,
+        /// cuDNN of the image; only the major part when the tag says no more.
+        cudnn: Fact<Version>,
+        /// TensorRT of the image.
+        tensorrt: Fact<Version>,
+        /// NGC release month, 24.05.
+        ngc: Fact<Version>,
+        /// Distribution: ubuntu, debian, alpine, ubi …
+        os: Fact<String>,
+        /// Its version.
+        os_version: Fact<Version>,
+        /// glibc of the distribution.
+        glibc: Fact<Version>,
+        /// Python of the image.
+        python: Fact<Version>,
+        /// Whether pip refuses to install into this Python (PEP 668).
+        externally_managed: Fact<bool>,
+        /// Whether nvcc is there.
+        nvcc: Fact<bool>,
+        /// Whether a C compiler is there.
+        compiler: Fact<bool>,
+        /// Driver that NVIDIA states for the image without forward compatibility.
+        min_driver: Fact<Version>,
+        /// Lowest compute capability that its GPU code runs on.
+        min_compute_capability: Fact<Version>,
+        /// CPU architecture: amd64, arm64.
+        arch: Fact<String>,
+        /// Packages by normalised name; the last install wins.
+        packages: BTreeMap<String, Package>,
+        /// Environment variables set by the image's build.
+        env: Labels,
+    }
+
+    /// A package that an image, a file or a script installs.
+    Package {
+        /// Normalised name, torch.
+        name: Fact<String>,
+        /// pip, uv, conda, apt, yum, image (comes with the base image).
+        manager: Fact<String>,
+        /// The version that will be there: pinned, or inferred as the package manager would resolve it.
+        version: Fact<Version>,
+        /// Whether the version is pinned exactly.
+        pinned: Fact<bool>,
+        /// Version specifier as written.
+        specifier: Fact<String>,
+        /// Extras, comma separated and sorted.
+        extras: Fact<String>,
+        /// Build variant: cu118, cpu, rocm6.2; from the local version, the index or the default build.
+        variant: Fact<String>,
+        /// CUDA that this build was made with.
+        cuda: Fact<Version>,
+        /// Compute capabilities with machine code in this build, space separated, 7.5 8.0 8.6.
+        sm: Fact<String>,
+        /// Lowest compute capability of this build.
+        min_compute_capability: Fact<Version>,
+        /// Lowest driver for this build.
+        min_driver: Fact<Version>,
+        /// Index it is installed from, when one is named.
+        index_url: Fact<String>,
+        /// Extra indexes and find-links pages, space separated.
+        extra_indexes: Fact<String>,
+        /// URL or file name of a direct reference.
+        url: Fact<String>,
+        /// Options of the install command, space separated: --no-build-isolation --no-deps.
+        options: Fact<String>,
+    }
+
+    /// A file that lists Python packages: requirements.txt, pyproject.toml, environment.yml, a lock file.
+    PackageFile {
+        /// Path as displayed.
+        path: Fact<String>,
+        /// requirements, pyproject, conda, pipfile, lock.
+        kind: Fact<String>,
+        /// Its packages in order.
+        packages: Vec<Package>,
+        /// Index named in the file.
+        index_url: Fact<String>,
+        /// Extra indexes and find-links pages named in the file.
+        extra_indexes: Vec<Fact<String>>,
+        /// Files it includes (`-r`), as written.
+        includes: Vec<Fact<String>>,
+        /// requires-python, or the python pin of a conda environment.
+        python: Fact<String>,
+    }
+
+    /// A stage of a Dockerfile.
+    Build {
+        /// Path of the Dockerfile as displayed.
+        path: Fact<String>,
+        /// Name of the stage (`AS name`).
+        stage: Fact<String>,
+        /// Whether it is the last stage, the one that is run.
+        final_stage: Fact<bool>,
+        /// The image it starts from; for a stage on a stage, the image at the bottom.
+        base: Image,
+        /// Packages installed by RUN, in order, stages underneath first; files given by `-r` are in `package_files`.
+        packages: Vec<Package>,
+        /// Requirement files installed, as written.
+        package_files: Vec<Fact<String>>,
+        /// Files that it copies in, as written.
+        copies: Vec<Fact<String>>,
+        /// Environment after the last instruction.
+        env: Labels,
+        /// Build arguments with their defaults.
+        args: Labels,
+        /// The instructions of this stage.
+        instructions: Vec<Instruction>,
+        /// What CMD and ENTRYPOINT launch.
+        launch: Option<Launch>,
+        /// What is in the finished stage.
+        software: Option<Software>,
+    }
+
+    /// An instruction of a Dockerfile; for RUN, one command of the shell line.
+    Instruction {
+        /// RUN, ENV, COPY …
+        keyword: Fact<String>,
+        /// Its text with continuations joined.
+        text: Fact<String>,
+    }
+}

@@ -1,0 +1,458 @@
+//! What the rule language sees of the facts: types, values and the reflection that leads from one to the
+//! other. Knows neither rules nor formats.
+
+use crate::known::{Fact, Known, Why};
+use crate::parse::{NodeKind, Raw, View};
+use crate::source::Span;
+use crate::version::Version;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// The type of a fact or an expression.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Type {
+    /// true, false
+    Bool,
+    /// A whole number.
+    Int,
+    /// Any number.
+    Float,
+    /// Text.
+    Str,
+    /// A version, ordered as versions are.
+    Version,
+    /// Only the literal null: what an absent fact equals.
+    Null,
+    /// A node of a raw document: typed when it is used.
+    Dyn,
+    /// A list.
+    List(Box<Type>),
+    /// Values by name.
+    Map(Box<Type>),
+    /// An entity of the vocabulary.
+    Entity(&'static EntityType),
+}
+
+/// An entity of the vocabulary: its name, its documentation and its fields.
+pub struct EntityType {
+    /// Name in the vocabulary, `Container`.
+    pub name: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// Its fields, in declaration order.
+    pub fields: &'static [Field],
+}
+
+/// A field of an entity.
+pub struct Field {
+    /// Name as rules write it.
+    pub name: &'static str,
+    /// What it holds, with units.
+    pub doc: &'static str,
+    /// Its type. A function, because entities refer to each other.
+    pub ty: fn() -> Type,
+}
+
+impl PartialEq for EntityType {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl std::fmt::Debug for EntityType {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl EntityType {
+    /// The index and declaration of a field.
+    pub fn field(&self, name: &str) -> Option<(usize, &'static Field)> {
+        self.fields.iter().enumerate().find(|(_, f)| f.name == name)
+    }
+}
+
+impl std::fmt::Display for Type {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Type::Bool => f.write_str("bool"),
+            Type::Int => f.write_str("int"),
+            Type::Float => f.write_str("double"),
+            Type::Str => f.write_str("string"),
+            Type::Version => f.write_str("version"),
+            Type::Null => f.write_str("null"),
+            Type::Dyn => f.write_str("dyn"),
+            Type::List(item) => write!(f, "list({item})"),
+            Type::Map(value) => write!(f, "map({value})"),
+            Type::Entity(entity) => f.write_str(entity.name),
+        }
+    }
+}
+
+/// A field name without the `r#` that Rust needs for its own keywords.
+pub const fn plain(name: &'static str) -> &'static str {
+    match name.as_bytes() {
+        [b'r', b'#', ..] => name.split_at(2).1,
+        _ => name,
+    }
+}
+
+/// An entity: something with typed fields that rules can reach by name.
+pub trait Entity: Send + Sync {
+    /// Its type.
+    fn entity(&self) -> &'static EntityType;
+    /// The text that stands for it as a whole: its name, or the key it is written under.
+    fn span(&self) -> Span;
+    /// The value of the field with this index in [`EntityType::fields`].
+    fn field(&self, index: usize) -> Value<'_>;
+}
+
+/// A value with the place that decided it.
+#[derive(Clone)]
+pub struct Value<'a> {
+    /// What it is.
+    pub data: Data<'a>,
+    /// Where it was decided; `None` for literals and computed values.
+    pub span: Option<Span>,
+}
+
+/// The value itself.
+#[derive(Clone)]
+pub enum Data<'a> {
+    /// Absent.
+    Null,
+    /// Not known, and why.
+    Unknown(Cow<'a, Why>),
+    /// A Boolean.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// Any number.
+    Float(f64),
+    /// Text.
+    Str(Cow<'a, str>),
+    /// A version.
+    Version(Cow<'a, Version>),
+    /// A list.
+    List(Rc<[Value<'a>]>),
+    /// Values by name.
+    Map(Rc<BTreeMap<Cow<'a, str>, Value<'a>>>),
+    /// An entity.
+    Entity(&'a dyn Entity),
+    /// A container node of a raw document.
+    Node(View<'a>),
+}
+
+impl<'a> Value<'a> {
+    /// A computed value without a place.
+    pub fn of(data: Data<'a>) -> Self {
+        Self { data, span: None }
+    }
+
+    /// A value decided at a place.
+    pub fn at(data: Data<'a>, span: Span) -> Self {
+        Self { data, span: Some(span) }
+    }
+
+    /// An unknown value.
+    pub fn unknown(why: Why, span: Option<Span>) -> Self {
+        Self { data: Data::Unknown(Cow::Owned(why)), span }
+    }
+
+    /// The value of a raw node: scalars are typed by their dialect, placeholders are unknown, collections
+    /// stay nodes.
+    pub fn of_view(view: View<'a>) -> Self {
+        let data = match view.node().map(|n| n.kind()) {
+            None | Some(NodeKind::Null) => Data::Null,
+            Some(NodeKind::Unknown(why)) => Data::Unknown(Cow::Borrowed(why)),
+            Some(NodeKind::Map(_) | NodeKind::Seq(_) | NodeKind::Alias(_)) => Data::Node(view),
+            Some(NodeKind::Scalar { text, .. }) => {
+                use crate::parse::scalar::Scalar;
+                match view.node().and_then(|n| n.scalar()) {
+                    None | Some(Scalar::Null) => Data::Null,
+                    Some(Scalar::Bool(value)) => Data::Bool(value),
+                    Some(Scalar::Int(value)) => Data::Int(value),
+                    Some(Scalar::Float(value)) => Data::Float(value),
+                    Some(Scalar::Str(value)) => match crate::parse::placeholder(text.text()) {
+                        Some(why) => Data::Unknown(Cow::Owned(why)),
+                        None => Data::Str(Cow::Borrowed(value)),
+                    },
+                }
+            }
+        };
+        Self::at(data, view.place())
+    }
+}
+
+impl std::fmt::Debug for Value<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// How a value reads in a message.
+impl std::fmt::Display for Value<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.data {
+            Data::Null => f.write_str("nothing"),
+            Data::Unknown(why) => write!(f, "unknown ({why})"),
+            Data::Bool(value) => write!(f, "{value}"),
+            Data::Int(value) => write!(f, "{value}"),
+            Data::Float(value) if value.fract() == 0.0 => write!(f, "{value:.0}"),
+            Data::Float(value) if value.abs() >= 100.0 => write!(f, "{value:.0}"),
+            Data::Float(value) => write!(f, "{}", (value * 100.0).round() / 100.0),
+            Data::Str(value) => f.write_str(value),
+            Data::Version(value) => write!(f, "{value}"),
+            Data::List(items) => {
+                for (i, item) in items.iter().enumerate() {
+                    if i > 0 {
+                        f.write_str(", ")?;
+                    }
+                    write!(f, "{item}")?;
+                }
+                Ok(())
+            }
+            Data::Map(map) => {
+                for (i, (key, value)) in map.iter().enumerate() {
+                    if i > 0 {
+                        f.write_str(", ")?;
+                    }
+                    write!(f, "{key}={value}")?;
+                }
+                Ok(())
+            }
+            Data::Entity(entity) => f.write_str(entity.entity().name),
+            Data::Node(view) => f.write_str(if view.node().is_some_and(|n| n.is_seq()) { "a list" } else { "a map" }),
+        }
+    }
+}
+
+/// Rust types that can be a field of an entity.
+pub trait Reflect {
+    /// Its type in the rule language.
+    fn ty() -> Type;
+    /// Its value in the rule language.
+    fn reflect(&self) -> Value<'_>;
+}
+
+/// Leaves of the vocabulary.
+pub trait Leaf {
+    /// Its type in the rule language.
+    const TYPE: Type;
+    /// Its value in the rule language.
+    fn data(&self) -> Data<'_>;
+}
+
+impl Leaf for bool {
+    const TYPE: Type = Type::Bool;
+    fn data(&self) -> Data<'_> {
+        Data::Bool(*self)
+    }
+}
+
+impl Leaf for i64 {
+    const TYPE: Type = Type::Int;
+    fn data(&self) -> Data<'_> {
+        Data::Int(*self)
+    }
+}
+
+impl Leaf for f64 {
+    const TYPE: Type = Type::Float;
+    fn data(&self) -> Data<'_> {
+        Data::Float(*self)
+    }
+}
+
+impl Leaf for String {
+    const TYPE: Type = Type::Str;
+    fn data(&self) -> Data<'_> {
+        Data::Str(Cow::Borrowed(self))
+    }
+}
+
+impl Leaf for Version {
+    const TYPE: Type = Type::Version;
+    fn data(&self) -> Data<'_> {
+        Data::Version(Cow::Borrowed(self))
+    }
+}
+
+impl<T: Leaf> Reflect for Fact<T> {
+    fn ty() -> Type {
+        T::TYPE
+    }
+
+    fn reflect(&self) -> Value<'_> {
+        let data = match &self.known {
+            Known::Value(value) => value.data(),
+            Known::Absent => Data::Null,
+            Known::Unknown(why) => Data::Unknown(Cow::Borrowed(why)),
+        };
+        Value::at(data, self.span)
+    }
+}
+
+impl<T: Reflect> Reflect for Vec<T> {
+    fn ty() -> Type {
+        Type::List(Box::new(T::ty()))
+    }
+
+    fn reflect(&self) -> Value<'_> {
+        Value::of(Data::List(self.iter().map(Reflect::reflect).collect()))
+    }
+}
+
+impl<T: Reflect> Reflect for BTreeMap<String, T> {
+    fn ty() -> Type {
+        Type::Map(Box::new(T::ty()))
+    }
+
+    fn reflect(&self) -> Value<'_> {
+        let map = self.iter().map(|(k, v)| (Cow::Borrowed(k.as_str()), v.reflect())).collect();
+        Value::of(Data::Map(Rc::new(map)))
+    }
+}
+
+impl<T: Reflect> Reflect for Option<T> {
+    fn ty() -> Type {
+        T::ty()
+    }
+
+    fn reflect(&self) -> Value<'_> {
+        self.as_ref().map_or(Value::of(Data::Null), Reflect::reflect)
+    }
+}
+
+impl<T: Reflect> Reflect for Box<T> {
+    fn ty() -> Type {
+        T::ty()
+    }
+
+    fn reflect(&self) -> Value<'_> {
+        (**self).reflect()
+    }
+}
+
+impl<T: Reflect> Reflect for Arc<T> {
+    fn ty() -> Type {
+        T::ty()
+    }
+
+    fn reflect(&self) -> Value<'_> {
+        (**self).reflect()
+    }
+}
+
+impl Reflect for Raw {
+    fn ty() -> Type {
+        Type::Dyn
+    }
+
+    fn reflect(&self) -> Value<'_> {
+        Value::of_view(self.view())
+    }
+}
+
+/// The state of a field before anything is stated.
+pub trait Blank {
+    /// Nothing stated under `span`.
+    fn blank(span: Span) -> Self;
+}
+
+impl<T> Blank for Fact<T> {
+    fn blank(span: Span) -> Self {
+        Fact::absent(span)
+    }
+}
+
+impl<T> Blank for Vec<T> {
+    fn blank(_: Span) -> Self {
+        Vec::new()
+    }
+}
+
+impl<T> Blank for Option<T> {
+    fn blank(_: Span) -> Self {
+        None
+    }
+}
+
+impl<K, V> Blank for BTreeMap<K, V> {
+    fn blank(_: Span) -> Self {
+        BTreeMap::new()
+    }
+}
+
+/// Declares entities of the vocabulary: a struct with a `span`, and its reflection, from one text.
+macro_rules! entities {
+    ($($(#[doc = $doc:literal])+ $name:ident { $($(#[doc = $fdoc:literal])+ $field:ident: $ty:ty,)* })*) => {
+        $(
+            $(#[doc = $doc])+
+            #[derive(Debug, Clone)]
+            pub struct $name {
+                /// The text that stands for the whole.
+                pub span: $crate::source::Span,
+                $($(#[doc = $fdoc])+ pub $field: $ty,)*
+            }
+
+            impl $name {
+                /// One of which nothing is stated: every fact absent at `span`, every list empty.
+                pub fn blank(span: $crate::source::Span) -> Self {
+                    Self { span, $($field: $crate::facts::value::Blank::blank(span),)* }
+                }
+
+                /// Its type in the rule language.
+                pub const TYPE: &'static $crate::facts::value::EntityType = &$crate::facts::value::EntityType {
+                    name: stringify!($name),
+                    doc: concat!($($doc),+),
+                    fields: &[$($crate::facts::value::Field {
+                        name: $crate::facts::value::plain(stringify!($field)),
+                        doc: concat!($($fdoc),+),
+                        ty: <$ty as $crate::facts::value::Reflect>::ty,
+                    },)*],
+                };
+            }
+
+            impl $crate::facts::value::Entity for $name {
+                fn entity(&self) -> &'static $crate::facts::value::EntityType {
+                    Self::TYPE
+                }
+
+                fn span(&self) -> $crate::source::Span {
+                    self.span
+                }
+
+                fn field(&self, index: usize) -> $crate::facts::value::Value<'_> {
+                    let mut _current = 0;
+                    $(
+                        if index == _current {
+                            return $crate::facts::value::Reflect::reflect(&self.$field);
+                        }
+                        _current += 1;
+                    )*
+                    $crate::facts::value::Value::of($crate::facts::value::Data::Null)
+                }
+            }
+
+            impl $crate::facts::value::Blank for $name {
+                fn blank(span: $crate::source::Span) -> Self {
+                    Self::blank(span)
+                }
+            }
+
+            impl $crate::facts::value::Reflect for $name {
+                fn ty() -> $crate::facts::value::Type {
+                    $crate::facts::value::Type::Entity(Self::TYPE)
+                }
+
+                fn reflect(&self) -> $crate::facts::value::Value<'_> {
+                    $crate::facts::value::Value::at($crate::facts::value::Data::Entity(self), self.span)
+                }
+            }
+        )*
+    };
+}
+pub(crate) use entities;

@@ -1,0 +1,330 @@
+//! Things that run: workloads, pods, containers and how they are launched.
+
+use super::value::entities;
+use super::{Autoscaler, Budget, Image, Labels, Node, NodePool, Route, Service, Software};
+use crate::known::Fact;
+use crate::parse::Raw;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+entities! {
+    /// Something that runs on GPUs or beside them: a Deployment, a Job, a RayCluster, a Compose service, an ECS task, a SkyPilot task, a Slurm job.
+    Workload {
+        /// The format that states it: kubernetes, compose, ecs, sagemaker, cloud-run, skypilot, slurm, values (Helm values read as data).
+        format: Fact<String>,
+        /// Kind, as the format names it: Deployment, PyTorchJob, service, task-definition.
+        kind: Fact<String>,
+        /// apiVersion of a Kubernetes object.
+        api_version: Fact<String>,
+        /// Its name.
+        name: Fact<String>,
+        /// Its namespace.
+        namespace: Fact<String>,
+        /// training, serving, notebook, batch or agent; the span is the evidence.
+        intent: Fact<String>,
+        /// Labels of the object itself.
+        labels: Labels,
+        /// Annotations of the object itself.
+        annotations: Labels,
+        /// Its groups of equal pods: one for a Deployment, leader and workers for a LeaderWorkerSet.
+        pods: Vec<Pod>,
+        /// Replicas of the controller (1 where the API defaults it).
+        replicas: Fact<i64>,
+        /// Pods that work as one group (gang): LWS size, workers plus master, parallelism; 1 when pods are independent.
+        group_size: Fact<i64>,
+        /// GPUs of one such group.
+        group_gpus: Fact<i64>,
+        /// GPUs of the whole workload: every pod of every replica.
+        gpus: Fact<i64>,
+        /// Rollout strategy after defaulting: RollingUpdate, Recreate, OnDelete.
+        strategy: Fact<String>,
+        /// Pods that a rolling update may add, after defaulting (25 %) and rounding up.
+        surge_pods: Fact<i64>,
+        /// Pods that a rolling update may take away, after defaulting (25 %) and rounding down.
+        unavailable_pods: Fact<i64>,
+        /// progressDeadlineSeconds after defaulting (600).
+        progress_deadline_seconds: Fact<i64>,
+        /// backoffLimit as stated.
+        backoff_limit: Fact<i64>,
+        /// activeDeadlineSeconds as stated.
+        active_deadline_seconds: Fact<i64>,
+        /// ttlSecondsAfterFinished as stated.
+        ttl_seconds_after_finished: Fact<i64>,
+        /// concurrencyPolicy of a CronJob after defaulting (Allow).
+        concurrency_policy: Fact<String>,
+        /// Job parallelism after defaulting.
+        parallelism: Fact<i64>,
+        /// Job completions as stated.
+        completions: Fact<i64>,
+        /// Job completionMode as stated.
+        completion_mode: Fact<String>,
+        /// Pods that must be able to start together: Volcano minAvailable, PodGroup minMember.
+        min_available: Fact<i64>,
+        /// Whether some scheduler starts the group all at once (Kueue queue, Volcano, coscheduling, LWS with gang policy).
+        gang: Fact<bool>,
+        /// Queue it is submitted to (kueue.x-k8s.io/queue-name, Volcano queue).
+        queue: Fact<String>,
+        /// Autoscalers that target it.
+        autoscalers: Vec<Arc<Autoscaler>>,
+        /// Services that select its pods.
+        services: Vec<Arc<Service>>,
+        /// Ingresses and routes that lead to those services.
+        routes: Vec<Arc<Route>>,
+        /// PodDisruptionBudgets that select its pods.
+        budgets: Vec<Arc<Budget>>,
+        /// The document, service or resource as written.
+        object: Option<Raw>,
+    }
+
+    /// A group of equal pods of a workload (or the one machine group of a format without pods).
+    Pod {
+        /// Its role in the workload: main, leader, worker, head, launcher, master.
+        role: Fact<String>,
+        /// How many pods of this shape one group has.
+        replicas: Fact<i64>,
+        /// Labels of the pod template.
+        labels: Labels,
+        /// Annotations of the pod template.
+        annotations: Labels,
+        /// Containers that run side by side.
+        containers: Vec<Container>,
+        /// Init containers (those with restartPolicy Always are sidecars).
+        init_containers: Vec<Container>,
+        /// GPUs that the scheduler must find for one pod: the sum over containers, at least the largest init container.
+        gpus: Fact<i64>,
+        /// nodeSelector.
+        node_selector: Labels,
+        /// Required node affinity terms of the first nodeSelectorTerm.
+        node_affinity: Vec<Requirement>,
+        /// Tolerations.
+        tolerations: Vec<Toleration>,
+        /// Volumes.
+        volumes: Vec<Volume>,
+        /// Names of the pod's resourceClaims.
+        resource_claims: Vec<Fact<String>>,
+        /// hostNetwork.
+        host_network: Fact<bool>,
+        /// hostIPC, or Compose `ipc: host`.
+        host_ipc: Fact<bool>,
+        /// hostPID.
+        host_pid: Fact<bool>,
+        /// dnsPolicy after defaulting (ClusterFirst).
+        dns_policy: Fact<String>,
+        /// priorityClassName.
+        priority_class: Fact<String>,
+        /// runtimeClassName, or Compose `runtime`.
+        runtime_class: Fact<String>,
+        /// schedulerName as stated.
+        scheduler: Fact<String>,
+        /// serviceAccountName as stated.
+        service_account: Fact<String>,
+        /// restartPolicy as stated.
+        restart_policy: Fact<String>,
+        /// terminationGracePeriodSeconds after defaulting (30).
+        termination_grace_seconds: Fact<i64>,
+        /// subdomain.
+        subdomain: Fact<String>,
+        /// Whether it asks for interruptible capacity (spot, preemptible), by selector or pool.
+        spot: Fact<bool>,
+        /// The node it lands on, as far as every candidate agrees.
+        node: Option<Node>,
+        /// The pools it may land on.
+        pools: Vec<Arc<NodePool>>,
+        /// The pod spec as written.
+        spec: Option<Raw>,
+    }
+
+    /// A process that runs from an image (or on a machine directly, for Slurm and SkyPilot).
+    Container {
+        /// Its name.
+        name: Fact<String>,
+        /// main, init or sidecar.
+        role: Fact<String>,
+        /// The image it runs.
+        image: Image,
+        /// Command and arguments as the process gets them, entrypoint of the image not included.
+        command: Vec<Fact<String>>,
+        /// What it launches, as far as the command line, the environment and the image tell.
+        launch: Option<Launch>,
+        /// Environment by name.
+        env: BTreeMap<String, EnvVar>,
+        /// What is installed in it: from its build here, or from the catalog's knowledge of its image.
+        software: Option<Software>,
+        /// Whole accelerator devices it asks for (limits, after defaulting); MIG and shared slices count as devices.
+        gpus: Fact<i64>,
+        /// The extended resource that asks for them: nvidia.com/gpu, nvidia.com/mig-1g.5gb, amd.com/gpu, google.com/tpu.
+        gpu_resource: Fact<String>,
+        /// nvidia, amd, intel, google, aws, habana …
+        gpu_vendor: Fact<String>,
+        /// MIG profile of the resource, 1g.5gb.
+        mig_profile: Fact<String>,
+        /// Requests in base units (cores, bytes, devices) as written.
+        requests: BTreeMap<String, Fact<f64>>,
+        /// Limits in base units (cores, bytes, devices) as written.
+        limits: BTreeMap<String, Fact<f64>>,
+        /// Names of the pod's claims that it uses (resources.claims).
+        claims: Vec<Fact<String>>,
+        /// Ports it opens or publishes.
+        ports: Vec<Port>,
+        /// Volume mounts.
+        mounts: Vec<Mount>,
+        /// Startup probe.
+        startup_probe: Option<Probe>,
+        /// Readiness probe.
+        readiness_probe: Option<Probe>,
+        /// Liveness probe.
+        liveness_probe: Option<Probe>,
+        /// privileged.
+        privileged: Fact<bool>,
+        /// Capabilities added.
+        capabilities: Vec<Fact<String>>,
+        /// Bytes of /dev/shm: a memory volume's limit or shm_size; 64 MiB by default; absent when it is the host's or has no limit.
+        shm_bytes: Fact<i64>,
+        /// default (64 MiB), volume, size (shm_size), host.
+        shm: Fact<String>,
+        /// The container as written.
+        spec: Option<Raw>,
+    }
+
+    /// What a container launches: an inference server, a trainer, a launcher of processes.
+    Launch {
+        /// vllm, sglang, tgi, tei, triton, tensorrt-llm, nim, ollama, llama.cpp, ray, torchrun, accelerate, deepspeed, mpirun, python, jupyter …
+        engine: Fact<String>,
+        /// Model by name or path.
+        model: Fact<String>,
+        /// Revision of the model as pinned.
+        revision: Fact<String>,
+        /// Tensor parallel size as stated.
+        tensor_parallel: Fact<i64>,
+        /// Pipeline parallel size as stated.
+        pipeline_parallel: Fact<i64>,
+        /// Data parallel size as stated.
+        data_parallel: Fact<i64>,
+        /// dtype of weights and activations as stated.
+        dtype: Fact<String>,
+        /// Quantization method as stated.
+        quantization: Fact<String>,
+        /// dtype of the KV cache as stated.
+        kv_cache_dtype: Fact<String>,
+        /// Attention backend as stated.
+        attention_backend: Fact<String>,
+        /// Longest context as stated, in tokens.
+        max_model_len: Fact<i64>,
+        /// Concurrent sequences as stated.
+        max_num_seqs: Fact<i64>,
+        /// Share of the GPU memory that the server may take, as stated.
+        gpu_memory_utilization: Fact<f64>,
+        /// Port it listens on: stated, else the server's default.
+        port: Fact<i64>,
+        /// Address it binds to as stated.
+        host: Fact<String>,
+        /// Whether the server asks its clients for a credential.
+        authenticated: Fact<bool>,
+        /// Processes per node as stated (torchrun, accelerate, deepspeed).
+        processes_per_node: Fact<i64>,
+        /// Processes in total as stated (accelerate --num_processes, mpirun -np).
+        processes: Fact<i64>,
+        /// Nodes as stated (the minimum of an elastic range).
+        nodes: Fact<i64>,
+        /// Address where the group meets: --master-addr, --rdzv-endpoint host, --dist-init-addr host.
+        rendezvous: Fact<String>,
+        /// Every flag by its long name with dashes, `--max_model_len=1` is max-model-len; a bare flag is "true".
+        flags: Labels,
+        /// The words of the command that were read, program first.
+        words: Vec<Fact<String>>,
+    }
+
+    /// An environment variable.
+    EnvVar {
+        /// Its name.
+        name: Fact<String>,
+        /// Its literal value.
+        value: Fact<String>,
+        /// Where the value comes from instead: secret, config, field, resource.
+        from: Fact<String>,
+    }
+
+    /// A port of a container or a service.
+    Port {
+        /// Its name.
+        name: Fact<String>,
+        /// Number on the container (or targetPort of a service when numeric).
+        port: Fact<i64>,
+        /// targetPort of a service when it is a name.
+        target_name: Fact<String>,
+        /// Port on the host or the service port.
+        host_port: Fact<i64>,
+        /// Address it is published on; absent means every address.
+        host_ip: Fact<String>,
+    }
+
+    /// A volume mounted into a container.
+    Mount {
+        /// Path in the container.
+        path: Fact<String>,
+        /// Name of the volume.
+        volume: Fact<String>,
+        /// Whether it is read-only.
+        read_only: Fact<bool>,
+    }
+
+    /// A volume of a pod.
+    Volume {
+        /// Its name.
+        name: Fact<String>,
+        /// emptyDir, hostPath, persistentVolumeClaim, configMap, secret, ephemeral, nfs, csi, bind …
+        kind: Fact<String>,
+        /// Medium of an emptyDir.
+        medium: Fact<String>,
+        /// sizeLimit or storage request in bytes.
+        size_bytes: Fact<i64>,
+        /// Path on the host.
+        host_path: Fact<String>,
+        /// Name of the claim.
+        claim: Fact<String>,
+        /// Access modes of the claim, when the claim is at hand.
+        access_modes: Vec<Fact<String>>,
+    }
+
+    /// A probe after defaulting (period 10 s, timeout 1 s, 3 failures).
+    Probe {
+        /// HTTP path.
+        path: Fact<String>,
+        /// Port number.
+        port: Fact<i64>,
+        /// Port name.
+        port_name: Fact<String>,
+        /// initialDelaySeconds.
+        initial_delay_seconds: Fact<i64>,
+        /// periodSeconds.
+        period_seconds: Fact<i64>,
+        /// timeoutSeconds.
+        timeout_seconds: Fact<i64>,
+        /// failureThreshold.
+        failure_threshold: Fact<i64>,
+        /// Seconds until it gives up: initial delay + period x failures.
+        budget_seconds: Fact<i64>,
+    }
+
+    /// A required node affinity expression, or a requirement of a Karpenter pool.
+    Requirement {
+        /// Label key.
+        key: Fact<String>,
+        /// In, NotIn, Exists, DoesNotExist, Gt, Lt.
+        operator: Fact<String>,
+        /// Values.
+        values: Vec<Fact<String>>,
+    }
+
+    /// A toleration of a pod.
+    Toleration {
+        /// Taint key; absent tolerates every key.
+        key: Fact<String>,
+        /// Equal or Exists, after defaulting.
+        operator: Fact<String>,
+        /// Value for Equal.
+        value: Fact<String>,
+        /// Effect; absent tolerates every effect.
+        effect: Fact<String>,
+    }
+}

@@ -1,0 +1,136 @@
+//! Findings: what is wrong, where, and what decided it. Knows spans only; nothing of rendering or rules.
+
+use crate::source::Span;
+use serde::Serialize;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Advice.
+    Info,
+    /// Likely harm.
+    Warning,
+    /// Fails, loses data or lets someone in.
+    Error,
+}
+
+/// How sure the rule is, separate from how bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    /// Off unless asked for.
+    Low,
+    /// Holds in most set-ups.
+    Medium,
+    /// Holds by the authority cited.
+    High,
+}
+
+impl Severity {
+    /// Reads the lower-case name.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Info, Self::Warning, Self::Error].into_iter().find(|s| s.name() == text)
+    }
+
+    /// Its lower-case name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+impl Confidence {
+    /// Reads the lower-case name.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Low, Self::Medium, Self::High].into_iter().find(|c| c.name() == text)
+    }
+
+    /// Its lower-case name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
+/// A place that explains a finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label {
+    /// Where.
+    pub span: Span,
+    /// What stands there, in the words of the finding.
+    pub text: String,
+}
+
+/// A change of text that would mend the finding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fix {
+    /// What is replaced.
+    pub span: Span,
+    /// By what.
+    pub replacement: String,
+    /// Whether it keeps the meaning of everything else.
+    pub safe: bool,
+}
+
+/// Something wrong. It cannot be built without a primary place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Id of the rule.
+    pub rule: String,
+    /// Pack of the rule.
+    pub pack: String,
+    /// How bad.
+    pub severity: Severity,
+    /// How sure.
+    pub confidence: Confidence,
+    /// The primary place: the text that a person would edit.
+    pub span: Span,
+    /// What is wrong with the user's own values.
+    pub message: String,
+    /// Text at the primary place; empty repeats nothing.
+    pub label: String,
+    /// The other halves of the contradiction.
+    pub related: Vec<Label>,
+    /// What to do, as a command.
+    pub help: Option<String>,
+    /// Page of the rule.
+    pub url: Option<String>,
+    /// The entity it is about: `Deployment/ml/api container server`.
+    pub entity: String,
+    /// Suggested change.
+    pub fix: Option<Fix>,
+}
+
+impl Finding {
+    /// A key made of meaning, not of lines: rule, entity and message. Stable under edits elsewhere.
+    pub fn fingerprint(&self, path: &str) -> String {
+        // FNV-1a: stable across platforms and releases, which `DefaultHasher` does not promise.
+        let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+        for part in [self.rule.as_str(), path, &self.entity, &self.message] {
+            for byte in part.bytes().chain([0]) {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            }
+        }
+        format!("{hash:016x}")
+    }
+}
+
+/// A rule that could not be decided for an entity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Undecided {
+    /// Id of the rule.
+    pub rule: String,
+    /// The fact that is not known.
+    pub span: Span,
+    /// Why, and so what would make it known.
+    pub why: String,
+    /// The entity it is about.
+    pub entity: String,
+}
