@@ -200,18 +200,26 @@ impl Traced {
 
     /// A part of this text, still traced.
     pub fn slice(&self, range: Range<usize>) -> Traced {
-        let (start, end) = (range.start as u32, range.end as u32);
+        let whole = self.span(range.clone());
+        self.join(&[range], whole)
+    }
+
+    /// The given parts put together (quotes, escapes and continuations left out), still traced.
+    pub fn join(&self, parts: &[Range<usize>], whole: Span) -> Traced {
+        let mut text = String::new();
         let mut pieces: Vec<Piece> = Vec::new();
-        if let Some(source) = self.trace(start) {
-            pieces.push(Piece { at: 0, source });
+        for part in parts {
+            let (start, end) = (part.start as u32, part.end as u32);
+            let at = text.len() as u32;
+            if let Some(source) = self.trace(start) {
+                pieces.push(Piece { at, source });
+            }
+            let first = self.pieces.partition_point(|p| p.at <= start);
+            let inner = self.pieces[first..].iter().take_while(|p| p.at < end);
+            pieces.extend(inner.map(|p| Piece { at: at + p.at - start, source: p.source }));
+            text.push_str(&self.text[part.clone()]);
         }
-        pieces.extend(
-            self.pieces
-                .iter()
-                .filter(|p| p.at > start && p.at < end)
-                .map(|p| Piece { at: p.at - start, source: p.source }),
-        );
-        Traced { text: self.text[range.clone()].into(), whole: self.span(range), pieces: pieces.into() }
+        Traced { text: text.into(), whole, pieces: pieces.into() }
     }
 }
 

@@ -2,6 +2,7 @@
 //! Knows bytes and grammars; knows neither Kubernetes nor GPUs.
 
 pub mod scalar;
+pub mod shell;
 mod tree;
 
 pub use tree::{Builder, Dialect, Entry, Node, NodeId, NodeKind, Problem, Raw, Tree, View};

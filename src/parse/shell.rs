@@ -1,0 +1,325 @@
+//! Shell words and commands with spans, flat: what a script runs, in order. Knows quoting, separators,
+//! keywords, redirections and heredocs; runs nothing and knows no program.
+
+mod expand;
+mod words;
+
+pub use expand::expand;
+
+use crate::source::{Span, Traced};
+use words::{Lexeme, Lexer};
+
+/// The simple commands of a script in the order in which they are written, whatever encloses them.
+#[derive(Debug, Clone, Default)]
+pub struct Script {
+    /// The commands.
+    pub commands: Vec<Command>,
+}
+
+/// One simple command. Redirections are left out.
+#[derive(Debug, Clone)]
+pub struct Command {
+    /// `NAME=value` before the first word.
+    pub assignments: Vec<(String, Word)>,
+    /// The program and its arguments; empty for a bare assignment.
+    pub words: Vec<Word>,
+    /// From the first assignment or word to the end of the last one.
+    pub span: Span,
+}
+
+/// A word after quote removal. Expansions stay as written.
+#[derive(Debug, Clone)]
+pub struct Word {
+    text: Traced,
+    /// Whether it holds an expansion that is not quoted away: `$X`, `$(…)`, a backtick.
+    pub expands: bool,
+}
+
+impl Word {
+    /// The text without its quotes.
+    pub fn text(&self) -> &str {
+        self.text.text()
+    }
+
+    /// Where the word stands, quotes included.
+    pub fn span(&self) -> Span {
+        self.text.whole()
+    }
+
+    /// The text with the way back to the source.
+    pub fn traced(&self) -> &Traced {
+        &self.text
+    }
+
+    /// The word as `NAME=value`.
+    pub fn assignment(&self) -> Option<(String, Word)> {
+        let (name, value) = self.text().split_once('=')?;
+        let start = self.text().len() - value.len();
+        let value = Word { text: self.text.slice(start..self.text().len()), expands: self.expands };
+        is_name(name).then(|| (name.to_string(), value))
+    }
+}
+
+impl Script {
+    /// What `export NAME=value` sets, in order.
+    pub fn exports(&self) -> Vec<(String, Word)> {
+        let exports = self.commands.iter().filter(|c| c.words.first().is_some_and(|w| w.text() == "export"));
+        exports.flat_map(|c| &c.words[1..]).filter_map(Word::assignment).collect()
+    }
+}
+
+/// Reads a script. Never fails: an unterminated quote or heredoc reaches to the end.
+pub fn parse(text: &Traced) -> Script {
+    let mut parser = Parser {
+        source: text,
+        lexer: Lexer::new(text.text()),
+        script: Script::default(),
+        current: Vec::new(),
+        mode: Mode::Commands,
+        cases: 0,
+    };
+    parser.run();
+    parser.script
+}
+
+/// Whether `text` is a variable name.
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}
+
+/// What the words being read belong to.
+#[derive(Clone, Copy, PartialEq)]
+enum Mode {
+    Commands,
+    /// `for x in a b`: no command until the separator.
+    Header,
+    /// `case x in`.
+    CaseHead,
+    /// `a | b)` of a case.
+    Pattern,
+    /// `[[ a && b ]]`: operators do not separate.
+    Test,
+}
+
+struct Parser<'a> {
+    source: &'a Traced,
+    lexer: Lexer<'a>,
+    script: Script,
+    current: Vec<Lexeme>,
+    mode: Mode,
+    cases: u32,
+}
+
+impl Parser<'_> {
+    fn run(&mut self) {
+        loop {
+            self.lexer.skip_blanks();
+            let Some(byte) = self.lexer.peek(0) else { break };
+            let next = self.lexer.peek(1);
+            match byte {
+                b'#' => self.lexer.skip_line(),
+                b'\n' => {
+                    self.finish();
+                    self.lexer.skip_newline();
+                }
+                b'<' | b'>' if next == Some(b'(') => self.word(),
+                b'<' | b'>' if self.mode == Mode::Test => self.lexer.at += 1,
+                b'<' | b'>' => self.lexer.skip_redirection(),
+                b'&' if next == Some(b'>') => self.lexer.skip_redirection(),
+                b';' | b'&' | b'|' | b'(' | b')' => self.operator(byte, next),
+                _ => self.word(),
+            }
+        }
+        self.finish();
+    }
+
+    fn operator(&mut self, byte: u8, next: Option<u8>) {
+        let arithmetic = byte == b'(' && next == Some(b'(') && self.current.is_empty();
+        match self.mode {
+            Mode::Test if byte != b';' => self.lexer.at += 1,
+            Mode::Pattern => {
+                self.lexer.at += 1;
+                if byte == b')' {
+                    self.mode = Mode::Commands;
+                }
+            }
+            _ if arithmetic => self.lexer.skip_nested(b')', 1),
+            _ if byte == b'(' && self.current.len() == 1 => {
+                // `name()` opens a function: the name is not a command.
+                self.current.clear();
+                self.lexer.at += 1;
+            }
+            _ => {
+                self.finish();
+                self.lexer.at += 1;
+                if byte == b';' && matches!(next, Some(b';' | b'&')) {
+                    self.lexer.at += 1;
+                    if self.cases > 0 {
+                        self.mode = Mode::Pattern;
+                    }
+                }
+            }
+        }
+    }
+
+    fn word(&mut self) {
+        let lexeme = self.lexer.word();
+        if lexeme.is_descriptor(&self.lexer) {
+            return;
+        }
+        let raw = &self.source.text()[lexeme.range.clone()];
+        match self.mode {
+            Mode::Commands if self.current.is_empty() => match raw {
+                "if" | "then" | "elif" | "else" | "fi" | "while" | "until" | "do" | "done" | "{" | "}" | "!"
+                | "time" | "exec" => {}
+                "for" | "select" => self.mode = Mode::Header,
+                "case" => {
+                    self.cases += 1;
+                    self.mode = Mode::CaseHead;
+                }
+                "esac" => self.cases = self.cases.saturating_sub(1),
+                "function" => {
+                    self.lexer.skip_blanks();
+                    self.lexer.word();
+                }
+                _ => {
+                    if raw == "[[" {
+                        self.mode = Mode::Test;
+                    }
+                    self.current.push(lexeme);
+                }
+            },
+            Mode::Commands => self.current.push(lexeme),
+            Mode::Test => {
+                if raw == "]]" {
+                    self.mode = Mode::Commands;
+                }
+                self.current.push(lexeme);
+            }
+            Mode::CaseHead if raw == "in" => self.mode = Mode::Pattern,
+            Mode::Pattern if raw == "esac" => {
+                self.cases = self.cases.saturating_sub(1);
+                self.mode = Mode::Commands;
+            }
+            Mode::Header | Mode::CaseHead | Mode::Pattern => {}
+        }
+    }
+
+    /// Ends the current command.
+    fn finish(&mut self) {
+        if matches!(self.mode, Mode::Header | Mode::Test) {
+            self.mode = Mode::Commands;
+        }
+        let lexemes = std::mem::take(&mut self.current);
+        let (Some(first), Some(last)) = (lexemes.first(), lexemes.last()) else { return };
+        let span = self.source.span(first.range.start..last.range.end);
+        let mut command = Command { assignments: Vec::new(), words: Vec::new(), span };
+        for lexeme in lexemes {
+            let raw = &self.source.text()[lexeme.range.clone()];
+            let name = raw.split('=').next().unwrap_or(raw);
+            let assigns = command.words.is_empty() && raw.contains('=');
+            let word = Word {
+                text: self.source.join(&lexeme.parts, self.source.span(lexeme.range.clone())),
+                expands: lexeme.expands,
+            };
+            match word.assignment() {
+                Some(assignment) if assigns && is_name(name) => command.assignments.push(assignment),
+                // `NAME+=value` appends to what is not known here.
+                _ if assigns && name.strip_suffix('+').is_some_and(is_name) => {}
+                _ => command.words.push(word),
+            }
+        }
+        self.script.commands.push(command);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::SourceId;
+
+    fn traced(text: &str) -> Traced {
+        Traced::verbatim(text, Span::new(SourceId(0), 0..text.len()), 0)
+    }
+
+    /// The commands as `A=b|word|word`, and every span checked against the text.
+    fn commands(text: &str) -> Vec<String> {
+        let script = parse(&traced(text));
+        for command in &script.commands {
+            for word in command.words.iter().chain(command.assignments.iter().map(|(_, w)| w)) {
+                assert!(command.span.contains(word.span()), "{text:?}");
+            }
+        }
+        let show = |c: &Command| {
+            let assignments = c.assignments.iter().map(|(n, w)| format!("{n}={}", w.text()));
+            assignments.chain(c.words.iter().map(|w| w.text().to_string())).collect::<Vec<_>>().join("|")
+        };
+        script.commands.iter().map(show).collect()
+    }
+
+    #[test]
+    fn quotes_escapes_and_continuations_are_removed() {
+        assert_eq!(commands(r#"pip install 'a b'"c $X"d\ e"#), ["pip|install|a bc $Xd e"]);
+        assert_eq!(commands("vllm serve \\\n  --tp 2 \\\r\n  --dtype half"), ["vllm|serve|--tp|2|--dtype|half"]);
+        assert_eq!(commands("a \"x\\\ny\" \"q\\\"\" \"\\n\""), ["a|xy|q\"|\\n"]);
+        assert_eq!(commands("echo '' \"\""), ["echo||"]);
+        assert_eq!(commands("echo 'open"), ["echo|open"]);
+        assert_eq!(commands("echo a#b # c; d"), ["echo|a#b"]);
+    }
+
+    #[test]
+    fn separators_and_keywords_leave_a_flat_list() {
+        assert_eq!(commands("a && b || c; d | e & f\ng"), ["a", "b", "c", "d", "e", "f", "g"]);
+        assert_eq!(commands("if [ -f x ]; then a; else b; fi"), ["[|-f|x|]", "a", "b"]);
+        assert_eq!(commands("for x in a b; do run $x; done"), ["run|$x"]);
+        assert_eq!(commands("for ((i=0;i<3;i++)); do run; done"), ["run"]);
+        assert_eq!(commands("while true; do { a; (b); }; done"), ["true", "a", "b"]);
+        assert_eq!(commands("case $x in\n a|b) one;;\n *) two\nesac\nthree"), ["one", "two", "three"]);
+        assert_eq!(commands("start() {\n exec vllm serve m\n}\nfunction g { h; }"), ["vllm|serve|m", "h"]);
+        assert_eq!(commands("[[ a && b ]] && c"), ["[[|a|b|]]", "c"]);
+        assert_eq!(commands("(( x = 1 << 2 )); y"), ["y"]);
+    }
+
+    #[test]
+    fn redirections_and_heredocs_are_data() {
+        assert_eq!(commands("a 2>&1 > out.txt < in &> log b"), ["a|b"]);
+        assert_eq!(commands("cat <<EOF > f\nrm -rf /\nEOF\nnext"), ["cat", "next"]);
+        assert_eq!(commands("cat <<-'A' <<B\n\tx\n\tA\ny\nB\nnext"), ["cat", "next"]);
+        assert_eq!(commands("exec > >(tee log) 2>&1; next"), ["next"]);
+        assert_eq!(commands("cat <<< word; next"), ["cat", "next"]);
+        assert_eq!(commands("echo $((1 << 2)); next"), ["echo|$((1 << 2))", "next"]);
+        assert_eq!(commands("diff <(a b) c"), ["diff|<(a b)|c"]);
+        assert_eq!(commands("cat <<EOF\nnever ends"), ["cat"]);
+    }
+
+    #[test]
+    fn substitutions_stay_in_their_word() {
+        assert_eq!(commands(r#"a $(b "$(c ')')" | d) `e f` "${G:-h i}" x"#).len(), 1);
+        let text = traced(r#"a '$X' \$X "$X" $(b) x$ "#);
+        let expands: Vec<bool> = parse(&text).commands[0].words.iter().map(|w| w.expands).collect();
+        assert_eq!(expands, [false, false, false, true, true, false]);
+        let deep = format!("a {}", "$(\"${".repeat(50_000));
+        assert_eq!(commands(&deep).len(), 1);
+    }
+
+    #[test]
+    fn assignments_and_exports() {
+        assert_eq!(commands("A=1 B='x y' cmd C=3"), ["A=1|B=x y|cmd|C=3"]);
+        assert_eq!(commands("ARGS=(--tp 2) PATH+=:/x run"), ["ARGS=(--tp 2)|run"]);
+        let exports = parse(&traced("export NCCL_DEBUG=INFO X=\"$Y\"; export Z")).exports();
+        assert_eq!(
+            exports.iter().map(|(n, w)| (n.as_str(), w.text())).collect::<Vec<_>>(),
+            [("NCCL_DEBUG", "INFO"), ("X", "$Y")]
+        );
+    }
+
+    #[test]
+    fn spans_point_at_the_word_and_into_it() {
+        let text = "pip install \\\n  'torch==2.5.1'";
+        let script = parse(&traced(text));
+        let word = &script.commands[0].words[2];
+        assert_eq!(&text[word.span().range()], "'torch==2.5.1'");
+        assert_eq!(&text[word.traced().span(7..12).range()], "2.5.1");
+    }
+}
