@@ -1,6 +1,7 @@
 //! Syntaxes: text in, a spanned [`Tree`] out, with comments, and problems instead of failure.
 //! Knows bytes and grammars; knows neither Kubernetes nor GPUs.
 
+pub mod dockerfile;
 pub mod scalar;
 pub mod shell;
 mod tree;
