@@ -143,7 +143,8 @@ impl Instruction {
         if raw.contains('\\') {
             return Some(Traced::opaque(serde_json::from_str::<String>(raw).ok()?, whole));
         }
-        Some(self.rest.join(&[range.start + 1..range.end - 1], whole))
+        let inner = range.start + 1..range.end - 1;
+        Some(self.rest.join(std::slice::from_ref(&inner), whole))
     }
 
     /// The assignments of ENV, ARG and LABEL, in the legacy form `ENV NAME value` too.
