@@ -323,6 +323,19 @@ mod tests {
     }
 
     #[test]
+    fn scripts() {
+        let text = "RUN a && b\nRUN <<EOF\npip install torch\nc\nEOF\nRUN bash -e <<EOF\nd\nEOF\nRUN python3 <<EOF\nimport x\nEOF\nRUN <<EOF\n#!/usr/bin/env python3\nimport x\nEOF\nCMD [\"e\", \"f g\"]\nCOPY <<EOF /x\nno\nEOF";
+        let shown: Vec<Vec<String>> = read(text)
+            .instructions
+            .iter()
+            .map(|i| i.script().commands.iter().map(|c| text[c.span.range()].to_string()).collect())
+            .collect();
+        let expected: [&[&str]; 6] =
+            [&["a", "b"], &["pip install torch", "c"], &["bash -e", "d"], &["python3"], &[], &["\"e\", \"f g\""]];
+        assert_eq!(shown[..6], expected);
+    }
+
+    #[test]
     fn bases() {
         let file =
             read("FROM --platform=linux/amd64 nvidia/cuda:12 as build\nFROM {{ base }} AS x\nFROM ${B:-a}\nFROM");

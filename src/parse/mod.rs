@@ -6,6 +6,7 @@ pub mod requirements;
 pub mod scalar;
 pub mod shell;
 mod tree;
+pub mod wheel;
 
 pub use tree::{Builder, Dialect, Entry, Node, NodeId, NodeKind, Problem, Raw, Tree, View};
 

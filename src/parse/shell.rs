@@ -60,6 +60,32 @@ impl Word {
     }
 }
 
+impl Command {
+    /// The command of an argument list that no shell has read (exec form, `command` and `args`).
+    pub fn of_arguments(arguments: &[Traced]) -> Option<Command> {
+        let span = arguments.first()?.whole().to(arguments.last()?.whole());
+        let words = arguments.iter().map(|a| Word { text: a.clone(), expands: false }).collect();
+        Some(Command { assignments: Vec::new(), words, span })
+    }
+
+    /// The script that this command hands to a shell: `bash -c '…'`.
+    pub fn inner(&self) -> Option<Script> {
+        let (program, arguments) = self.words.split_first()?;
+        let is_option = |w: &Word| w.text().starts_with(['-', '+']);
+        let commands = arguments
+            .iter()
+            .take_while(|w| is_option(w))
+            .position(|w| w.text().starts_with('-') && !w.text().starts_with("--") && w.text().ends_with('c'))?;
+        is_shell(program.text()).then(|| arguments.get(commands + 1)).flatten().map(|script| parse(&script.text))
+    }
+}
+
+/// Whether `program` is a shell, by its file name.
+pub fn is_shell(program: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    ["sh", "bash", "dash", "ash", "zsh", "ksh"].contains(&name)
+}
+
 impl Script {
     /// What `export NAME=value` sets, in order.
     pub fn exports(&self) -> Vec<(String, Word)> {
@@ -312,6 +338,19 @@ mod tests {
             exports.iter().map(|(n, w)| (n.as_str(), w.text())).collect::<Vec<_>>(),
             [("NCCL_DEBUG", "INFO"), ("X", "$Y")]
         );
+    }
+
+    #[test]
+    fn scripts_within_commands() {
+        let inner = |text: &str| parse(&traced(text)).commands[0].inner();
+        assert_eq!(inner("/bin/bash -lc 'a && b' x").map(|s| s.commands.len()), Some(2));
+        assert_eq!(inner("bash -e -c 'a; b'").map(|s| s.commands.len()), Some(2));
+        for text in ["bash run.sh -c x", "python -c 'x'", "bash -c", "sh --rcfile x"] {
+            assert!(inner(text).is_none(), "{text}");
+        }
+        let arguments = [traced("sh"), traced("-c"), traced("exec vllm serve")];
+        let inner = Command::of_arguments(&arguments).and_then(|c| c.inner()).expect("a script");
+        assert_eq!(inner.commands[0].words[0].text(), "vllm");
     }
 
     #[test]

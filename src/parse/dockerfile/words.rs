@@ -1,6 +1,7 @@
 //! The words of an instruction, and the views of it that are made of words.
 
 use super::{Flag, Instruction};
+use crate::parse::shell::{self, Command, Script};
 use crate::source::Traced;
 use std::ops::Range;
 
@@ -164,6 +165,28 @@ impl Instruction {
             Assignment { name: name.text(&self.rest), value: value.map(|v| v.text(&self.rest)) }
         });
         assignments.collect()
+    }
+
+    /// What RUN, CMD or ENTRYPOINT runs: the exec form as one command, the shell form as a script, and the
+    /// heredocs that a shell reads.
+    pub fn script(&self) -> Script {
+        if let Some(arguments) = self.json_array() {
+            return Script { commands: Command::of_arguments(&arguments).into_iter().collect() };
+        }
+        let mut script = shell::parse(&self.rest);
+        let reads_heredoc = match script.commands.as_slice() {
+            [] => true,
+            [command] => command.words.first().is_some_and(|w| shell::is_shell(w.text())),
+            _ => false,
+        };
+        let bodies = self.heredocs.iter().map(|h| &h.body).filter(|_| reads_heredoc && self.keyword == "RUN");
+        for body in bodies {
+            let interpreter = body.text().lines().next().and_then(|line| line.strip_prefix("#!"));
+            if interpreter.is_none_or(|i| i.split_whitespace().any(shell::is_shell)) {
+                script.commands.extend(shell::parse(body).commands);
+            }
+        }
+        script
     }
 
     /// What FROM names; `None` for other instructions and for an empty FROM.

@@ -7,8 +7,10 @@ type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Nesting of defaults within defaults.
 const MAX_DEPTH: u32 = 16;
-/// Longest value that a glob pattern is tried on, in characters.
-const MAX_GLOB: usize = 256;
+/// Longest value that a glob pattern is tried on at its ends, in bytes.
+const MAX_TRIM: usize = 256;
+/// Longest value that a glob pattern is looked for in, in bytes: every start with every end is tried.
+const MAX_REPLACE: usize = 64;
 
 /// Substitutes `$NAME`, `${NAME}`, `${NAME:-x}`, `${NAME-x}`, `${NAME:+x}`, `${NAME#p}`, `${NAME%p}` and
 /// `${NAME/p/x}`. `None` when a variable without a value decides, or on what only a shell can say
@@ -117,7 +119,7 @@ fn parameter(inner: &str, lookup: Lookup, depth: u32) -> Option<String> {
 
 /// `value` without the prefix (`#`) or suffix (`%`) that matches, the shortest or longest one.
 fn trim(value: &str, pattern: &str, side: char, longest: bool) -> Option<String> {
-    let pattern = Glob::new(pattern, value)?;
+    let pattern = Glob::new(pattern, value, MAX_TRIM)?;
     let mut cuts: Vec<usize> = value.char_indices().map(|(i, _)| i).chain([value.len()]).collect();
     // Prefixes grow with the cut, suffixes shrink.
     if (side == '#') == longest {
@@ -136,7 +138,7 @@ fn replace(value: &str, pattern: &str, replacement: &str, all: bool) -> Option<S
     if pattern.is_empty() {
         return Some(value.to_string());
     }
-    let pattern = Glob::new(pattern, value)?;
+    let pattern = Glob::new(pattern, value, MAX_REPLACE)?;
     let mut out = String::new();
     let mut rest = value;
     while let Some(c) = rest.chars().next() {
@@ -167,9 +169,9 @@ struct Glob<'a> {
 
 impl<'a> Glob<'a> {
     /// `None` for what is not supported (`[…]`, `\`) or too long to try.
-    fn new(pattern: &'a str, value: &str) -> Option<Self> {
+    fn new(pattern: &'a str, value: &str, limit: usize) -> Option<Self> {
         let plain = !pattern.contains(['*', '?', '[', '\\']);
-        let bounded = value.len() <= MAX_GLOB && pattern.len() <= MAX_GLOB && !pattern.contains(['[', '\\']);
+        let bounded = value.len() <= limit && pattern.len() <= limit && !pattern.contains(['[', '\\']);
         (plain || bounded).then_some(Self { pattern, plain })
     }
 
