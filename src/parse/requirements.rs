@@ -202,10 +202,12 @@ fn name_length(text: &str) -> Option<usize> {
 }
 
 /// The package name within a bare URL or path: the `egg` fragment, or the name of an archive.
-fn name_in_location(text: &str) -> Option<Range<usize>> {
-    let end = text.find(char::is_whitespace).unwrap_or(text.len());
-    let location = &text[..end];
-    if end != text.len() || location.contains(['=', '@']) && !location.contains("://") {
+fn name_in_location(location: &str) -> Option<Range<usize>> {
+    let blank = location.find(char::is_whitespace);
+    // The blank of `…_$(uname -m).whl` is part of the location.
+    let substituted = |at: usize| location[..at].contains("$(") && !location.starts_with("$(");
+    let elsewhere = location.contains(['=', '@']) && !location.contains("://");
+    if elsewhere || blank.is_some_and(|at| !substituted(at)) {
         return None;
     }
     if let Some(at) = location.find("#egg=").or_else(|| location.find("&egg=")) {
@@ -312,6 +314,10 @@ mod tests {
             ),
             ("torch==2.0 --hash=sha256:ab", "torch[]|==2.0||"),
             ("torch==${V}", "torch[]|==${V}||"),
+            (
+                "https://${H}/x/sgl_kernel-${V}+cu124-cp310-abi3-manylinux2014_$(uname -m).whl",
+                "sgl_kernel[]||https://${H}/x/sgl_kernel-${V}+cu124-cp310-abi3-manylinux2014_$(uname -m).whl|",
+            ),
         ] {
             assert_eq!(one(text).as_ref().map(shown).as_deref(), Some(expected));
         }

@@ -302,6 +302,7 @@ mod tests {
         assert_eq!(commands("for ((i=0;i<3;i++)); do run; done"), ["run"]);
         assert_eq!(commands("while true; do { a; (b); }; done"), ["true", "a", "b"]);
         assert_eq!(commands("case $x in\n a|b) one;;\n *) two\nesac\nthree"), ["one", "two", "three"]);
+        assert_eq!(commands("a && case $x in 1|2) I=1 ;; *) b && c ;; esac && d"), ["a", "I=1", "b", "c", "d"]);
         assert_eq!(commands("start() {\n exec vllm serve m\n}\nfunction g { h; }"), ["vllm|serve|m", "h"]);
         assert_eq!(commands("[[ a && b ]] && c"), ["[[|a|b|]]", "c"]);
         assert_eq!(commands("(( x = 1 << 2 )); y"), ["y"]);
