@@ -1,0 +1,78 @@
+//! The driver of a cluster: what its GPU operator or its configuration installs.
+
+use crate::catalog;
+use crate::facts::{Facts, HelmRelease, Object};
+use crate::known::{Fact, Known, Why};
+use crate::parse::View;
+use crate::source::SourceId;
+use crate::version::Version;
+
+/// A statement about the driver of some cluster.
+#[derive(Clone)]
+pub struct DriverSource {
+    /// The file that states it.
+    pub file: SourceId,
+    /// gpu-operator, configuration.
+    pub origin: &'static str,
+    /// The driver; absent when the operator is told not to install one.
+    pub driver: Fact<Version>,
+}
+
+/// Every statement about a cluster's driver in the run.
+pub fn sources(facts: &Facts) -> Vec<DriverSource> {
+    let declared = facts.clusters.iter().filter(|c| c.driver.get().is_some()).map(|c| DriverSource {
+        file: c.driver.span.source,
+        origin: "configuration",
+        driver: c.driver.clone(),
+    });
+    let charts = facts.releases.iter().filter(|r| r.chart.get().is_some_and(|c| c == "gpu-operator")).filter_map(|r| release(r));
+    let policies = facts.objects.iter().filter_map(|o| policy(o));
+    declared.chain(charts).chain(policies).collect()
+}
+
+/// The driver that a release of the GPU operator installs.
+fn release(release: &HelmRelease) -> Option<DriverSource> {
+    let inline = release.values.as_ref().map(|v| v.view().get("driver"));
+    let files = release.values_files.iter().filter_map(|f| f.body.as_ref()).map(|b| b.view().get("driver"));
+    // Inline values win over files, the last file over earlier ones.
+    let views: Vec<View<'_>> = files.chain(inline).filter(|v| v.is_some()).collect();
+    let decide = |key: &str| views.iter().rev().map(|v| v.get(key)).find(|v| v.is_some());
+    let (origin, file) = ("gpu-operator", release.span.source);
+    if let Some(enabled) = decide("enabled")
+        && enabled.boolean().get() == Some(&false)
+    {
+        return Some(DriverSource { file, origin, driver: Fact::absent(enabled.place()) });
+    }
+    if let Some(version) = decide("version") {
+        return Some(DriverSource { file, origin, driver: version.parse(driver_version) });
+    }
+    let driver = release.version.clone().and_then(|chart| match catalog::platform_driver("gpu-operator", &chart.to_string()) {
+        Some(driver) => Known::Value(driver),
+        None => Known::Unknown(Why::NotInCatalog(format!("gpu-operator {chart}").into())),
+    });
+    if driver.is_absent() {
+        return None;
+    }
+    Some(DriverSource { file, origin, driver })
+}
+
+/// The driver that a ClusterPolicy or an NVIDIADriver object asks for.
+fn policy(object: &Object) -> Option<DriverSource> {
+    let body = object.body.as_ref()?.view();
+    let view = match object.kind.get()?.as_str() {
+        "ClusterPolicy" => body.path("spec.driver"),
+        "NVIDIADriver" => body.get("spec"),
+        _ => return None,
+    };
+    let file = object.span.source;
+    if view.get("enabled").boolean().get() == Some(&false) {
+        return Some(DriverSource { file, origin: "gpu-operator", driver: Fact::absent(view.get("enabled").place()) });
+    }
+    let driver = view.get("version").parse(driver_version);
+    driver.get().is_some().then_some(DriverSource { file, origin: "gpu-operator", driver })
+}
+
+/// A driver version as charts write it: a full version, or a branch of precompiled drivers.
+fn driver_version(text: &str) -> Option<Version> {
+    Version::parse(text).filter(|v| v.major() >= 300)
+}

@@ -1,0 +1,39 @@
+//! Joins: which workload runs on which pool, is scaled by what, exposed by what, built from which Dockerfile.
+//! Knows facts and the catalog; knows neither formats nor rules.
+
+mod driver;
+mod node;
+mod objects;
+mod pools;
+
+use crate::facts::Facts;
+use crate::known::Fact;
+use crate::source::{SourceId, Sources};
+
+/// Joins the facts of a run in place. `sources` tells which files lie near each other: when several
+/// candidates could decide a fact, the ones in the nearest common directory do.
+pub fn link(facts: &mut Facts, sources: &Sources) {
+    pools::enrich(facts);
+    objects::link(facts);
+    node::link(facts, sources);
+}
+
+/// Whether two names in the same or an unstated namespace may mean the same place.
+fn same_namespace(a: &Fact<String>, b: &Fact<String>) -> bool {
+    match (a.get(), b.get()) {
+        (Some(a), Some(b)) => a == b,
+        _ => true,
+    }
+}
+
+/// The candidates that share the longest directory prefix with the file at hand.
+fn nearest<T>(sources: &Sources, from: SourceId, candidates: Vec<(SourceId, T)>) -> Vec<T> {
+    let directory = |id: SourceId| {
+        let path = &sources.get(id).path;
+        path.rsplit_once('/').map_or("", |(directory, _)| directory).split('/').collect::<Vec<_>>()
+    };
+    let here = directory(from);
+    let shared = |id: SourceId| here.iter().zip(directory(id)).take_while(|(a, b)| **a == *b).count();
+    let best = candidates.iter().map(|(id, _)| shared(*id)).max().unwrap_or(0);
+    candidates.into_iter().filter(|(id, _)| shared(*id) == best).map(|(_, candidate)| candidate).collect()
+}

@@ -1,0 +1,239 @@
+//! The node that a pod lands on: the pools that its selectors allow, and what all of them agree on.
+
+use super::driver::{self, DriverSource};
+use super::pools::{gpu_facts, most_gpus};
+use super::nearest;
+use crate::catalog;
+use crate::facts::{Cluster, Facts, Gpu, Node, NodePool, Pod};
+use crate::known::{Fact, Known, Why};
+use crate::source::Sources;
+use crate::version::Version;
+use std::sync::Arc;
+
+/// Fills `pod.pools` and `pod.node` of every pod.
+pub fn link(facts: &mut Facts, sources: &Sources) {
+    let drivers = driver::sources(facts);
+    let (pools, clusters) = (facts.pools.clone(), facts.clusters.clone());
+    for workload in &mut facts.workloads {
+        let from = workload.span.source;
+        for pod in &mut workload.pods {
+            let possible = pools.iter().filter(|pool| admits(pool, pod));
+            pod.pools = nearest(sources, from, possible.map(|p| (p.span.source, Arc::clone(p))).collect());
+            let mut node = pod.node.take().unwrap_or_else(|| Node::blank(pod.span));
+            from_selectors(&mut node, pod);
+            from_pools(&mut node, &pod.pools);
+            let near = nearest(sources, from, clusters.iter().map(|c| (c.span.source, Arc::clone(c))).collect());
+            from_clusters(&mut node, &near);
+            let near = nearest(sources, from, drivers.iter().map(|d| (d.file, d.clone())).collect());
+            from_drivers(&mut node, &near);
+            from_catalog(&mut node);
+            if pod.spot.is_absent() {
+                pod.spot = node.spot.clone();
+            }
+            pod.node = Some(node);
+        }
+    }
+}
+
+/// Whether the pod's selectors and its need of GPUs let it run on the pool.
+fn admits(pool: &NodePool, pod: &Pod) -> bool {
+    let wants_gpu = pod.gpus.get().is_some_and(|&n| n > 0);
+    let has_gpu = pool.gpu.is_some() || pool.gpu_count.get().is_some_and(|&n| n > 0) || !pool.accelerator.is_absent();
+    let selects = !pod.node_selector.is_empty() || !pod.node_affinity.is_empty();
+    if wants_gpu && !has_gpu && !pool.instance_types.iter().all(|t| t.get().is_none()) {
+        return false;
+    }
+    if !wants_gpu && !selects {
+        return false;
+    }
+    let by_selector = pod.node_selector.iter().all(|(key, value)| match value.get() {
+        Some(value) => offers(pool, key, std::slice::from_ref(value)),
+        None => true,
+    });
+    let by_affinity = pod.node_affinity.iter().all(|term| match (term.key.get(), term.operator.get()) {
+        (Some(key), Some(operator)) if operator == "In" => {
+            let values: Vec<String> = term.values.iter().filter_map(|v| v.get().cloned()).collect();
+            values.len() < term.values.len() || offers(pool, key, &values)
+        }
+        _ => true,
+    });
+    by_selector && by_affinity
+}
+
+/// Whether the pool's nodes may carry the label with one of the values, by what is stated or implied.
+fn offers(pool: &NodePool, key: &str, values: &[String]) -> bool {
+    let among = |fact: &Fact<String>| fact.get().is_none_or(|v| values.contains(v));
+    if let Some(label) = pool.labels.get(key) {
+        return among(label);
+    }
+    if let Some(requirement) = pool.requirements.iter().find(|r| r.key.get().is_some_and(|k| k == key)) {
+        return match requirement.operator.get().map(String::as_str) {
+            Some("In") => requirement.values.iter().any(among),
+            Some("NotIn") => !requirement.values.iter().all(among),
+            _ => true,
+        };
+    }
+    let gpu_is = |name: &String| {
+        let wanted = catalog::gpu(name).map(|g| g.id);
+        pool.gpu.as_ref().is_none_or(|g| g.id.get().is_none_or(|id| wanted.is_none_or(|w| w == id)))
+    };
+    match key {
+        "node.kubernetes.io/instance-type" | "beta.kubernetes.io/instance-type" => {
+            pool.instance_types.is_empty() || pool.instance_types.iter().any(among)
+        }
+        "cloud.google.com/gke-nodepool" => is(&pool.platform, "gke") && among(&pool.name),
+        "cloud.google.com/gke-accelerator" => {
+            is(&pool.platform, "gke") && (among(&pool.accelerator) && values.iter().any(gpu_is))
+        }
+        "eks.amazonaws.com/nodegroup" | "alpha.eksctl.io/nodegroup-name" => is(&pool.platform, "eks") && among(&pool.name),
+        "agentpool" | "kubernetes.azure.com/agentpool" => is(&pool.platform, "aks") && among(&pool.name),
+        "karpenter.sh/nodepool" | "karpenter.sh/provisioner-name" => is(&pool.platform, "karpenter") && among(&pool.name),
+        "nvidia.com/gpu.product" | "karpenter.k8s.aws/instance-gpu-name" => values.iter().any(gpu_is),
+        "cloud.google.com/gke-spot" | "cloud.google.com/gke-provisioning" => {
+            is(&pool.platform, "gke") && pool.spot.get().is_none_or(|&spot| spot)
+        }
+        "kubernetes.azure.com/scalesetpriority" => is(&pool.platform, "aks") && pool.spot.get().is_none_or(|&spot| spot),
+        "karpenter.sh/capacity-type" => is(&pool.platform, "karpenter"),
+        // Labels that the platform or a discovery daemon sets on every node of the kind.
+        _ if ["kubernetes.io/", "topology.kubernetes.io/", "nvidia.com/", "feature.node.kubernetes.io/"]
+            .iter()
+            .any(|prefix| key.starts_with(prefix)) =>
+        {
+            true
+        }
+        _ if key.starts_with("cloud.google.com/") => is(&pool.platform, "gke"),
+        _ if key.starts_with("karpenter.") => is(&pool.platform, "karpenter"),
+        _ => false,
+    }
+}
+
+fn is(fact: &Fact<String>, value: &str) -> bool {
+    fact.get().is_some_and(|v| v == value)
+}
+
+/// What the selectors alone tell of the node.
+fn from_selectors(node: &mut Node, pod: &Pod) {
+    let single = pod.node_affinity.iter().filter(|t| is(&t.operator, "In") && t.values.len() == 1);
+    let terms = single.filter_map(|t| Some((t.key.get()?.as_str(), &t.values[0])));
+    let labels = pod.node_selector.iter().map(|(k, v)| (k.as_str(), v));
+    for (key, value) in labels.chain(terms) {
+        let Some(text) = value.get() else { continue };
+        let fact = || Fact::value(text.clone(), value.span);
+        match key {
+            "node.kubernetes.io/instance-type" | "beta.kubernetes.io/instance-type" => node.instance_type = fact(),
+            "kubernetes.io/arch" => node.arch = fact(),
+            "cloud.google.com/gke-accelerator"
+            | "nvidia.com/gpu.product"
+            | "karpenter.k8s.aws/instance-gpu-name"
+            | "k8s.amazonaws.com/accelerator"
+            | "gpu.nvidia.com/class"
+            | "gpu.nvidia.com/model" => node.gpu = catalog::gpu(text).map(|row| gpu_facts(row, value.span)),
+            _ => {}
+        }
+        let platform = if key.starts_with("cloud.google.com/") {
+            "gke"
+        } else if key.starts_with("eks.amazonaws.com/") {
+            "eks"
+        } else if key.starts_with("kubernetes.azure.com/") {
+            "aks"
+        } else {
+            continue;
+        };
+        node.platform = Fact::value(platform.to_owned(), value.span);
+    }
+}
+
+/// The value that all candidates agree on; unknown when they do not or one does not know.
+fn agree<T: Clone + PartialEq>(candidates: impl IntoIterator<Item = Fact<T>>) -> Option<Fact<T>> {
+    let mut decided: Option<Fact<T>> = None;
+    for fact in candidates {
+        match (&decided, &fact.known) {
+            (_, Known::Unknown(_)) => return Some(fact),
+            (_, Known::Absent) => {}
+            (None, _) => decided = Some(fact),
+            (Some(first), _) if first.known == fact.known => {}
+            (Some(first), _) => {
+                return Some(Fact::unknown(Why::Ambiguous("the pools it may run on differ".into()), first.span));
+            }
+        }
+    }
+    decided
+}
+
+/// Keeps what is already decided, else takes what the candidates agree on.
+fn fill<T: Clone + PartialEq>(slot: &mut Fact<T>, candidates: impl IntoIterator<Item = Fact<T>>) {
+    if slot.is_absent()
+        && let Some(fact) = agree(candidates)
+    {
+        *slot = fact;
+    }
+}
+
+fn from_pools(node: &mut Node, pools: &[Arc<NodePool>]) {
+    if pools.is_empty() {
+        return;
+    }
+    if node.gpu.is_none() {
+        let gpus: Vec<&Gpu> = pools.iter().filter_map(|p| p.gpu.as_ref()).collect();
+        if gpus.len() == pools.len() && gpus.iter().all(|g| g.id.get() == gpus[0].id.get()) {
+            node.gpu = Some(gpus[0].clone());
+        }
+    }
+    fill(&mut node.instance_type, pools.iter().flat_map(|p| p.instance_types.iter().cloned()));
+    fill(&mut node.driver, pools.iter().map(|p| p.driver.clone()));
+    fill(&mut node.kubernetes, pools.iter().map(|p| p.kubernetes.clone()));
+    fill(&mut node.spot, pools.iter().map(|p| p.spot.clone()));
+    fill(&mut node.disk_bytes, pools.iter().map(|p| p.disk_bytes.clone()));
+    fill(&mut node.platform, pools.iter().map(|p| p.platform.clone()));
+    fill(&mut node.os, pools.iter().map(|p| p.image_type.clone()));
+    if node.gpu_count.is_absent() {
+        // A pod fits when some allowed machine is large enough: the largest one decides.
+        let counts: Vec<Fact<i64>> = pools.iter().map(|p| most_gpus(p)).collect();
+        node.gpu_count = counts
+            .iter()
+            .find(|c| c.is_unknown())
+            .or_else(|| counts.iter().max_by_key(|c| c.get().copied()))
+            .cloned()
+            .unwrap_or_else(|| Fact::absent(node.span));
+    }
+    if node.driver.get().is_some() && node.driver_source.is_absent() {
+        node.driver_source = Fact::value("pool".to_owned(), node.driver.span);
+    }
+}
+
+fn from_clusters(node: &mut Node, clusters: &[Arc<Cluster>]) {
+    fill(&mut node.platform, clusters.iter().map(|c| c.platform.clone()));
+    fill(&mut node.kubernetes, clusters.iter().map(|c| c.kubernetes.clone()));
+}
+
+fn from_drivers(node: &mut Node, sources: &[DriverSource]) {
+    if !node.driver.is_absent() {
+        return;
+    }
+    let known: Vec<&DriverSource> = sources.iter().filter(|s| !s.driver.is_absent()).collect();
+    if let Some(driver) = agree::<Version>(known.iter().map(|s| s.driver.clone())) {
+        node.driver_source = Fact::value(known[0].origin.to_owned(), driver.span);
+        node.driver = driver;
+    }
+}
+
+/// What the catalog knows of the machine type, and what nothing stated.
+fn from_catalog(node: &mut Node) {
+    let span = node.instance_type.span;
+    if let Some(machine) = node.instance_type.get().and_then(|t| catalog::instance(t)) {
+        if node.gpu.is_none() {
+            node.gpu = node.instance_type.get().and_then(|t| catalog::instance_gpu(t)).map(|row| gpu_facts(row, span));
+        }
+        let from = |value: Option<i64>| Fact::from_option(value, span);
+        fill(&mut node.gpu_count, [from(machine.gpu_count)]);
+        fill(&mut node.vcpus, [from(machine.vcpus)]);
+        fill(&mut node.memory_bytes, [from(machine.memory_bytes())]);
+        fill(&mut node.fabric, [Fact::from_option(machine.fabric().map(str::to_owned), span)]);
+        fill(&mut node.fabric_devices, [from(machine.rdma_nics)]);
+        fill(&mut node.nvlink, [Fact::from_option(machine.nvlink, span)]);
+        fill(&mut node.arch, [Fact::from_option(machine.arch().map(str::to_owned), span)]);
+    }
+    if node.driver.is_absent() {
+        node.driver = Fact::unknown(Why::NotStated("the driver of the node".into()), node.span);
+    }
+}

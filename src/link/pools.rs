@@ -1,0 +1,103 @@
+//! What the catalog knows of a pool's machines: GPU, count, architecture.
+
+use crate::catalog;
+use crate::facts::{Facts, Gpu, NodePool};
+use crate::known::{Fact, Known, Why};
+use crate::source::Span;
+use std::sync::Arc;
+
+/// Completes every pool from the catalog.
+pub fn enrich(facts: &mut Facts) {
+    for pool in &mut facts.pools {
+        let pool = Arc::make_mut(pool);
+        if pool.gpu.is_none() {
+            pool.gpu = gpu_of(pool);
+        }
+        if pool.gpu_count.is_absent() {
+            pool.gpu_count = count_of(pool);
+        }
+    }
+}
+
+/// The catalog's GPU as facts decided at `span`.
+pub fn gpu_facts(row: &catalog::Gpu, span: Span) -> Gpu {
+    let text = |t: &str| Fact::value(t.to_owned(), span);
+    let mut gpu = Gpu::blank(span);
+    gpu.id = text(row.id);
+    gpu.name = text(row.name);
+    gpu.vendor = text(row.vendor);
+    gpu.arch = text(row.arch);
+    gpu.compute_capability = Fact::from_option(row.compute_capability.clone(), span);
+    gpu.memory_mib = Fact::from_option(row.memory_mib, span);
+    gpu.mig = Fact::value(row.mig, span);
+    gpu.nvlink_gbs = Fact::from_option(row.nvlink_gbs, span);
+    gpu.tdp_w = Fact::from_option(row.tdp_w, span);
+    gpu.datacenter = Fact::value(row.datacenter, span);
+    gpu
+}
+
+fn gpu_of(pool: &NodePool) -> Option<Gpu> {
+    if let Some(row) = pool.accelerator.get().and_then(|name| catalog::gpu(name)) {
+        return Some(gpu_facts(row, pool.accelerator.span));
+    }
+    let rows: Vec<_> = machine_gpus(pool).collect();
+    let (first, span) = *rows.first()?;
+    rows.iter().all(|(row, _)| row.id == first.id).then(|| gpu_facts(first, span))
+}
+
+/// GPUs named by the machine types and, for Karpenter, by requirements on GPU names and families.
+fn machine_gpus(pool: &NodePool) -> impl Iterator<Item = (&'static catalog::Gpu, Span)> {
+    let types = pool.instance_types.iter().filter_map(|t| Some((catalog::instance_gpu(t.get()?)?, t.span)));
+    let named = pool.requirements.iter().flat_map(|r| {
+        let key = r.key.get().map_or("", String::as_str);
+        let operator = r.operator.get().map_or("", String::as_str);
+        r.values.iter().filter_map(move |value| {
+            let text = value.get()?;
+            let row = match (key.rsplit('/').next()?, operator) {
+                ("instance-gpu-name", "In") => catalog::gpu(text),
+                ("instance-family", "In") => catalog::instance_family_gpu(text),
+                ("instance-type", "In") => catalog::instance_gpu(text),
+                ("gke-accelerator", "In") => catalog::gpu(text),
+                _ => None,
+            }?;
+            Some((row, value.span))
+        })
+    });
+    types.chain(named)
+}
+
+/// GPUs per node, when every machine type has the same number; the disagreement otherwise.
+fn count_of(pool: &NodePool) -> Fact<i64> {
+    if !pool.accelerator_count.is_absent() {
+        return pool.accelerator_count.clone();
+    }
+    let counts: Vec<(i64, Span)> = pool
+        .instance_types
+        .iter()
+        .filter_map(|t| Some((catalog::instance(t.get()?)?.gpu_count?, t.span)))
+        .collect();
+    match counts.as_slice() {
+        [] => Fact::absent(pool.span),
+        [(first, span), rest @ ..] if counts.len() == pool.instance_types.len() => {
+            if rest.iter().all(|(count, _)| count == first) {
+                Fact::value(*first, *span)
+            } else {
+                Fact { known: Known::Unknown(Why::Ambiguous("machine types with different GPU counts".into())), span: *span }
+            }
+        }
+        [(_, span), ..] => Fact::unknown(Why::NotInCatalog("one of the machine types".into()), *span),
+    }
+}
+
+/// The most GPUs that one node of the pool can have; unknown when some machine type is.
+pub fn most_gpus(pool: &NodePool) -> Fact<i64> {
+    if pool.gpu_count.get().is_some() {
+        return pool.gpu_count.clone();
+    }
+    let most = pool.instance_types.iter().filter_map(|t| catalog::instance(t.get()?)?.gpu_count).max();
+    let complete = pool.instance_types.iter().all(|t| t.get().is_some_and(|t| catalog::instance(t).is_some()));
+    match most {
+        Some(most) if complete => Fact::value(most, pool.instance_types[0].span),
+        _ => Fact::unknown(Why::NotStated("the machine type".into()), pool.span),
+    }
+}
