@@ -1,0 +1,128 @@
+//! Arrows between modules go one way: every `use crate::…` must be an edge of this table, which is the
+//! table of `docs/architecture.md`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// Who may use whom. A module may always use itself.
+const EDGES: &[(&str, &[&str])] = &[
+    ("source", &[]),
+    ("known", &["source"]),
+    ("version", &[]),
+    ("quantity", &[]),
+    ("discover", &["source"]),
+    ("parse", &["source", "known"]),
+    ("catalog", &["version"]),
+    ("facts", &["source", "known", "version", "parse"]),
+    ("extract", &["source", "known", "version", "quantity", "parse", "catalog", "facts"]),
+    ("finding", &["source"]),
+    ("config", &["source", "known", "version", "quantity", "parse", "facts", "finding"]),
+    ("link", &["source", "known", "version", "catalog", "facts", "parse"]),
+    ("rules", &["source", "known", "version", "quantity", "parse", "catalog", "facts", "finding"]),
+    ("evaluate", &["source", "facts", "finding", "rules"]),
+    ("judge", &["source", "config", "finding"]),
+    ("report", &["source", "finding", "judge", "rules"]),
+    (
+        "pipeline",
+        &[
+            "source", "known", "version", "discover", "parse", "extract", "facts", "config", "link", "rules",
+            "evaluate", "finding", "judge",
+        ],
+    ),
+];
+
+/// Modules that sit on top of everything.
+const TOP: &[&str] = &["cli", "main", "lib"];
+
+fn rust_files(directory: &Path, out: &mut Vec<std::path::PathBuf>) {
+    let mut entries: Vec<_> =
+        fs::read_dir(directory).expect("src is readable").map(|e| e.expect("an entry").path()).collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            rust_files(&path, out);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            out.push(path);
+        }
+    }
+}
+
+/// Modules named by `crate::name` in a text, `use crate::{a, b}` included.
+fn used(text: &str) -> BTreeSet<String> {
+    let mut out = BTreeSet::new();
+    for (at, _) in text.match_indices("crate::") {
+        let rest = &text[at + "crate::".len()..];
+        let name = |s: &str| s.chars().take_while(|c| c.is_ascii_lowercase() || *c == '_').collect::<String>();
+        match rest.strip_prefix('{') {
+            Some(list) => {
+                let list = &list[..list.find(';').unwrap_or(list.len())];
+                let mut depth = 0;
+                let mut word = true;
+                for (i, c) in list.char_indices() {
+                    match c {
+                        '{' => depth += 1,
+                        '}' => depth -= 1,
+                        ',' => word = depth == 0,
+                        _ if word && c.is_ascii_lowercase() => {
+                            out.insert(name(&list[i..]));
+                            word = false;
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            None => {
+                out.insert(name(rest));
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn arrows_go_one_way() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    rust_files(&src, &mut files);
+    let modules: BTreeSet<&str> = EDGES.iter().map(|(m, _)| *m).chain(TOP.iter().copied()).collect();
+    let mut wrong = Vec::new();
+    for file in files {
+        let relative = file.strip_prefix(&src).expect("a file of src").with_extension("");
+        let module = relative.iter().next().and_then(|p| p.to_str()).expect("UTF-8").to_owned();
+        if TOP.contains(&module.as_str()) {
+            continue;
+        }
+        let allowed = EDGES.iter().find(|(m, _)| *m == module).map(|(_, a)| *a);
+        let Some(allowed) = allowed else {
+            wrong.push(format!("{module} is in no row of the table"));
+            continue;
+        };
+        let text = fs::read_to_string(&file).expect("a Rust file");
+        for name in used(&text) {
+            if modules.contains(name.as_str()) && name != module && !allowed.contains(&name.as_str()) {
+                wrong.push(format!("{} uses crate::{name}", relative.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "edges that are not in the table:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn files_and_environment_belong_to_discover_and_the_command_line() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    rust_files(&src, &mut files);
+    for file in files {
+        let relative = file.strip_prefix(&src).expect("a file of src");
+        let module = relative.iter().next().and_then(|p| p.to_str()).expect("UTF-8").trim_end_matches(".rs");
+        if ["discover", "cli", "main"].contains(&module) {
+            continue;
+        }
+        let text = fs::read_to_string(&file).expect("a Rust file");
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for forbidden in ["std::fs", "std::env::", "File::open"] {
+            assert!(!code.contains(forbidden), "{} touches {forbidden}", relative.display());
+        }
+    }
+}
