@@ -1,0 +1,163 @@
+//! A scan of HCL text that finds comments and the ends of top-level items. Knows strings, templates,
+//! heredocs, comments and brackets; nothing else of the grammar.
+
+use std::ops::Range;
+
+/// What the scan found.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    /// Comments, without the line end.
+    pub comments: Vec<Range<usize>>,
+    /// Offsets after which a new top-level item may start.
+    pub cuts: Vec<usize>,
+}
+
+enum Mode<'t> {
+    Code(u32),
+    Quote,
+    Heredoc(&'t str),
+}
+
+/// Keywords that open a top-level block of Terraform: one of them in the first column ends an unclosed block.
+const TOP: [&str; 12] = [
+    "resource",
+    "data",
+    "module",
+    "variable",
+    "locals",
+    "provider",
+    "output",
+    "terraform",
+    "moved",
+    "import",
+    "check",
+    "removed",
+];
+
+pub(super) fn scan(text: &str) -> Scan {
+    let bytes = text.as_bytes();
+    let mut out = Scan::default();
+    let mut modes = vec![Mode::Code(0)];
+    let mut at = 0;
+    while at < bytes.len() {
+        let rest = &bytes[at..];
+        let base = modes.len() == 1;
+        match modes.last_mut() {
+            Some(Mode::Code(depth)) => {
+                if base && *depth > 0 && opens_top(text, at) {
+                    *depth = 0;
+                    out.cuts.push(at);
+                }
+                match rest[0] {
+                    b'#' => at = comment(&mut out, at, line_end(text, at)),
+                    b'/' if rest.starts_with(b"//") => at = comment(&mut out, at, line_end(text, at)),
+                    b'/' if rest.starts_with(b"/*") => {
+                        let end = text[at + 2..].find("*/").map_or(text.len(), |i| at + 2 + i + 2);
+                        at = comment(&mut out, at, end);
+                    }
+                    b'"' => {
+                        modes.push(Mode::Quote);
+                        at += 1;
+                    }
+                    b'<' if rest.starts_with(b"<<") => match heredoc(text, at) {
+                        Some((name, body)) => {
+                            modes.push(Mode::Heredoc(name));
+                            at = body;
+                        }
+                        None => at += 2,
+                    },
+                    b'{' | b'[' | b'(' => {
+                        *depth += 1;
+                        at += 1;
+                    }
+                    b'}' | b']' | b')' => {
+                        if *depth == 0 && !base {
+                            modes.pop();
+                        } else {
+                            *depth = depth.saturating_sub(1);
+                        }
+                        at += 1;
+                    }
+                    b'\n' => {
+                        at += 1;
+                        if base && *depth == 0 {
+                            out.cuts.push(at);
+                        }
+                    }
+                    _ => at += 1,
+                }
+            }
+            Some(Mode::Quote) => match rest[0] {
+                b'\\' => at += 2,
+                // A quoted string ends with its line, closed or not.
+                b'\n' => {
+                    modes.pop();
+                }
+                b'"' => {
+                    modes.pop();
+                    at += 1;
+                }
+                _ => at += template(&mut modes, rest),
+            },
+            Some(Mode::Heredoc(name)) => {
+                let starts_line = at == 0 || bytes[at - 1] == b'\n';
+                if starts_line && closes(&text[at..line_end(text, at)], name) {
+                    modes.pop();
+                    at = line_end(text, at);
+                } else {
+                    at += template(&mut modes, rest);
+                }
+            }
+            None => break,
+        }
+    }
+    out
+}
+
+fn comment(out: &mut Scan, start: usize, end: usize) -> usize {
+    out.comments.push(start..end);
+    end
+}
+
+/// Steps over one byte of template text, an escaped opening, or an opening (entering its code).
+fn template(modes: &mut Vec<Mode<'_>>, rest: &[u8]) -> usize {
+    if rest.starts_with(b"$${") || rest.starts_with(b"%%{") {
+        return 3;
+    }
+    if rest.starts_with(b"${") || rest.starts_with(b"%{") {
+        modes.push(Mode::Code(0));
+        return 2;
+    }
+    1
+}
+
+fn line_end(text: &str, at: usize) -> usize {
+    let end = text.as_bytes()[at..].iter().position(|&b| b == b'\n').map_or(text.len(), |i| at + i);
+    if end > at && text.as_bytes()[end - 1] == b'\r' { end - 1 } else { end }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '-'
+}
+
+/// The delimiter of a heredoc that opens at `at`, and where its text starts.
+fn heredoc(text: &str, at: usize) -> Option<(&str, usize)> {
+    let rest = text.get(at + 2..)?;
+    let rest = rest.strip_prefix('-').unwrap_or(rest);
+    let name = &rest[..rest.find(|c| !is_word(c)).unwrap_or(rest.len())];
+    let after = rest[name.len()..].strip_prefix('\r').unwrap_or(&rest[name.len()..]);
+    (!name.is_empty() && after.starts_with('\n')).then(|| (name, text.len() - after.len() + 1))
+}
+
+fn closes(line: &str, name: &str) -> bool {
+    line.trim_start().strip_prefix(name).is_some_and(|rest| !rest.starts_with(is_word))
+}
+
+fn opens_top(text: &str, at: usize) -> bool {
+    if at > 0 && text.as_bytes()[at - 1] != b'\n' {
+        return false;
+    }
+    let line = &text.as_bytes()[at..];
+    let Some(keyword) = TOP.iter().find(|k| line.starts_with(k.as_bytes())) else { return false };
+    matches!(line.get(keyword.len()), Some(b' ' | b'"' | b'{')) && text[at..line_end(text, at)].contains('{')
+}

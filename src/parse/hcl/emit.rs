@@ -1,0 +1,232 @@
+//! Evaluated values into trees: one tree a file, one mapping a block.
+
+use super::eval::{Eval, Place, Registry, Scope, Written};
+use super::value::{Val, Value, number_text};
+use super::{Block, Hcl};
+use crate::known::{Known, Why};
+use crate::parse::{Builder, Dialect, Entry, NodeId, NodeKind};
+use crate::source::{Span, Traced};
+use hcl_edit::Span as _;
+use hcl_edit::expr::Expression;
+use hcl_edit::structure::{Block as Written_, BlockLabel, Body};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Nodes of one tree, and of one of its blocks: shared values are written out, so they have to be bounded.
+const MAX_NODES: usize = 1_000_000;
+const MAX_BLOCK_NODES: usize = 50_000;
+const TOO_LARGE: &str = "a value too large to write out";
+/// Blocks that one `dynamic` block is expanded to.
+const MAX_DYNAMIC: usize = 256;
+
+pub(super) fn blocks(files: &[Hcl], tfvars: &[Hcl]) -> Vec<Block> {
+    let registry = registry(files, tfvars);
+    files.iter().flat_map(|file| file_blocks(file, &registry)).collect()
+}
+
+fn registry<'m>(files: &'m [Hcl], tfvars: &'m [Hcl]) -> Registry<'m> {
+    let mut registry = Registry::new();
+    for (place, body) in files.iter().flat_map(Hcl::places) {
+        for block in body.blocks() {
+            let written = |name: &str| block.body.get_attribute(name).map(|a| Written { place, expr: &a.value });
+            match (block.ident.as_str(), block.labels.first()) {
+                ("variable", Some(label)) => {
+                    let variable = registry.variables.entry(label.as_str()).or_default();
+                    variable.kind = written("type");
+                    variable.default = written("default");
+                }
+                ("locals", _) => {
+                    let locals = block.body.attributes();
+                    registry.locals.extend(locals.map(|a| (a.key.as_str(), Written { place, expr: &a.value })));
+                }
+                _ => {}
+            }
+        }
+    }
+    for (place, body) in tfvars.iter().flat_map(Hcl::places) {
+        for attribute in body.attributes() {
+            let variable = registry.variables.entry(attribute.key.as_str()).or_default();
+            variable.set = Some(Written { place, expr: &attribute.value });
+        }
+    }
+    registry
+}
+
+struct Head {
+    keyword: (String, Span),
+    labels: Vec<(String, Span)>,
+    body: NodeId,
+    count: Known<i64>,
+}
+
+fn file_blocks(file: &Hcl, registry: &Registry<'_>) -> Vec<Block> {
+    let builder = Builder::new(file.source, Dialect::Typed);
+    let mut emitter = Emitter { builder, origins: BTreeMap::new(), limit: 0 };
+    let mut heads = vec![];
+    for (place, body) in file.places() {
+        for block in body.blocks() {
+            let eval = Eval::new(registry, place);
+            emitter.limit = (emitter.builder.tree().len() + MAX_BLOCK_NODES).min(MAX_NODES);
+            heads.push(Head {
+                keyword: (block.ident.as_str().to_owned(), place.span(block.ident.span())),
+                labels: block.labels.iter().map(|label| label_text(label, &place)).collect(),
+                body: emitter.body(&eval, &block.body, place.span(block.span())),
+                count: count(&eval, &block.body),
+            });
+        }
+    }
+    let tree = emitter.builder.tree();
+    tree.comments.clone_from(&file.comments);
+    tree.problems.clone_from(&file.problems);
+    tree.documents = heads.iter().map(|head| head.body).collect();
+    let (tree, origins) = (Arc::new(emitter.builder.finish()), Arc::new(emitter.origins));
+    let block = |head: Head| Block {
+        keyword: head.keyword.0,
+        keyword_span: head.keyword.1,
+        labels: head.labels,
+        tree: Arc::clone(&tree),
+        body: head.body,
+        count: head.count,
+        origins: Arc::clone(&origins),
+    };
+    heads.into_iter().map(block).collect()
+}
+
+fn label_text(label: &BlockLabel, place: &Place<'_>) -> (String, Span) {
+    let span = match label {
+        BlockLabel::Ident(name) => place.span(name.span()),
+        BlockLabel::String(name) => {
+            let range = place.range(name.span());
+            Span::new(place.source, range.start + 1..range.end.saturating_sub(1).max(range.start + 1))
+        }
+    };
+    (label.as_str().to_owned(), span)
+}
+
+fn count(eval: &Eval<'_>, body: &Body) -> Known<i64> {
+    let value = |name: &str| body.get_attribute(name).map(|a| eval.eval(&a.value));
+    let count = match (value("count"), value("for_each")) {
+        (Some(count), _) => count.number().map(|n| n as i64),
+        (None, Some(each)) => each.items().map(|items| items.len() as i64),
+        (None, None) => Ok(1),
+    };
+    match count.map_err(Value::from) {
+        Ok(count) => Known::Value(count),
+        Err(Value::Unknown(why)) => Known::Unknown(why),
+        Err(Value::Failed(message)) => Known::Unknown(Why::Malformed(message)),
+        Err(_) => Known::Absent,
+    }
+}
+
+struct Emitter {
+    builder: Builder,
+    origins: BTreeMap<NodeId, Span>,
+    /// The size of the tree from which on nothing more of this block is written.
+    limit: usize,
+}
+
+impl Emitter {
+    fn body(&mut self, eval: &Eval<'_>, body: &Body, span: Span) -> NodeId {
+        if self.full() {
+            return self.builder.add(NodeKind::Unknown(Why::Malformed(TOO_LARGE.into())), span);
+        }
+        let mut entries: Vec<Entry> = vec![];
+        for (key, value) in eval.attributes(body) {
+            entries.push(Entry { key: self.key(&key), value: self.value(&value) });
+        }
+        let mut groups: Vec<(String, Span, Vec<NodeId>)> = vec![];
+        for block in body.blocks() {
+            let (name, name_span, items) = match (block.ident.as_str(), block.labels.first()) {
+                ("dynamic", Some(label)) => {
+                    let (name, span) = label_text(label, &eval.place);
+                    (name, span, self.dynamic(eval, block, label.as_str()))
+                }
+                (name, _) => {
+                    let body = self.body(eval, &block.body, eval.place.span(block.span()));
+                    let labelled = self.labelled(&eval.place, block, body);
+                    (name.to_owned(), eval.place.span(block.ident.span()), vec![labelled])
+                }
+            };
+            match groups.iter_mut().find(|group| group.0 == name) {
+                Some(group) => group.2.extend(items),
+                None => groups.push((name, name_span, items)),
+            }
+        }
+        for (name, name_span, items) in groups {
+            let key = Traced::verbatim(name, name_span, name_span.range().start);
+            let key = self.key(&key);
+            let value = self.builder.add(NodeKind::Seq(items), name_span);
+            entries.push(Entry { key, value });
+        }
+        self.builder.add(NodeKind::Map(entries), span)
+    }
+
+    /// A nested block under its labels, one mapping each, as in JSON syntax.
+    fn labelled(&mut self, place: &Place<'_>, block: &Written_, body: NodeId) -> NodeId {
+        block.labels.iter().rev().fold(body, |value, label| {
+            let (text, span) = label_text(label, place);
+            let key = self.key(&Traced::verbatim(text, span, span.range().start));
+            self.builder.add(NodeKind::Map(vec![Entry { key, value }]), place.span(block.span()))
+        })
+    }
+
+    /// The blocks that a `dynamic` block stands for; one with unknowns when its `for_each` is unknown.
+    fn dynamic(&mut self, eval: &Eval<'_>, block: &Written_, name: &str) -> Vec<NodeId> {
+        let Some(content) = block.body.blocks().find(|b| b.ident.as_str() == "content") else { return vec![] };
+        let iterator = block.body.get_attribute("iterator").map(|a| match &a.value {
+            Expression::Variable(name) => name.as_str(),
+            _ => name,
+        });
+        let span = eval.place.span(content.span());
+        let each = block.body.get_attribute("for_each").map(|a| eval.eval(&a.value));
+        let pairs = match each.as_ref().map(Val::pairs) {
+            Some(Ok(pairs)) if pairs.len() <= MAX_DYNAMIC => pairs,
+            // An unknown collection: a block that may be there, with an iterator that is not known.
+            _ => {
+                let why = || Why::Remote(format!("{}.value", iterator.unwrap_or(name)).into());
+                vec![(Val::unknown(why(), span), Val::unknown(why(), span))]
+            }
+        };
+        let mut out = vec![];
+        for (key, value) in pairs {
+            let entry = |name: &str, value| (Rc::new(Traced::opaque(name, span)), value);
+            let value = Val::new(Value::map([entry("key", key), entry("value", value)]), span);
+            let scope = Scope { name: iterator.unwrap_or(name), value, parent: eval.scope };
+            out.push(self.body(&eval.with(&scope), &content.body, span));
+        }
+        out
+    }
+
+    fn full(&mut self) -> bool {
+        self.builder.tree().len() > self.limit
+    }
+
+    fn key(&mut self, key: &Traced) -> NodeId {
+        self.builder.add(NodeKind::Scalar { text: key.clone(), plain: false }, key.whole())
+    }
+
+    fn value(&mut self, value: &Val) -> NodeId {
+        let span = value.span;
+        let plain = |text: String| NodeKind::Scalar { text: Traced::opaque(text, span), plain: true };
+        let kind = match &value.value {
+            _ if self.full() => NodeKind::Unknown(Why::Malformed(TOO_LARGE.into())),
+            Value::Null => NodeKind::Null,
+            Value::Bool(value) => plain(value.to_string()),
+            Value::Number(value) => plain(number_text(*value)),
+            Value::Str(text) | Value::Partial(text, _) => NodeKind::Scalar { text: Traced::clone(text), plain: false },
+            Value::List(items) => NodeKind::Seq(items.iter().map(|item| self.value(item)).collect()),
+            Value::Map(entries) => {
+                let entry = |(key, value): &(Rc<Traced>, Val)| Entry { key: self.key(key), value: self.value(value) };
+                NodeKind::Map(entries.iter().map(entry).collect())
+            }
+            Value::Unknown(why) => NodeKind::Unknown(why.clone()),
+            Value::Failed(message) => NodeKind::Unknown(Why::Malformed(message.clone())),
+        };
+        let id = self.builder.add(kind, span);
+        if let Some(origin) = value.origin {
+            self.origins.insert(id, origin);
+        }
+        id
+    }
+}

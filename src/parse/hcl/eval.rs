@@ -1,0 +1,612 @@
+//! Evaluation of expressions and templates, as far as their values can be known from the files of one module.
+//! Knows `var`, `local` and names bound by `for`; everything else that is referred to is unknown.
+
+use super::functions;
+use super::rope::{Rope, Style};
+use super::value::{Fail, MAX_ITEMS, MAX_TEXT, Val, Value, equal, failed, too_large};
+use crate::known::Why;
+use crate::source::{SourceId, Span, Traced};
+use hcl_edit::Span as _;
+use hcl_edit::expr::{
+    BinaryOp, BinaryOperator, Conditional, Expression, ForExpr, FuncCall, Object, ObjectKey, Traversal,
+    TraversalOperator, UnaryOp, UnaryOperator,
+};
+use hcl_edit::structure::Body;
+use hcl_edit::template::{Directive, Element, Strip};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Deeper expressions, through locals and variables too, are not evaluated.
+const MAX_DEPTH: u32 = 120;
+/// Expressions evaluated for one module.
+const MAX_STEPS: u32 = 1_000_000;
+
+/// Text that was parsed on its own: where it stands in its file.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'m> {
+    pub source: SourceId,
+    /// The whole file.
+    pub text: &'m str,
+    /// Where the parsed text starts in the file.
+    pub base: usize,
+}
+
+impl<'m> Place<'m> {
+    pub fn range(&self, range: Option<Range<usize>>) -> Range<usize> {
+        let range = range.unwrap_or(0..0);
+        range.start + self.base..range.end + self.base
+    }
+
+    pub fn span(&self, range: Option<Range<usize>>) -> Span {
+        Span::new(self.source, self.range(range))
+    }
+
+    pub fn slice(&self, range: Option<Range<usize>>) -> &'m str {
+        self.text.get(self.range(range)).unwrap_or("")
+    }
+}
+
+/// An expression and where it stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Written<'m> {
+    pub place: Place<'m>,
+    pub expr: &'m Expression,
+}
+
+/// A declared variable.
+#[derive(Debug, Default)]
+pub(super) struct Variable<'m> {
+    pub kind: Option<Written<'m>>,
+    pub default: Option<Written<'m>>,
+    /// The line of the last `.tfvars` file that sets it.
+    pub set: Option<Written<'m>>,
+}
+
+/// What the files of a module declare, and what has been evaluated of it.
+#[derive(Debug)]
+pub(super) struct Registry<'m> {
+    pub variables: BTreeMap<&'m str, Variable<'m>>,
+    pub locals: BTreeMap<&'m str, Written<'m>>,
+    cache: RefCell<BTreeMap<String, Option<Val>>>,
+    steps: Cell<u32>,
+}
+
+impl Registry<'_> {
+    pub fn new() -> Self {
+        Self {
+            variables: BTreeMap::new(),
+            locals: BTreeMap::new(),
+            cache: RefCell::default(),
+            steps: Cell::new(MAX_STEPS),
+        }
+    }
+}
+
+/// A name bound by `for` or `dynamic`.
+#[derive(Debug)]
+pub(super) struct Scope<'s> {
+    pub name: &'s str,
+    pub value: Val,
+    pub parent: Option<&'s Scope<'s>>,
+}
+
+/// An evaluator at one place of one module.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Eval<'e> {
+    pub registry: &'e Registry<'e>,
+    pub place: Place<'e>,
+    pub scope: Option<&'e Scope<'e>>,
+    depth: u32,
+}
+
+impl<'e> Eval<'e> {
+    pub fn new(registry: &'e Registry<'e>, place: Place<'e>) -> Self {
+        Self { registry, place, scope: None, depth: 0 }
+    }
+
+    /// The evaluator with one more name bound.
+    pub fn with<'s>(&self, scope: &'s Scope<'s>) -> Eval<'s>
+    where
+        'e: 's,
+    {
+        Eval { scope: Some(scope), ..*self }
+    }
+
+    /// Counts one step of work.
+    pub fn spend(&self) -> Result<(), Fail> {
+        let left = self.registry.steps.get().checked_sub(1).ok_or_else(too_large)?;
+        self.registry.steps.set(left);
+        Ok(())
+    }
+
+    /// The value of an expression; its span is the text of the expression.
+    pub fn eval(&self, expr: &Expression) -> Val {
+        let span = self.place.span(expr.span());
+        if self.depth >= MAX_DEPTH {
+            return Val::result(Err(too_large()), span);
+        }
+        if let Err(fail) = self.spend() {
+            return Val::result(Err(fail), span);
+        }
+        let deeper = Eval { depth: self.depth + 1, ..*self };
+        deeper.expression(expr, span).unwrap_or_else(|fail| Val::result(Err(fail), span)).at(span)
+    }
+
+    fn expression(&self, expr: &Expression, span: Span) -> Result<Val, Fail> {
+        let value = match expr {
+            Expression::Null(_) => Value::Null,
+            Expression::Bool(value) => Value::Bool(*value.value()),
+            Expression::Number(value) => match value.value().as_f64() {
+                Some(number) => Value::Number(number),
+                None => return failed("not a number"),
+            },
+            Expression::String(_) => {
+                let range = span.range();
+                let mut rope = Rope::default();
+                rope.literal(self.place.text, range.start + 1..range.end.saturating_sub(1), Style::Quoted);
+                Value::Str(Rc::new(rope.finish(span)))
+            }
+            Expression::StringTemplate(template) => {
+                let elements: Vec<&Element> = template.iter().collect();
+                if let [Element::Interpolation(only)] = elements[..] {
+                    return Ok(self.eval(&only.expr));
+                }
+                self.template(&elements, Style::Quoted, span)?
+            }
+            Expression::HeredocTemplate(heredoc) => {
+                let elements: Vec<&Element> = heredoc.template.iter().collect();
+                self.template(&elements, Style::Heredoc(heredoc.indent().unwrap_or(0)), span)?
+            }
+            Expression::Array(items) => Value::list(items.iter().map(|item| self.eval(item)).collect()),
+            Expression::Object(object) => self.object(object)?,
+            Expression::Parenthesis(inner) => return Ok(self.eval(inner.inner())),
+            Expression::Variable(name) => match self.bound(name.as_str()) {
+                Some(value) => return Ok(value),
+                None => Value::Unknown(Why::Remote(name.as_str().into())),
+            },
+            Expression::Conditional(conditional) => return self.conditional(conditional),
+            Expression::FuncCall(call) => return self.call(call, span),
+            Expression::Traversal(traversal) => return self.traversal(traversal, span),
+            Expression::UnaryOp(op) => self.unary(op)?,
+            Expression::BinaryOp(op) => self.binary(op)?,
+            Expression::ForExpr(for_expr) => self.for_expr(for_expr, span)?,
+        };
+        Ok(Val::new(value, span))
+    }
+
+    fn bound(&self, name: &str) -> Option<Val> {
+        let mut scope = self.scope;
+        while let Some(at) = scope {
+            if at.name == name {
+                return Some(at.value.clone());
+            }
+            scope = at.parent;
+        }
+        None
+    }
+
+    fn object(&self, object: &Object) -> Result<Value, Fail> {
+        let mut entries = vec![];
+        for (key, value) in object.iter() {
+            let key = match key {
+                ObjectKey::Ident(name) => {
+                    let span = self.place.span(name.span());
+                    Rc::new(Traced::verbatim(name.as_str(), span, span.range().start))
+                }
+                ObjectKey::Expression(Expression::Variable(name)) => {
+                    let span = self.place.span(name.span());
+                    Rc::new(Traced::verbatim(name.as_str(), span, span.range().start))
+                }
+                ObjectKey::Expression(expr) => {
+                    let key = self.eval(expr);
+                    match &key.value {
+                        Value::Str(text) => Rc::clone(text),
+                        _ => Rc::new(Traced::opaque(key.string()?, key.span)),
+                    }
+                }
+            };
+            entries.push((key, self.eval(value.expr())));
+        }
+        Ok(Value::map(entries))
+    }
+
+    fn conditional(&self, conditional: &Conditional) -> Result<Val, Fail> {
+        match self.eval(&conditional.cond_expr).boolean() {
+            Ok(true) => Ok(self.eval(&conditional.true_expr)),
+            Ok(false) => Ok(self.eval(&conditional.false_expr)),
+            Err(Fail::Unknown(why)) => {
+                let (yes, no) = (self.eval(&conditional.true_expr), self.eval(&conditional.false_expr));
+                if self.equal(&yes, &no).is_ok_and(|same| same) { Ok(yes) } else { Err(Fail::Unknown(why)) }
+            }
+            Err(fail) => Err(fail),
+        }
+    }
+
+    pub fn equal(&self, a: &Val, b: &Val) -> Result<bool, Fail> {
+        let mut steps = self.registry.steps.get();
+        let same = equal(a, b, &mut steps);
+        self.registry.steps.set(steps);
+        same
+    }
+
+    fn unary(&self, op: &UnaryOp) -> Result<Value, Fail> {
+        let value = self.eval(&op.expr);
+        Ok(match op.operator.value() {
+            UnaryOperator::Neg => Value::Number(-value.number()?),
+            UnaryOperator::Not => Value::Bool(!value.boolean()?),
+        })
+    }
+
+    fn binary(&self, op: &BinaryOp) -> Result<Value, Fail> {
+        use BinaryOperator as Op;
+        let left = self.eval(&op.lhs_expr);
+        let operator = *op.operator.value();
+        if let Op::And | Op::Or = operator {
+            // Either side alone may decide, whatever the other is.
+            let decides = operator == Op::Or;
+            let left = left.boolean();
+            if matches!(left, Ok(value) if value == decides) {
+                return Ok(Value::Bool(decides));
+            }
+            let right = self.eval(&op.rhs_expr).boolean();
+            return match (left, right) {
+                (Err(Fail::Failed(message)), _) => Err(Fail::Failed(message)),
+                (_, Ok(value)) if value == decides => Ok(Value::Bool(decides)),
+                (Ok(_), Ok(value)) => Ok(Value::Bool(value)),
+                (Err(fail), _) | (_, Err(fail)) => Err(fail),
+            };
+        }
+        let right = self.eval(&op.rhs_expr);
+        if let Op::Eq | Op::NotEq = operator {
+            return Ok(Value::Bool(self.equal(&left, &right)? == (operator == Op::Eq)));
+        }
+        let (a, b) = (left.number()?, right.number()?);
+        let number = match operator {
+            Op::Less => return Ok(Value::Bool(a < b)),
+            Op::LessEq => return Ok(Value::Bool(a <= b)),
+            Op::Greater => return Ok(Value::Bool(a > b)),
+            Op::GreaterEq => return Ok(Value::Bool(a >= b)),
+            Op::Plus => a + b,
+            Op::Minus => a - b,
+            Op::Mul => a * b,
+            Op::Div => a / b,
+            Op::Mod => a % b,
+            Op::And | Op::Or | Op::Eq | Op::NotEq => return failed("not an arithmetic operator"),
+        };
+        if number.is_finite() { Ok(Value::Number(number)) } else { failed("not a finite number") }
+    }
+
+    fn call(&self, call: &FuncCall, span: Span) -> Result<Val, Fail> {
+        let name = call.name.name.as_str();
+        let mut args = call.args.iter().map(|arg| self.eval(arg));
+        if name == "try" {
+            let found = args.find(|value| !matches!(value.value, Value::Failed(_)));
+            return found.ok_or(Fail::Failed("no argument of try succeeds".into()));
+        }
+        let mut args: Vec<Val> = args.collect();
+        if call.args.expand_final()
+            && let Some(last) = args.pop()
+        {
+            args.extend(last.items()?);
+        }
+        if !call.name.namespace.is_empty() {
+            return Err(Fail::Unknown(Why::Remote(self.place.slice(call.span()).into())));
+        }
+        functions::call(self, name, &args, span)
+    }
+
+    fn traversal(&self, traversal: &Traversal, span: Span) -> Result<Val, Fail> {
+        let mut operators = &traversal.operators[..];
+        let root = match &traversal.expr {
+            Expression::Variable(name) => match (self.bound(name.as_str()), name.as_str(), operators.first()) {
+                (Some(value), ..) => value,
+                (None, root @ ("var" | "local"), Some(first)) => {
+                    let attribute = match first.value() {
+                        TraversalOperator::GetAttr(name) => name.as_str().to_owned(),
+                        TraversalOperator::Index(key) => self.eval(key).string()?,
+                        _ => return failed("not an attribute"),
+                    };
+                    operators = &operators[1..];
+                    self.named(root, &attribute, span)
+                }
+                // A resource, `data`, `module`, `each`, `count`, `self`, `path`, `terraform`.
+                _ => return Err(Fail::Unknown(Why::Remote(self.place.slice(traversal.span()).into()))),
+            },
+            expr => self.eval(expr),
+        };
+        let operators: Vec<&TraversalOperator> = operators.iter().map(|o| o.value()).collect();
+        self.apply(root, &operators)
+    }
+
+    fn apply(&self, mut value: Val, operators: &[&TraversalOperator]) -> Result<Val, Fail> {
+        for (at, &operator) in operators.iter().enumerate() {
+            self.spend()?;
+            let full = matches!(operator, TraversalOperator::FullSplat(_));
+            if full || matches!(operator, TraversalOperator::AttrSplat(_)) {
+                let rest = &operators[at + 1..];
+                let attributes = rest.iter().take_while(|o| matches!(o, TraversalOperator::GetAttr(_))).count();
+                let (inner, outer) = rest.split_at(if full { rest.len() } else { attributes });
+                let items = match value.known()? {
+                    Value::Null => vec![],
+                    Value::List(items) => items.to_vec(),
+                    _ => vec![value.clone()],
+                };
+                let each = |item: Val| {
+                    let span = item.span;
+                    self.apply(item, inner).unwrap_or_else(|fail| Val::result(Err(fail), span))
+                };
+                let list = Val::new(Value::list(items.into_iter().map(each).collect()), value.span);
+                return self.apply(list, outer);
+            }
+            value = self.step(&value, operator)?;
+        }
+        Ok(value)
+    }
+
+    fn step(&self, value: &Val, operator: &TraversalOperator) -> Result<Val, Fail> {
+        let key = match operator {
+            TraversalOperator::GetAttr(name) => Val::text(name.as_str(), value.span),
+            TraversalOperator::Index(key) => self.eval(key),
+            TraversalOperator::LegacyIndex(index) => Val::new(Value::Number(*index.value() as f64), value.span),
+            TraversalOperator::AttrSplat(_) | TraversalOperator::FullSplat(_) => return failed("a splat"),
+        };
+        if let Value::Unknown(Why::Remote(reference)) = &value.value {
+            let suffix = match operator {
+                TraversalOperator::GetAttr(name) => format!(".{}", name.as_str()),
+                _ => format!("[{}]", key.string().unwrap_or_else(|_| "*".into())),
+            };
+            let reference = format!("{reference}{suffix}");
+            return Err(Fail::Unknown(Why::Remote(reference.into())));
+        }
+        match value.known()? {
+            Value::List(items) => match items.get(key.index()?) {
+                Some(item) => Ok(item.clone()),
+                None => failed("an index out of range"),
+            },
+            Value::Map(_) => match value.get(&key.string()?)? {
+                Some(item) => Ok(item),
+                None => failed(format!("no attribute {}", key.string()?)),
+            },
+            _ => failed("not a collection"),
+        }
+    }
+
+    /// The value of `var.name` or `local.name`.
+    fn named(&self, root: &str, name: &str, span: Span) -> Val {
+        let id = format!("{root}.{name}");
+        if let Some(known) = self.registry.cache.borrow().get(&id) {
+            return match known {
+                Some(value) => value.clone(),
+                None => Val::result(failed(format!("{id} refers to itself")), span),
+            };
+        }
+        self.registry.cache.borrow_mut().insert(id.clone(), None);
+        let outer = |written: Written<'e>| Eval { place: written.place, scope: None, ..*self }.eval(written.expr);
+        let value = if root == "local" {
+            self.registry.locals.get(name).map(|&written| outer(written))
+        } else {
+            self.registry.variables.get(name).and_then(|variable| {
+                let value = outer(variable.set.or(variable.default)?);
+                Some(match variable.kind {
+                    Some(kind) => Eval { place: kind.place, scope: None, ..*self }.conform(value, kind.expr),
+                    None => value,
+                })
+            })
+        };
+        let value = value.unwrap_or_else(|| {
+            let why = if root == "var" { Why::Variable(name.into()) } else { Why::Remote(id.as_str().into()) };
+            Val::unknown(why, span)
+        });
+        self.registry.cache.borrow_mut().insert(id, Some(value.clone()));
+        value
+    }
+
+    /// A value under a type constraint: optional attributes are filled in.
+    fn conform(&self, value: Val, kind: &Expression) -> Val {
+        let Expression::FuncCall(call) = kind else { return value };
+        let Some(inner) = call.args.get(0) else { return value };
+        let (span, origin) = (value.span, value.origin);
+        let keep = |value: Value| Val::new(value, span).from(origin);
+        match (&value.value, call.name.name.as_str(), inner) {
+            (Value::List(items), "list" | "set", kind) => {
+                keep(Value::list(items.iter().map(|item| self.conform(item.clone(), kind)).collect()))
+            }
+            (Value::Map(entries), "map", kind) => {
+                keep(Value::map(entries.iter().map(|(k, v)| (Rc::clone(k), self.conform(v.clone(), kind)))))
+            }
+            (Value::Map(entries), "object", Expression::Object(object)) => {
+                let mut out = entries.to_vec();
+                for (key, value) in object.iter() {
+                    let Some(name) = attribute_name(key) else { continue };
+                    let (kind, default) = match value.expr() {
+                        Expression::FuncCall(call) if call.name.name.as_str() == "optional" => {
+                            (call.args.get(0), Some(call.args.get(1)))
+                        }
+                        kind => (Some(kind), None),
+                    };
+                    let found = out.iter_mut().find(|(k, _)| k.text() == name);
+                    match (found, default) {
+                        (Some((_, value)), default) => {
+                            if let (true, Some(Some(default))) = (value.is_null(), default) {
+                                *value = self.eval(default);
+                            }
+                            if let Some(kind) = kind {
+                                *value = self.conform(value.clone(), kind);
+                            }
+                        }
+                        (None, Some(default)) => {
+                            let value = default.map_or(Val::new(Value::Null, span), |d| self.eval(d));
+                            let value = kind.map_or(value.clone(), |kind| self.conform(value, kind));
+                            out.push((Rc::new(Traced::opaque(name, span)), value));
+                        }
+                        (None, None) => {}
+                    }
+                }
+                keep(Value::map(out))
+            }
+            _ => value,
+        }
+    }
+
+    fn for_expr(&self, for_expr: &ForExpr, span: Span) -> Result<Value, Fail> {
+        let intro = &for_expr.intro;
+        let pairs = self.eval(&intro.collection_expr).pairs()?;
+        let (mut items, mut entries) = (vec![], vec![]);
+        for (key, value) in pairs {
+            self.spend()?;
+            let key_name = intro.key_var.as_ref().map_or("", |k| k.as_str());
+            let outer = Scope { name: key_name, value: key, parent: self.scope };
+            let scope = Scope { name: intro.value_var.as_str(), value, parent: Some(&outer) };
+            let inner = self.with(&scope);
+            if let Some(cond) = &for_expr.cond
+                && !inner.eval(&cond.expr).boolean()?
+            {
+                continue;
+            }
+            let value = inner.eval(&for_expr.value_expr);
+            match &for_expr.key_expr {
+                Some(key) => entries.push((Rc::new(Traced::opaque(inner.eval(key).string()?, span)), value)),
+                None => items.push(value),
+            }
+            if items.len() + entries.len() > MAX_ITEMS {
+                return Err(too_large());
+            }
+        }
+        if for_expr.key_expr.is_none() {
+            return Ok(Value::list(items));
+        }
+        if !for_expr.grouping {
+            return Ok(Value::map(entries));
+        }
+        let mut groups: BTreeMap<String, (Rc<Traced>, Vec<Val>)> = BTreeMap::new();
+        for (key, value) in entries {
+            groups.entry(key.text().to_owned()).or_insert_with(|| (key, vec![])).1.push(value);
+        }
+        Ok(Value::map(groups.into_values().map(|(key, values)| (key, Val::new(Value::list(values), span)))))
+    }
+
+    fn template(&self, elements: &[&Element], style: Style, span: Span) -> Result<Value, Fail> {
+        let mut writer = Writer { rope: Rope::default(), unknown: None, trim: false };
+        self.write(&mut writer, elements, style)?;
+        let text = Rc::new(writer.rope.finish(span));
+        Ok(match writer.unknown {
+            Some(why) => Value::Partial(text, why),
+            None => Value::Str(text),
+        })
+    }
+
+    fn write(&self, out: &mut Writer, elements: &[&Element], style: Style) -> Result<(), Fail> {
+        for element in elements {
+            self.spend()?;
+            if out.rope.text.len() > MAX_TEXT {
+                return Err(too_large());
+            }
+            let range = self.place.range(element.span());
+            match element {
+                Element::Literal(_) => {
+                    let raw = &self.place.text[range.clone()];
+                    let skip = if out.trim { raw.len() - raw.trim_start().len() } else { 0 };
+                    out.trim = false;
+                    out.rope.literal(self.place.text, range.start + skip..range.end, style);
+                }
+                Element::Interpolation(interpolation) => {
+                    out.open(interpolation.strip);
+                    match self.eval(&interpolation.expr).string() {
+                        Ok(text) => out.rope.insert(&text, range),
+                        Err(Fail::Unknown(why)) => out.unknown(why, self.place.text, range),
+                        Err(fail) => return Err(fail),
+                    }
+                    out.close(interpolation.strip);
+                }
+                Element::Directive(directive) => match self.directive(out, directive, style) {
+                    Err(Fail::Unknown(why)) => out.unknown(why, self.place.text, range),
+                    result => result?,
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn directive(&self, out: &mut Writer, directive: &Directive, style: Style) -> Result<(), Fail> {
+        match directive {
+            Directive::If(branch) => {
+                let yes = self.eval(&branch.if_expr.cond_expr).boolean()?;
+                out.open(branch.if_expr.strip);
+                let (template, strip) = match (&branch.else_expr, yes) {
+                    (_, true) => (Some(&branch.if_expr.template), branch.if_expr.strip),
+                    (Some(other), false) => (Some(&other.template), other.strip),
+                    (None, false) => (None, Strip::None),
+                };
+                if let Some(template) = template {
+                    out.close(strip);
+                    self.write(out, &template.iter().collect::<Vec<_>>(), style)?;
+                }
+                let next = branch.else_expr.as_ref().filter(|_| yes).map_or(branch.endif_expr.strip, |e| e.strip);
+                out.open(next);
+                out.close(branch.endif_expr.strip);
+            }
+            Directive::For(repeat) => {
+                let head = &repeat.for_expr;
+                let pairs = self.eval(&head.collection_expr).pairs()?;
+                out.open(head.strip);
+                let elements: Vec<&Element> = head.template.iter().collect();
+                for (key, value) in pairs {
+                    let key_name = head.key_var.as_ref().map_or("", |k| k.as_str());
+                    let outer = Scope { name: key_name, value: key, parent: self.scope };
+                    let scope = Scope { name: head.value_var.as_str(), value, parent: Some(&outer) };
+                    out.close(head.strip);
+                    self.with(&scope).write(out, &elements, style)?;
+                    out.open(repeat.endfor_expr.strip);
+                }
+                out.close(repeat.endfor_expr.strip);
+            }
+        }
+        Ok(())
+    }
+
+    /// The attributes of a body as values.
+    pub fn attributes(&self, body: &Body) -> Vec<(Rc<Traced>, Val)> {
+        let mut out = vec![];
+        for attribute in body.attributes() {
+            let span = self.place.span(attribute.key.span());
+            let key = Rc::new(Traced::verbatim(attribute.key.as_str(), span, span.range().start));
+            out.push((key, self.eval(&attribute.value)));
+        }
+        out
+    }
+}
+
+fn attribute_name(key: &ObjectKey) -> Option<&str> {
+    match key {
+        ObjectKey::Ident(name) => Some(name.as_str()),
+        ObjectKey::Expression(Expression::Variable(name)) => Some(name.as_str()),
+        ObjectKey::Expression(Expression::String(name)) => Some(name.as_str()),
+        ObjectKey::Expression(_) => None,
+    }
+}
+
+/// A template being written out.
+struct Writer {
+    rope: Rope,
+    unknown: Option<Why>,
+    trim: bool,
+}
+
+impl Writer {
+    fn open(&mut self, strip: Strip) {
+        if matches!(strip, Strip::Start | Strip::Both) {
+            self.rope.trim_end();
+        }
+    }
+
+    fn close(&mut self, strip: Strip) {
+        self.trim = matches!(strip, Strip::End | Strip::Both);
+    }
+
+    fn unknown(&mut self, why: Why, text: &str, range: Range<usize>) {
+        self.rope.verbatim(&text[range.clone()], range.start);
+        self.unknown.get_or_insert(why);
+    }
+}

@@ -1,0 +1,318 @@
+use super::*;
+use crate::source::{Source, Sources};
+
+/// Files of a module in memory: `.tfvars` by name, the rest as `.tf`.
+struct Module {
+    sources: Sources,
+    blocks: Vec<Block>,
+    problems: Vec<Problem>,
+}
+
+fn module(files: &[(&str, &str)]) -> Module {
+    let sources = Sources::new(files.iter().map(|(path, text)| Source::new(*path, *text)).collect());
+    let (tfvars, tf): (Vec<_>, Vec<_>) = sources.iter().partition(|(_, s)| s.path.ends_with(".tfvars"));
+    let read = |files: Vec<(SourceId, &Source)>| -> Vec<Hcl> {
+        files.into_iter().map(|(id, source)| parse(id, &source.text)).collect()
+    };
+    let (tf, tfvars) = (read(tf), read(tfvars));
+    let problems = tf.iter().flat_map(|hcl| hcl.problems.clone()).collect();
+    let blocks = evaluate(&tf, &tfvars);
+    Module { sources, blocks, problems }
+}
+
+impl Module {
+    fn block(&self, label: &str) -> &Block {
+        self.blocks.iter().find(|b| b.labels.last().is_some_and(|(l, _)| l == label)).expect("the block is there")
+    }
+
+    fn slice(&self, span: Span) -> &str {
+        self.sources.slice(span)
+    }
+}
+
+/// The value of an expression, shown.
+fn value(expr: &str) -> String {
+    let text = format!("resource \"a\" \"b\" {{\n  v = {expr}\n}}\n");
+    let module = module(&[("main.tf", &text)]);
+    assert_eq!(module.problems, [], "{expr}");
+    show(module.block("b").body().get("v").expect("v"))
+}
+
+fn show(node: Node<'_>) -> String {
+    match node.kind() {
+        NodeKind::Null => "null".into(),
+        NodeKind::Scalar { text, plain: true } => text.text().into(),
+        NodeKind::Scalar { text, .. } => format!("{:?}", text.text()),
+        NodeKind::Seq(_) => format!("[{}]", node.items().map(show).collect::<Vec<_>>().join(", ")),
+        NodeKind::Map(_) => {
+            let entries = node.entries().into_iter().map(|(k, v)| format!("{}: {}", k.text().unwrap_or("?"), show(v)));
+            format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+        }
+        NodeKind::Unknown(why) => format!("?{why:?}"),
+        NodeKind::Alias(_) => "alias".into(),
+    }
+}
+
+#[test]
+fn attributes_and_nested_blocks_have_one_shape() {
+    let text = r#"
+resource "aws_instance" "gpu" {
+  instance_type = "p5.48xlarge" # eight H100
+  ebs_block_device { size = 1 }
+  ebs_block_device { size = 2 }
+  root { size = 3 }
+}
+"#;
+    let m = module(&[("main.tf", text)]);
+    let block = m.block("gpu");
+    assert_eq!((block.keyword.as_str(), block.label(0)), ("resource", Some("aws_instance")));
+    assert_eq!(m.slice(block.labels[1].1), "gpu");
+    assert_eq!(m.slice(block.keyword_span), "resource");
+    let body = block.body();
+    let (key, value) = body.entry("instance_type").unwrap();
+    assert_eq!((m.slice(key.span()), m.slice(value.span())), ("instance_type", "\"p5.48xlarge\""));
+    assert_eq!(m.slice(value.traced().unwrap().span(0..2)), "p5");
+    assert_eq!(show(body.get("ebs_block_device").unwrap()), "[{size: 1}, {size: 2}]");
+    assert_eq!(show(body.get("root").unwrap()), "[{size: 3}]");
+    assert_eq!(m.slice(block.tree.comments[0]), "# eight H100");
+}
+
+#[test]
+fn variables_take_the_last_tfvars_then_the_default() {
+    let files = [
+        (
+            "main.tf",
+            "variable \"a\" { default = \"one\" }\nvariable \"b\" { default = \"one\" }\nvariable \"c\" {}\nresource \"r\" \"x\" {\n  a = var.a\n  b = var.b\n  c = var.c\n  d = local.d\n}\nlocals { d = \"${var.a}-${var.b}\" }\n",
+        ),
+        ("a.tfvars", "b = \"two\"\n"),
+        ("b.auto.tfvars", "b = \"three\"\n"),
+    ];
+    let m = module(&files);
+    let body = m.block("x").body();
+    assert_eq!(show(body), r#"{a: "one", b: "three", c: ?Variable("c"), d: "one-three"}"#);
+    let b = body.get("b").unwrap();
+    assert_eq!(m.slice(b.span()), "var.b");
+    let origin = m.block("x").origin(b).unwrap();
+    assert_eq!((m.sources.get(origin.source).path.as_str(), m.slice(origin)), ("b.auto.tfvars", "\"three\""));
+    assert_eq!(m.slice(body.get("d").unwrap().traced().unwrap().span(0..3)), "${var.a}");
+}
+
+#[test]
+fn optional_attributes_are_filled_in() {
+    let text = r#"
+variable "pools" {
+  type    = map(object({ type = string, spot = optional(bool, false), note = optional(string) }))
+  default = { gpu = { type = "p5" } }
+}
+resource "r" "x" { v = var.pools }
+"#;
+    let m = module(&[("main.tf", text)]);
+    assert_eq!(show(m.block("x").body().get("v").unwrap()), r#"{gpu: {type: "p5", spot: false, note: null}}"#);
+}
+
+#[test]
+fn references_keep_their_text() {
+    assert_eq!(value("aws_launch_template.gpu.id"), "?Remote(\"aws_launch_template.gpu.id\")");
+    assert_eq!(value("\"${data.aws_ami.gpu[0].id}\""), "?Remote(\"data.aws_ami.gpu[0].id\")");
+    assert_eq!(value("each.value.type"), "?Remote(\"each.value.type\")");
+    assert_eq!(value("file(\"${path.module}/x.sh\")"), "?Remote(\"file(${path.module}/x.sh)\")");
+    let m = module(&[("m.tf", "locals { lt = aws_launch_template.gpu }\nresource \"r\" \"x\" { v = local.lt.id }\n")]);
+    assert_eq!(reference(m.block("x").body().get("v").unwrap()), Some("aws_launch_template.gpu.id"));
+}
+
+#[test]
+fn operators_decide_what_they_can() {
+    for (expr, expected) in [
+        ("1 + 2 * 3", "7"),
+        ("-(7 % 4)", "-3"),
+        ("1 / 0", "?Malformed(\"not a finite number\")"),
+        ("2 >= 2 && 1 < 2", "true"),
+        ("false && aws_x.y.on", "false"),
+        ("aws_x.y.on && false", "false"),
+        ("aws_x.y.on || true", "true"),
+        ("aws_x.y.on || false", "?Remote(\"aws_x.y.on\")"),
+        ("!true", "false"),
+        ("true ? 1 : nope.x", "1"),
+        ("aws_x.y.on ? 8 : 8", "8"),
+        ("aws_x.y.on ? 8 : 4", "?Remote(\"aws_x.y.on\")"),
+        ("[1, 2][1]", "2"),
+        ("[1, 2][5]", "?Malformed(\"an index out of range\")"),
+        ("{ a = { b = 3 } }.a.b", "3"),
+        ("[{ a = 1 }, { a = 2 }][*].a", "[1, 2]"),
+        ("[{ a = 1 }, { a = 2 }].*.a", "[1, 2]"),
+        ("[for x in [\"a\", \"b\"] : upper(x) if x != \"a\"]", "[\"B\"]"),
+        ("{for k, v in { a = 1, b = 2 } : k => v + 1}", "{a: 2, b: 3}"),
+        ("{for x in [\"a\", \"ab\", \"c\"] : length(x) => x...}", "{1: [\"a\", \"c\"], 2: [\"ab\"]}"),
+        ("\"p5.${8 * 6}xlarge\"", "\"p5.48xlarge\""),
+        ("\"%{if true}yes%{else}no%{endif}\"", "\"yes\""),
+        ("\"%{for x in [1, 2]}<${x}>%{endfor}\"", "\"<1><2>\""),
+        (r#""a\"b\n$${c}""#, r#""a\"b\n${c}""#),
+        (r#""x-${aws_x.y.id}-${1 + 1}""#, r#""x-${aws_x.y.id}-2""#),
+    ] {
+        assert_eq!(value(expr), expected, "{expr}");
+    }
+}
+
+#[test]
+fn functions_give_what_terraform_gives() {
+    for (expr, expected) in [
+        ("lookup({ a = 1 }, \"a\", 2)", "1"),
+        ("lookup({ a = 1 }, \"b\", 2)", "2"),
+        ("length([1, 2])", "2"),
+        ("length(\"abc\")", "3"),
+        ("try({ a = 1 }.b, 3)", "3"),
+        ("try(aws_x.y.id, 3)", "?Remote(\"aws_x.y.id\")"),
+        ("can({ a = 1 }.b)", "false"),
+        ("merge({ a = 1, b = 1 }, { b = 2 })", "{a: 1, b: 2}"),
+        ("zipmap([\"a\"], [1])", "{a: 1}"),
+        ("concat([1], [2])", "[1, 2]"),
+        ("contains([\"a\", aws_x.y.id], \"a\")", "true"),
+        ("contains([\"a\", aws_x.y.id], \"b\")", "?Remote(\"aws_x.y.id\")"),
+        ("split(\",\", \"a,b\")", "[\"a\", \"b\"]"),
+        ("join(\"-\", [\"a\", 1])", "\"a-1\""),
+        ("coalesce(null, \"\", \"x\")", "\"x\""),
+        ("coalescelist([], [1])", "[1]"),
+        ("substr(\"hello\", 1, 3)", "\"ell\""),
+        ("min(3, 1)", "1"),
+        ("max([3, 1]...)", "3"),
+        ("toset([\"b\", \"a\", \"b\"])", "[\"a\", \"b\"]"),
+        ("tolist([1])", "[1]"),
+        ("tomap({ a = 1 })", "{a: 1}"),
+        ("tostring(1)", "\"1\""),
+        ("tonumber(\"1.5\")", "1.5"),
+        ("tobool(\"true\")", "true"),
+        ("base64encode(\"abc\")", "\"abc\""),
+        ("base64decode(\"aGVsbG8=\")", "\"hello\""),
+        ("keys({ b = 1, a = 2 })", "[\"a\", \"b\"]"),
+        ("values({ b = 1, a = 2 })", "[2, 1]"),
+        ("jsonencode({ a = [1] })", "{a: [1]}"),
+        ("yamlencode({ a = [1] })", "{a: [1]}"),
+        ("jsondecode(\"{\\\"a\\\": [1, null]}\")", "{a: [1, null]}"),
+        ("slice([1, 2, 3], 1, 2)", "[2]"),
+        ("upper(\"a\")", "\"A\""),
+        ("lower(\"A\")", "\"a\""),
+        ("title(\"hello world\")", "\"Hello World\""),
+        ("compact([\"a\", \"\", null])", "[\"a\"]"),
+        ("distinct([1, 1, 2])", "[1, 2]"),
+        ("flatten([[1, [2]], 3])", "[1, 2, 3]"),
+        ("element([1, 2], 3)", "2"),
+        ("format(\"%s-%03d %.1f%%\", \"a\", 7, 1.25)", "\"a-007 1.2%\""),
+        ("formatlist(\"%s!\", [\"a\", \"b\"])", "[\"a!\", \"b!\"]"),
+        ("replace(\"a-b\", \"-\", \".\")", "\"a.b\""),
+        ("trimspace(\" a \")", "\"a\""),
+        ("trimprefix(\"ab\", \"a\")", "\"b\""),
+        ("trimsuffix(\"ab\", \"b\")", "\"a\""),
+        ("startswith(\"ab\", \"a\")", "true"),
+        ("endswith(\"ab\", \"a\")", "false"),
+        ("regex(\"a\", \"a\")", "?Remote(\"regex(a)\")"),
+        ("one([1])", "1"),
+        ("one([])", "null"),
+        ("abs(-1)", "1"),
+        ("ceil(1.2)", "2"),
+        ("floor(1.8)", "1"),
+        ("sum([1, 2])", "3"),
+        ("pow(2, 3)", "8"),
+        ("range(1, 4)", "[1, 2, 3]"),
+        ("reverse([1, 2])", "[2, 1]"),
+        ("sort([\"b\", \"a\"])", "[\"a\", \"b\"]"),
+        ("chunklist([1, 2, 3], 2)", "[[1, 2], [3]]"),
+        ("alltrue([true, false])", "false"),
+        ("anytrue([true, aws_x.y.on])", "true"),
+        ("index([\"a\", \"b\"], \"b\")", "1"),
+        ("parseint(\"ff\", 16)", "255"),
+        ("sensitive(\"a\")", "\"a\""),
+        ("nonsensitive(\"a\")", "\"a\""),
+    ] {
+        assert_eq!(value(expr), expected, "{expr}");
+    }
+}
+
+#[test]
+fn a_heredoc_maps_line_by_line() {
+    let text = "variable \"c\" { default = \"ml\" }\nresource \"r\" \"x\" {\n  user_data = base64encode(<<-EOF\n    #!/bin/bash\n    echo ${var.c} $${HOME}\n      reboot ${aws_x.y.id}\n  EOF\n  )\n}\n";
+    let m = module(&[("main.tf", text)]);
+    let script = m.block("x").body().get("user_data").unwrap().traced().unwrap();
+    assert_eq!(script.text(), "#!/bin/bash\necho ml ${HOME}\n  reboot ${aws_x.y.id}\n");
+    for word in ["#!/bin/bash", "echo", "reboot", "${aws_x.y.id}"] {
+        let at = script.text().find(word).unwrap();
+        assert_eq!(m.slice(script.span(at..at + word.len())), word);
+    }
+    let at = script.text().find("ml").unwrap();
+    assert_eq!(m.slice(script.span(at..at + 2)), "${var.c}");
+}
+
+#[test]
+fn dynamic_blocks_and_counts() {
+    let text = r#"
+resource "r" "x" {
+  count = 0
+  dynamic "taint" {
+    for_each = ["a", "b"]
+    content { key = taint.value }
+  }
+  dynamic "label" {
+    for_each = aws_x.y.labels
+    iterator = it
+    content { key = it.value }
+  }
+  provisioner "local-exec" { command = "ls" }
+}
+resource "r" "y" { for_each = toset(["a", "b"]) }
+resource "r" "z" { count = aws_x.y.n }
+"#;
+    let m = module(&[("main.tf", text)]);
+    let block = m.block("x");
+    assert_eq!(block.count, Known::Value(0));
+    assert_eq!(show(block.body().get("taint").unwrap()), r#"[{key: "a"}, {key: "b"}]"#);
+    assert_eq!(show(block.body().get("label").unwrap()), r#"[{key: ?Remote("it.value")}]"#);
+    assert_eq!(show(block.body().get("provisioner").unwrap()), r#"[{local-exec: {command: "ls"}}]"#);
+    assert_eq!(m.block("y").count, Known::Value(2));
+    assert_eq!(m.block("z").count, Known::Unknown(Why::Remote("aws_x.y.n".into())));
+}
+
+#[test]
+fn a_syntax_error_costs_one_block() {
+    let text = "resource \"r\" \"a\" {\n  v = 1\n}\nresource \"r\" \"b\" {\n  v = = 2\n}\nresource \"r\" \"c\" {\n  v = \"}\" # {\n}\n";
+    let m = module(&[("main.tf", text)]);
+    let names: Vec<_> = m.blocks.iter().filter_map(|b| b.label(1)).collect();
+    assert_eq!(names, ["a", "c"]);
+    assert_eq!(m.problems.len(), 1);
+    assert_eq!(m.sources.get(SourceId(0)).position(m.problems[0].span.start).line, 5);
+    assert_eq!(m.slice(m.block("c").body().get("v").unwrap().span()), "\"}\"");
+}
+
+#[test]
+fn an_unclosed_block_is_a_problem_and_others_are_kept() {
+    let text = "resource \"r\" \"a\" {\n  v = {\nresource \"r\" \"b\" {\n  v = 2\n}\n";
+    let m = module(&[("main.tf", text)]);
+    assert_eq!(m.blocks.iter().filter_map(|b| b.label(1)).collect::<Vec<_>>(), ["b"]);
+    assert_eq!(m.problems.iter().map(|p| m.slice(p.span)).collect::<Vec<_>>(), ["v = {"]);
+}
+
+#[test]
+fn a_byte_order_mark_shifts_nothing() {
+    let m = module(&[("main.tf", "\u{feff}resource \"r\" \"x\" {\r\n  v = \"é\" // c\r\n}\r\n")]);
+    assert_eq!(m.slice(m.block("x").body().get("v").unwrap().span()), "\"é\"");
+    assert_eq!(m.slice(m.block("x").tree.comments[0]), "// c");
+}
+
+#[test]
+fn bombs_and_cycles_are_unknown() {
+    let mut locals = String::from(
+        "locals {\n  s0 = \"0123456789\"\n  l0 = []\n  d0 = []\n  loop = local.pool\n  pool = local.loop\n",
+    );
+    for i in 1..3000 {
+        let p = i - 1;
+        locals.push_str(&format!(
+            "  s{i} = \"${{local.s{p}}}${{local.s{p}}}\"\n  l{i} = [local.l{p}, local.l{p}]\n  d{i} = [local.d{p}]\n"
+        ));
+    }
+    locals.push_str("}\nresource \"r\" \"x\" {\n  a = flatten(local.l60)\n  b = local.l60 == local.l60\n  c = [for i in range(20000) : [for j in range(20000) : i * j]]\n  d = range(100000000)\n  e = local.s2999\n  f = local.loop\n}\n");
+    let m = module(&[("main.tf", &locals)]);
+    let body = m.block("x").body();
+    for key in ["a", "b", "d", "e", "f"] {
+        assert!(matches!(body.get(key).unwrap().kind(), NodeKind::Unknown(_)), "{key}");
+    }
+    let deep = format!("a = {}1{}\nb = 2\n", "[".repeat(5000), "]".repeat(5000));
+    assert_eq!(parse(SourceId(0), &deep).problems.len(), 1);
+}
