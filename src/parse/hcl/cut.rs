@@ -10,10 +10,13 @@ pub(super) struct Scan {
     pub comments: Vec<Range<usize>>,
     /// Offsets after which a new top-level item may start.
     pub cuts: Vec<usize>,
+    /// Line ends and comments that mean nothing: those in parentheses, brackets and `for` expressions.
+    pub blanks: Vec<Range<usize>>,
 }
 
 enum Mode<'t> {
-    Code(u32),
+    /// The brackets that are open, each with whether line ends in it mean nothing.
+    Code(Vec<bool>),
     Quote,
     Heredoc(&'t str),
 }
@@ -37,23 +40,24 @@ const TOP: [&str; 12] = [
 pub(super) fn scan(text: &str) -> Scan {
     let bytes = text.as_bytes();
     let mut out = Scan::default();
-    let mut modes = vec![Mode::Code(0)];
+    let mut modes = vec![Mode::Code(vec![])];
     let mut at = 0;
     while at < bytes.len() {
         let rest = &bytes[at..];
         let base = modes.len() == 1;
         match modes.last_mut() {
-            Some(Mode::Code(depth)) => {
-                if base && *depth > 0 && opens_top(text, at) {
-                    *depth = 0;
+            Some(Mode::Code(open)) => {
+                if base && !open.is_empty() && opens_top(text, at) {
+                    open.clear();
                     out.cuts.push(at);
                 }
+                let joined = open.last().copied().unwrap_or(false);
                 match rest[0] {
-                    b'#' => at = comment(&mut out, at, line_end(text, at)),
-                    b'/' if rest.starts_with(b"//") => at = comment(&mut out, at, line_end(text, at)),
+                    b'#' => at = out.comment(at..line_end(text, at), joined),
+                    b'/' if rest.starts_with(b"//") => at = out.comment(at..line_end(text, at), joined),
                     b'/' if rest.starts_with(b"/*") => {
                         let end = text[at + 2..].find("*/").map_or(text.len(), |i| at + 2 + i + 2);
-                        at = comment(&mut out, at, end);
+                        at = out.comment(at..end, joined);
                     }
                     b'"' => {
                         modes.push(Mode::Quote);
@@ -67,21 +71,21 @@ pub(super) fn scan(text: &str) -> Scan {
                         None => at += 2,
                     },
                     b'{' | b'[' | b'(' => {
-                        *depth += 1;
+                        open.push(rest[0] != b'{' || opens_for(&text[at + 1..]));
                         at += 1;
                     }
                     b'}' | b']' | b')' => {
-                        if *depth == 0 && !base {
+                        if open.pop().is_none() && !base {
                             modes.pop();
-                        } else {
-                            *depth = depth.saturating_sub(1);
                         }
                         at += 1;
                     }
                     b'\n' => {
                         at += 1;
-                        if base && *depth == 0 {
+                        if base && open.is_empty() {
                             out.cuts.push(at);
+                        } else if joined {
+                            out.blanks.push(at - 1..at);
                         }
                     }
                     _ => at += 1,
@@ -114,9 +118,30 @@ pub(super) fn scan(text: &str) -> Scan {
     out
 }
 
-fn comment(out: &mut Scan, start: usize, end: usize) -> usize {
-    out.comments.push(start..end);
-    end
+impl Scan {
+    fn comment(&mut self, range: Range<usize>, joined: bool) -> usize {
+        if joined {
+            self.blanks.push(range.clone());
+        }
+        let end = range.end;
+        self.comments.push(range);
+        end
+    }
+
+    /// `text` with its meaningless line ends and comments as spaces, of the same length.
+    pub fn blanked(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        for blank in &self.blanks {
+            out.push_str(&text[out.len()..blank.start]);
+            out.extend(std::iter::repeat_n(' ', blank.len()));
+        }
+        out.push_str(&text[out.len()..]);
+        out
+    }
+}
+
+fn opens_for(text: &str) -> bool {
+    text.trim_start().strip_prefix("for").is_some_and(|rest| rest.starts_with(char::is_whitespace))
 }
 
 /// Steps over one byte of template text, an escaped opening, or an opening (entering its code).
@@ -125,7 +150,7 @@ fn template(modes: &mut Vec<Mode<'_>>, rest: &[u8]) -> usize {
         return 3;
     }
     if rest.starts_with(b"${") || rest.starts_with(b"%{") {
-        modes.push(Mode::Code(0));
+        modes.push(Mode::Code(vec![]));
         return 2;
     }
     1

@@ -17,15 +17,16 @@ use std::sync::Arc;
 const MAX_NODES: usize = 1_000_000;
 const MAX_BLOCK_NODES: usize = 50_000;
 const TOO_LARGE: &str = "a value too large to write out";
+/// Blocks that a block with `for_each` is expanded to.
+const MAX_INSTANCES: usize = 64;
 /// Blocks that one `dynamic` block is expanded to.
 const MAX_DYNAMIC: usize = 256;
 
-pub(super) fn blocks(files: &[Hcl], tfvars: &[Hcl]) -> Vec<Block> {
-    let registry = registry(files, tfvars);
-    files.iter().flat_map(|file| file_blocks(file, &registry)).collect()
+pub(super) fn blocks(files: &[Hcl], registry: &Registry<'_>) -> Vec<Block> {
+    files.iter().flat_map(|file| file_blocks(file, registry)).collect()
 }
 
-fn registry<'m>(files: &'m [Hcl], tfvars: &'m [Hcl]) -> Registry<'m> {
+pub(super) fn registry<'m>(files: &'m [Hcl], tfvars: &'m [Hcl]) -> Registry<'m> {
     let mut registry = Registry::new();
     for (place, body) in files.iter().flat_map(Hcl::places) {
         for block in body.blocks() {
@@ -58,6 +59,7 @@ struct Head {
     labels: Vec<(String, Span)>,
     body: NodeId,
     count: Known<i64>,
+    instance: Option<String>,
 }
 
 fn file_blocks(file: &Hcl, registry: &Registry<'_>) -> Vec<Block> {
@@ -67,13 +69,18 @@ fn file_blocks(file: &Hcl, registry: &Registry<'_>) -> Vec<Block> {
     for (place, body) in file.places() {
         for block in body.blocks() {
             let eval = Eval::new(registry, place);
-            emitter.limit = (emitter.builder.tree().len() + MAX_BLOCK_NODES).min(MAX_NODES);
-            heads.push(Head {
-                keyword: (block.ident.as_str().to_owned(), place.span(block.ident.span())),
-                labels: block.labels.iter().map(|label| label_text(label, &place)).collect(),
-                body: emitter.body(&eval, &block.body, place.span(block.span())),
-                count: count(&eval, &block.body),
-            });
+            match instances(&eval, &block.body) {
+                Some(instances) => {
+                    for (key, value) in instances {
+                        let instance = key.string().ok();
+                        let value = Eval::iterator(key, value, place.span(block.ident.span()));
+                        let scope = Scope { name: "each", value, parent: None };
+                        let head = emitter.head(&eval.with(&scope), block, Known::Value(1));
+                        heads.push(Head { instance, ..head });
+                    }
+                }
+                None => heads.push(emitter.head(&eval, block, count(&eval, &block.body))),
+            }
         }
     }
     let tree = emitter.builder.tree();
@@ -88,9 +95,20 @@ fn file_blocks(file: &Hcl, registry: &Registry<'_>) -> Vec<Block> {
         tree: Arc::clone(&tree),
         body: head.body,
         count: head.count,
+        instance: head.instance,
         origins: Arc::clone(&origins),
     };
     heads.into_iter().map(block).collect()
+}
+
+/// The items of a known `for_each`, unless there are none or too many to write out.
+fn instances(eval: &Eval<'_>, body: &Body) -> Option<Vec<(Val, Val)>> {
+    let pairs = eval.eval(&body.get_attribute("for_each")?.value).pairs().ok()?;
+    // The items of a set are their own keys.
+    let of_set = |(key, value): (Val, Val)| {
+        if matches!(key.value, Value::Number(_)) { (value.clone(), value) } else { (key, value) }
+    };
+    (1..=MAX_INSTANCES).contains(&pairs.len()).then(|| pairs.into_iter().map(of_set).collect())
 }
 
 fn label_text(label: &BlockLabel, place: &Place<'_>) -> (String, Span) {
@@ -127,6 +145,17 @@ struct Emitter {
 }
 
 impl Emitter {
+    fn head(&mut self, eval: &Eval<'_>, block: &Written_, count: Known<i64>) -> Head {
+        self.limit = (self.builder.tree().len() + MAX_BLOCK_NODES).min(MAX_NODES);
+        Head {
+            keyword: (block.ident.as_str().to_owned(), eval.place.span(block.ident.span())),
+            labels: block.labels.iter().map(|label| label_text(label, &eval.place)).collect(),
+            body: self.body(eval, &block.body, eval.place.span(block.span())),
+            count,
+            instance: None,
+        }
+    }
+
     fn body(&mut self, eval: &Eval<'_>, body: &Body, span: Span) -> NodeId {
         if self.full() {
             return self.builder.add(NodeKind::Unknown(Why::Malformed(TOO_LARGE.into())), span);
@@ -190,8 +219,7 @@ impl Emitter {
         };
         let mut out = vec![];
         for (key, value) in pairs {
-            let entry = |name: &str, value| (Rc::new(Traced::opaque(name, span)), value);
-            let value = Val::new(Value::map([entry("key", key), entry("value", value)]), span);
+            let value = Eval::iterator(key, value, span);
             let scope = Scope { name: iterator.unwrap_or(name), value, parent: eval.scope };
             out.push(self.body(&eval.with(&scope), &content.body, span));
         }

@@ -69,6 +69,8 @@ pub(super) struct Variable<'m> {
 pub(super) struct Registry<'m> {
     pub variables: BTreeMap<&'m str, Variable<'m>>,
     pub locals: BTreeMap<&'m str, Written<'m>>,
+    /// Values of variables given by a call of the module.
+    pub inputs: BTreeMap<&'m str, Val>,
     cache: RefCell<BTreeMap<String, Option<Val>>>,
     steps: Cell<u32>,
 }
@@ -78,13 +80,14 @@ impl Registry<'_> {
         Self {
             variables: BTreeMap::new(),
             locals: BTreeMap::new(),
+            inputs: BTreeMap::new(),
             cache: RefCell::default(),
             steps: Cell::new(MAX_STEPS),
         }
     }
 }
 
-/// A name bound by `for` or `dynamic`.
+/// A name bound by `for`, `for_each` or `dynamic`.
 #[derive(Debug)]
 pub(super) struct Scope<'s> {
     pub name: &'s str,
@@ -112,6 +115,12 @@ impl<'e> Eval<'e> {
         'e: 's,
     {
         Eval { scope: Some(scope), ..*self }
+    }
+
+    /// The value that `each`, or the iterator of a `dynamic` block, has for one item.
+    pub fn iterator(key: Val, value: Val, span: Span) -> Val {
+        let entry = |name: &str, value| (Rc::new(Traced::opaque(name, span)), value);
+        Val::new(Value::map([entry("key", key), entry("value", value)]), span)
     }
 
     /// Counts one step of work.
@@ -311,7 +320,7 @@ impl<'e> Eval<'e> {
                     operators = &operators[1..];
                     self.named(root, &attribute, span)
                 }
-                // A resource, `data`, `module`, `each`, `count`, `self`, `path`, `terraform`.
+                // A resource, `data`, `module`, `each` outside its block, `count`, `self`, `path`, `terraform`.
                 _ => return Err(Fail::Unknown(Why::Remote(self.place.slice(traversal.span()).into()))),
             },
             expr => self.eval(expr),
@@ -388,7 +397,10 @@ impl<'e> Eval<'e> {
             self.registry.locals.get(name).map(|&written| outer(written))
         } else {
             self.registry.variables.get(name).and_then(|variable| {
-                let value = outer(variable.set.or(variable.default)?);
+                let value = match self.registry.inputs.get(name) {
+                    Some(value) => value.clone(),
+                    None => outer(variable.set.or(variable.default)?),
+                };
                 Some(match variable.kind {
                     Some(kind) => Eval { place: kind.place, scope: None, ..*self }.conform(value, kind.expr),
                     None => value,

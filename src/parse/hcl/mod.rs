@@ -58,8 +58,11 @@ pub struct Block {
     pub tree: Arc<Tree>,
     /// The body, a mapping in `tree`: attributes, and a sequence of mappings for each type of nested block.
     pub body: NodeId,
-    /// How many instances `count` or `for_each` make; 1 without either. 0 is a block that is not there.
+    /// How many instances this block stands for: those of `count` or of an unknown `for_each`, 1 otherwise (a known
+    /// `for_each` gives a block an instance). 0 is a block that is not there.
     pub count: Known<i64>,
+    /// The key of the instance, for a block with a known `for_each`.
+    pub instance: Option<String>,
     origins: Arc<BTreeMap<NodeId, Span>>,
 }
 
@@ -93,14 +96,16 @@ pub fn parse(source: SourceId, text: &str) -> Hcl {
     let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let scan = cut::scan(&text[start..]);
     let span = |r: std::ops::Range<usize>| Span::new(source, r.start + start..r.end + start);
-    let comments = scan.comments.into_iter().map(span).collect();
+    let comments = scan.comments.iter().cloned().map(span).collect();
     let mut hcl = Hcl { source, comments, problems: vec![], text: text.into(), parts: vec![] };
     match text[start..].parse() {
         Ok(body) => hcl.parts.push(Part { base: start, body }),
         Err(_) => {
+            // hcl-edit minds line ends where the language does not, and what matters is only where things stand.
+            let blanked = format!("{}{}", &text[..start], scan.blanked(&text[start..]));
             let mut from = start;
             for cut in scan.cuts.into_iter().map(|cut| cut + start).chain([text.len()]) {
-                hcl.part(from, cut);
+                hcl.part(&blanked[..cut], from);
                 from = cut;
             }
         }
@@ -109,8 +114,8 @@ pub fn parse(source: SourceId, text: &str) -> Hcl {
 }
 
 impl Hcl {
-    fn part(&mut self, from: usize, to: usize) {
-        let text = &self.text[from..to];
+    fn part(&mut self, text: &str, from: usize) {
+        let text = &text[from..];
         if text.trim().is_empty() {
             return;
         }
@@ -139,5 +144,14 @@ impl Hcl {
 /// Evaluates the files of one module (one directory) together. `tfvars` are the files that set its variables,
 /// the last one winning: `terraform.tfvars`, then `*.auto.tfvars` by name. Blocks come in the order written.
 pub fn evaluate(files: &[Hcl], tfvars: &[Hcl]) -> Vec<Block> {
-    emit::blocks(files, tfvars)
+    emit::blocks(files, &emit::registry(files, tfvars))
+}
+
+/// Evaluates the files of a local module as one `module` block calls it: the arguments of the call are the values
+/// of its variables.
+pub fn evaluate_call(files: &[Hcl], call: &Block) -> Vec<Block> {
+    let mut registry = emit::registry(files, &[]);
+    registry.inputs =
+        call.body().entries().into_iter().filter_map(|(k, v)| Some((k.text()?, value::of_node(v)))).collect();
+    emit::blocks(files, &registry)
 }

@@ -266,8 +266,42 @@ resource "r" "z" { count = aws_x.y.n }
     assert_eq!(show(block.body().get("taint").unwrap()), r#"[{key: "a"}, {key: "b"}]"#);
     assert_eq!(show(block.body().get("label").unwrap()), r#"[{key: ?Remote("it.value")}]"#);
     assert_eq!(show(block.body().get("provisioner").unwrap()), r#"[{local-exec: {command: "ls"}}]"#);
-    assert_eq!(m.block("y").count, Known::Value(2));
+    let instances: Vec<_> = m.blocks.iter().filter_map(|b| b.instance.as_deref()).collect();
+    assert_eq!(instances, ["a", "b"]);
+    assert_eq!(m.blocks.iter().map(|b| b.count.clone()).filter(|c| *c == Known::Value(1)).count(), 2);
     assert_eq!(m.block("z").count, Known::Unknown(Why::Remote("aws_x.y.n".into())));
+}
+
+#[test]
+fn instances_have_their_own_values() {
+    let text = "locals { pools = { a = { type = \"p5\" }, b = { type = \"g6\" } } }\nresource \"r\" \"x\" {\n  for_each = local.pools\n  name = each.key\n  type = each.value.type\n}\n";
+    let m = module(&[("main.tf", text)]);
+    let shown: Vec<_> = m.blocks.iter().filter(|b| b.keyword == "resource").map(|b| b.body()).collect();
+    assert_eq!(show(shown[0].get("type").unwrap()), "\"p5\"");
+    assert_eq!(show(shown[1].get("type").unwrap()), "\"g6\"");
+    assert_eq!(show(shown[1].get("name").unwrap()), "\"b\"");
+    assert_eq!(m.slice(shown[1].get("type").unwrap().span()), "each.value.type");
+}
+
+#[test]
+fn a_call_sets_the_variables_of_a_module() {
+    let root = "module \"pool\" {\n  source = \"./pool\"\n  size = 4\n  subnet = aws_subnet.a.id\n  name = \"x-${aws_vpc.v.id}\"\n}\n";
+    let child = "variable \"size\" { default = 1 }\nvariable \"subnet\" {}\nvariable \"name\" {}\nresource \"r\" \"x\" {\n  n = var.size * 2\n  s = var.subnet\n  t = var.name\n}\n";
+    let call = &evaluate(&[parse(SourceId(0), root)], &[])[0];
+    let blocks = evaluate_call(&[parse(SourceId(1), child)], call);
+    let body = blocks.last().unwrap().body();
+    assert_eq!(show(body), r#"{n: 8, s: ?Remote("aws_subnet.a.id"), t: "x-${aws_vpc.v.id}"}"#);
+    let origin = blocks.last().unwrap().origin(body.get("t").unwrap()).unwrap();
+    assert_eq!((origin.source, &root[origin.range()]), (SourceId(0), "\"x-${aws_vpc.v.id}\""));
+}
+
+#[test]
+fn line_ends_in_brackets_mean_nothing() {
+    let text =
+        "resource \"r\" \"x\" {\n  v = { for k in [\"a\"] : # all\n    k => k == \"a\" ?\n    1 :\n    2\n  }\n}\n";
+    let m = module(&[("main.tf", text)]);
+    assert_eq!(m.problems, []);
+    assert_eq!(show(m.block("x").body().get("v").unwrap()), "{a: 1}");
 }
 
 #[test]
@@ -304,13 +338,13 @@ fn bombs_and_cycles_are_unknown() {
     for i in 1..3000 {
         let p = i - 1;
         locals.push_str(&format!(
-            "  s{i} = \"${{local.s{p}}}${{local.s{p}}}\"\n  l{i} = [local.l{p}, local.l{p}]\n  d{i} = [local.d{p}]\n"
+            "  s{i} = \"${{local.s{p}}}${{local.s{p}}}\"\n  l{i} = [local.l{p}, local.l{p}]\n  d{i} = [local.d{p}]\n  r{p} = \"${{upper([for x in [1] : local.r{i}][0])}}\"\n"
         ));
     }
-    locals.push_str("}\nresource \"r\" \"x\" {\n  a = flatten(local.l60)\n  b = local.l60 == local.l60\n  c = [for i in range(20000) : [for j in range(20000) : i * j]]\n  d = range(100000000)\n  e = local.s2999\n  f = local.loop\n}\n");
+    locals.push_str("}\nresource \"r\" \"x\" {\n  a = flatten(local.l60)\n  b = local.l60 == local.l60\n  c = [for i in range(20000) : [for j in range(20000) : i * j]]\n  d = range(100000000)\n  e = local.s2999\n  f = local.loop\n  g = local.r0\n}\n");
     let m = module(&[("main.tf", &locals)]);
     let body = m.block("x").body();
-    for key in ["a", "b", "d", "e", "f"] {
+    for key in ["a", "b", "d", "e", "f", "g"] {
         assert!(matches!(body.get(key).unwrap().kind(), NodeKind::Unknown(_)), "{key}");
     }
     let deep = format!("a = {}1{}\nb = 2\n", "[".repeat(5000), "]".repeat(5000));

@@ -1,6 +1,8 @@
 //! Values of HCL expressions: what is known, where it is written, where it came from.
 
 use crate::known::Why;
+use crate::parse::scalar::Scalar;
+use crate::parse::{Node, NodeKind, placeholder};
 use crate::source::{Span, Traced};
 use std::rc::Rc;
 
@@ -220,6 +222,28 @@ impl Value {
         }
         Value::Map(Rc::new(out))
     }
+}
+
+/// The value of a node that was evaluated before.
+pub(super) fn of_node(node: Node<'_>) -> Val {
+    let value = match (node.kind(), node.scalar()) {
+        (NodeKind::Unknown(why), _) => Value::Unknown(why.clone()),
+        (NodeKind::Scalar { text, plain: false }, _) => match placeholder(text.text()) {
+            Some(why) if text.text().contains("${") => Value::Partial(Rc::new(text.clone()), why),
+            _ => Value::Str(Rc::new(text.clone())),
+        },
+        (_, Some(Scalar::Bool(value))) => Value::Bool(value),
+        (_, Some(Scalar::Int(value))) => Value::Number(value as f64),
+        (_, Some(Scalar::Float(value))) => Value::Number(value),
+        (NodeKind::Scalar { text, .. }, Some(Scalar::Str(_))) => Value::Str(Rc::new(text.clone())),
+        (NodeKind::Seq(_), _) => Value::list(node.items().map(of_node).collect()),
+        (NodeKind::Map(_), _) => {
+            let entry = |(key, value): (Node<'_>, Node<'_>)| Some((Rc::new(key.traced()?.clone()), of_node(value)));
+            Value::map(node.entries().into_iter().filter_map(entry))
+        }
+        _ => Value::Null,
+    };
+    Val::new(value, node.span())
 }
 
 /// A number as Terraform writes it.
