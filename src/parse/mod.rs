@@ -8,6 +8,7 @@ pub mod scalar;
 pub mod shell;
 mod tree;
 pub mod wheel;
+pub mod yaml;
 
 pub use tree::{Builder, Dialect, Entry, Node, NodeId, NodeKind, Problem, Raw, Tree, View};
 

@@ -143,6 +143,11 @@ impl Tree {
         self.documents.iter().map(|&id| self.node(id))
     }
 
+    /// Every node, in the order they were read.
+    pub fn nodes(&self) -> impl Iterator<Item = Node<'_>> {
+        (0..self.nodes.len() as u32).map(|i| self.node(NodeId(i)))
+    }
+
     /// How many nodes there are.
     pub fn len(&self) -> usize {
         self.nodes.len()

@@ -1,0 +1,387 @@
+//! YAML and JSON text into a [`Tree`]. The only module that knows the YAML parser underneath.
+
+use super::{Builder, Dialect, Entry, Node, NodeId, NodeKind, Problem, Tree};
+use crate::source::{Piece, SourceId, Span, Traced};
+use granit_parser::{Event, Options, Parser, ScalarStyle, StructureStyle, Tag};
+use std::collections::BTreeMap;
+
+/// Deepest nesting that is read; deeper text is a problem, not a stack overflow.
+const NESTING_LIMIT: usize = 200;
+
+/// Reads every document of a YAML or JSON text. A document with an error is left out with a problem; the
+/// documents after it are read.
+pub fn parse(source: SourceId, text: &str, dialect: Dialect) -> Tree {
+    let mut reader =
+        Reader { text, builder: Builder::new(source, dialect), source, stack: Vec::new(), anchors: BTreeMap::new() };
+    let mut options = Options::default();
+    options.max_buffered_comment_events = 1 << 20;
+    options.emit_unresolved_aliases = true;
+    options.simple_key_max_lookahead = 1 << 20;
+    options.flow_nesting_limit = NESTING_LIMIT;
+    options.block_nesting_limit = NESTING_LIMIT;
+    let mut parser = Parser::new_from_str_with_options(text, options);
+    loop {
+        match parser.next() {
+            None | Some(Ok((Event::StreamEnd, _))) => break,
+            Some(Ok((event, span))) => reader.event(event, span.byte_range().unwrap_or(0..0)),
+            Some(Err(error)) => {
+                let at = error.marker().byte_offset().unwrap_or(0);
+                reader.broken(at, &error.info());
+                match parser.proceed_next_document() {
+                    Ok(true) => {}
+                    Ok(false) | Err(_) => break,
+                }
+            }
+        }
+    }
+    reader.builder.finish()
+}
+
+/// A container that is still open.
+struct Open {
+    id: NodeId,
+    start: usize,
+    end: usize,
+    flow: bool,
+    anchor: usize,
+    children: Children,
+}
+
+enum Children {
+    Seq(Vec<NodeId>),
+    Map { entries: Vec<Entry>, key: Option<NodeId> },
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    source: SourceId,
+    builder: Builder,
+    stack: Vec<Open>,
+    anchors: BTreeMap<usize, NodeId>,
+}
+
+impl Reader<'_> {
+    fn span(&self, range: std::ops::Range<usize>) -> Span {
+        Span::new(self.source, range)
+    }
+
+    fn event(&mut self, event: Event<'_>, range: std::ops::Range<usize>) {
+        match event {
+            Event::DocumentStart(..) => {
+                self.stack.clear();
+                self.anchors.clear();
+            }
+            Event::Comment(..) => {
+                let span = self.span(range);
+                self.builder.tree().comments.push(span);
+            }
+            Event::Scalar(value, style, anchor, tag) => self.scalar(&value, style, (anchor, tag.as_deref()), range),
+            Event::Alias(anchor) => self.alias(anchor, range),
+            Event::UnresolvedAlias(name) => {
+                self.problem(range.clone(), format!("the alias *{name} has no anchor"));
+                let span = self.span(range);
+                let id = self.builder.add(NodeKind::Null, span);
+                self.attach(id, span.end as usize);
+            }
+            Event::SequenceStart(style, anchor, tag) => {
+                self.open(Children::Seq(Vec::new()), style, (anchor, tag.as_deref()), range.start);
+            }
+            Event::MappingStart(style, anchor, tag) => {
+                self.open(
+                    Children::Map { entries: Vec::new(), key: None },
+                    style,
+                    (anchor, tag.as_deref()),
+                    range.start,
+                );
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.close(range.end),
+            _ => {}
+        }
+    }
+
+    fn scalar(
+        &mut self,
+        value: &str,
+        style: ScalarStyle,
+        (anchor, tag): (usize, Option<&Tag>),
+        range: std::ops::Range<usize>,
+    ) {
+        let implicit_null = style == ScalarStyle::Plain && value == "~" && range.is_empty();
+        let range = self.trimmed(range);
+        let end = range.end;
+        let span = self.span(range.clone());
+        let kind = if implicit_null {
+            NodeKind::Null
+        } else {
+            NodeKind::Scalar { text: self.traced(value, style, span), plain: style == ScalarStyle::Plain }
+        };
+        let id = self.builder.add(kind, span);
+        self.mark(id, anchor, tag);
+        self.attach(id, end);
+    }
+
+    /// A block scalar's range runs into the indentation of the next line.
+    fn trimmed(&self, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
+        let text = self.text.get(range.clone()).unwrap_or("");
+        range.start..range.start + text.trim_end().len()
+    }
+
+    fn traced(&self, value: &str, style: ScalarStyle, span: Span) -> Traced {
+        let written = self.text.get(span.range()).unwrap_or("");
+        let start = span.start as usize;
+        match style {
+            ScalarStyle::Plain if written == value => Traced::verbatim(value, span, start),
+            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted
+                if written.len() == value.len() + 2 && written.get(1..written.len() - 1) == Some(value) =>
+            {
+                Traced::verbatim(value, span, start + 1)
+            }
+            ScalarStyle::Literal => Traced::pieced(value, span, literal_pieces(value, written, start)),
+            _ => Traced::opaque(value, span),
+        }
+    }
+
+    fn alias(&mut self, anchor: usize, range: std::ops::Range<usize>) {
+        let span = self.span(range.clone());
+        let inside_itself = self.stack.iter().any(|open| open.anchor == anchor);
+        let kind = match self.anchors.get(&anchor) {
+            Some(&target) if !inside_itself => NodeKind::Alias(target),
+            _ => {
+                self.problem(range, "the alias refers to the collection that it stands in".to_owned());
+                NodeKind::Null
+            }
+        };
+        let id = self.builder.add(kind, span);
+        self.attach(id, span.end as usize);
+    }
+
+    fn open(&mut self, children: Children, style: StructureStyle, (anchor, tag): (usize, Option<&Tag>), start: usize) {
+        let id = self.builder.add(NodeKind::Null, self.span(start..start));
+        self.mark(id, anchor, tag);
+        self.stack.push(Open { id, start, end: start, flow: style == StructureStyle::Flow, anchor, children });
+    }
+
+    fn close(&mut self, end: usize) {
+        let Some(open) = self.stack.pop() else { return };
+        let end = if open.flow { end.max(open.end) } else { open.end };
+        let kind = match open.children {
+            Children::Seq(items) => NodeKind::Seq(items),
+            Children::Map { entries, .. } => NodeKind::Map(entries),
+        };
+        let span = self.span(open.start..end);
+        self.builder.set(open.id, kind, span);
+        self.attach(open.id, end);
+    }
+
+    fn mark(&mut self, id: NodeId, anchor: usize, tag: Option<&Tag>) {
+        if anchor != 0 {
+            self.anchors.insert(anchor, id);
+        }
+        if let Some(tag) = tag {
+            let short = match tag.handle() {
+                "tag:yaml.org,2002:" => format!("!!{}", tag.suffix()),
+                handle => format!("{handle}{}", tag.suffix()),
+            };
+            self.builder.tag(id, &short);
+        }
+    }
+
+    /// Hangs a finished node into the open container, or makes it a document.
+    fn attach(&mut self, id: NodeId, end: usize) {
+        let Some(open) = self.stack.last_mut() else {
+            self.builder.tree().documents.push(id);
+            return;
+        };
+        open.end = open.end.max(end);
+        match &mut open.children {
+            Children::Seq(items) => items.push(id),
+            Children::Map { entries, key } => match key.take() {
+                Some(key) => entries.push(Entry { key, value: id }),
+                None => *key = Some(id),
+            },
+        }
+    }
+
+    fn problem(&mut self, range: std::ops::Range<usize>, message: String) {
+        let span = self.span(range);
+        self.builder.tree().problems.push(Problem { span, message });
+    }
+
+    /// Gives the current document up.
+    fn broken(&mut self, at: usize, why: &str) {
+        self.stack.clear();
+        self.anchors.clear();
+        let mut at = at.min(self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        // Point at a character that can be seen: the error may stand at the end of the file or of a line.
+        let rest = self.text[at..].chars().next();
+        let (start, end) = match rest {
+            Some(c) if c != '\n' && c != '\r' => (at, at + c.len_utf8()),
+            _ => match self.text[..at].char_indices().rev().find(|(_, c)| !c.is_whitespace()) {
+                Some((i, c)) => (i, i + c.len_utf8()),
+                None => (at, at),
+            },
+        };
+        let why = if why.is_empty() { "syntax error" } else { why };
+        self.problem(start..end, format!("not valid YAML: {why}"));
+    }
+}
+
+/// Maps every line of a literal block scalar to the source line it was written on.
+fn literal_pieces(value: &str, written: &str, start: usize) -> Vec<Piece> {
+    // The range starts with the content of the first line; a header would mean that there is no content.
+    if written.starts_with('|') && !value.starts_with('|') {
+        return Vec::new();
+    }
+    let mut source_lines = Vec::new();
+    let mut offset = 0;
+    for line in written[offset..].split_inclusive('\n') {
+        source_lines.push((offset, line.trim_end_matches(['\n', '\r'])));
+        offset += line.len();
+    }
+    let mut pieces = Vec::new();
+    let mut at = 0;
+    for (line, (offset, written)) in value.split_inclusive('\n').zip(source_lines) {
+        let content = line.trim_end_matches(['\n', '\r']);
+        if !written.ends_with(content) {
+            return Vec::new();
+        }
+        pieces.push(Piece { at: at as u32, source: (start + offset + written.len() - content.len()) as u32 });
+        at += line.len();
+    }
+    pieces
+}
+
+/// Keys written twice in one mapping, with both places. A merged key that is overridden is no duplicate.
+pub fn duplicate_keys(tree: &Tree) -> Vec<(String, Span, Span)> {
+    let mut out = Vec::new();
+    for node in tree.nodes() {
+        let NodeKind::Map(entries) = node.kind() else { continue };
+        let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
+        for entry in entries {
+            let key = tree.node(entry.key);
+            let Some(text) = key.text().filter(|t| *t != "<<") else { continue };
+            if let Some(first) = seen.insert(text, key.span()) {
+                out.push((text.to_owned(), first, key.span()));
+            }
+        }
+    }
+    out.sort_by_key(|(_, _, second)| *second);
+    out.dedup();
+    out
+}
+
+/// The first document's root, for files that hold one document.
+pub fn root(tree: &Tree) -> Option<Node<'_>> {
+    tree.roots().next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::scalar::Scalar;
+
+    fn read(text: &str) -> Tree {
+        parse(SourceId(0), text, Dialect::Kubernetes)
+    }
+
+    fn slice(text: &str, span: Span) -> &str {
+        &text[span.range()]
+    }
+
+    #[test]
+    fn spans_slice_to_what_was_written() {
+        let text = "\u{feff}a: 'x y' # note\nb:\n  - \"é\"\n  - {c: 1, d: }\ne:\n";
+        let tree = read(text);
+        assert!(tree.problems.is_empty(), "{:?}", tree.problems);
+        let root = root(&tree).expect("a document");
+        assert_eq!(slice(text, root.get("a").expect("a").span()), "'x y'");
+        let items: Vec<_> = root.get("b").expect("b").items().collect();
+        assert_eq!(slice(text, items[0].span()), "\"é\"");
+        assert_eq!(slice(text, items[1].span()), "{c: 1, d: }");
+        assert!(root.get("e").expect("e").is_null());
+        assert!(items[1].get("d").expect("d").is_null());
+        assert_eq!(slice(text, tree.comments[0]), "# note");
+        let word = items[0].traced().expect("text").span(0..2);
+        assert_eq!(slice(text, word), "é");
+    }
+
+    #[test]
+    fn block_scalars_lead_back_to_their_lines() {
+        let text = "run: |\n  pip install torch\n\n    vllm serve x\nnext: 1\n";
+        let tree = read(text);
+        let run = root(&tree).and_then(|r| r.get("run")).expect("run");
+        let value = run.text().expect("text");
+        assert_eq!(value, "pip install torch\n\n  vllm serve x\n");
+        let at = value.find("serve").expect("serve");
+        assert_eq!(slice(text, run.traced().expect("traced").span(at..at + 5)), "serve");
+        assert!(slice(text, run.span()).ends_with("serve x"));
+    }
+
+    #[test]
+    fn a_broken_document_does_not_lose_the_others() {
+        let tree = read("a: [1\n---\nb: 2\n---\n  c: {\n---\nd: 4\n");
+        assert_eq!(tree.problems.len(), 2);
+        let keys: Vec<_> = tree.roots().map(|r| r.entries()[0].0.text().unwrap_or("")).collect();
+        assert_eq!(keys, ["b", "d"]);
+    }
+
+    #[test]
+    fn merges_and_aliases_are_followed_and_cycles_refused() {
+        let tree = read("x: &x {a: 1, b: 2}\ny:\n  <<: *x\n  b: 3\n");
+        let y = root(&tree).and_then(|r| r.get("y")).expect("y");
+        assert_eq!(y.get("a").and_then(Node::as_int), Some(1));
+        assert_eq!(y.get("b").and_then(Node::as_int), Some(3));
+        assert_eq!(y.entries().len(), 2);
+        assert!(duplicate_keys(&tree).is_empty());
+        assert_eq!(read("&a [*a]").problems.len(), 1);
+    }
+
+    #[test]
+    fn duplicates_are_told_with_both_places() {
+        let text = "a: 1\nb: 2\na: 3\n";
+        let found = duplicate_keys(&read(text));
+        assert_eq!(found.len(), 1);
+        assert_eq!((found[0].1.start, found[0].2.start), (0, 10));
+    }
+
+    #[test]
+    fn hostile_input_ends_quickly_with_a_problem() {
+        assert!(!read(&"[".repeat(200_000)).problems.is_empty());
+        assert!(!read(&"- ".repeat(200_000)).problems.is_empty());
+        let mut bomb = String::from("a0: &a0 [x, x]\n");
+        for i in 1..40 {
+            bomb.push_str(&format!("a{i}: &a{i} [*a{}, *a{}]\n", i - 1, i - 1));
+        }
+        let tree = read(&bomb);
+        assert!(tree.problems.is_empty() && tree.len() < 1000);
+        let long = format!("a: \"{}\"", "x".repeat(6_000_000));
+        assert_eq!(root(&read(&long)).and_then(|r| r.get("a")).and_then(Node::text).map(str::len), Some(6_000_000));
+        read("image: {{ .Values.x }}\n");
+        read("a: \u{1b}[31m\n");
+    }
+
+    #[test]
+    fn json_is_read_with_the_same_spans() {
+        let text = "{\"a\": [1, true, null, \"x\"],\n\t\"b\": -1.5e3}";
+        let tree = parse(SourceId(0), text, Dialect::Typed);
+        assert!(tree.problems.is_empty(), "{:?}", tree.problems);
+        let root = root(&tree).expect("a document");
+        assert_eq!(root.get("b").and_then(Node::scalar), Some(Scalar::Float(-1500.0)));
+        assert_eq!(slice(text, root.get("b").expect("b").span()), "-1.5e3");
+    }
+
+    #[test]
+    fn values_agree_with_another_parser() {
+        let text = "a: |-\n  x\n  y\nb: >\n  folded\n  text\nc: [1, 'two', \"th\\tree\"]\nd: {e: null}\n";
+        let tree = parse(SourceId(0), text, Dialect::Core);
+        let theirs: serde_yaml::Value = serde_yaml::from_str(text).expect("valid");
+        let root = root(&tree).expect("a document");
+        assert_eq!(root.get("a").and_then(Node::text), theirs["a"].as_str());
+        assert_eq!(root.get("b").and_then(Node::text), theirs["b"].as_str());
+        let items: Vec<_> = root.get("c").expect("c").items().collect();
+        assert_eq!(items[2].text(), theirs["c"][2].as_str());
+    }
+}
