@@ -10,6 +10,7 @@
 //!
 //! Arrows go one way; `tests/architecture.rs` holds the table of who may use whom.
 
+pub mod discover;
 pub mod facts;
 pub mod finding;
 pub mod known;

@@ -1,0 +1,341 @@
+//! Finds the files to lint and reads them. Knows the file system, ignore files and what a name says; knows
+//! neither rules nor GPUs.
+
+mod kind;
+mod template;
+
+pub use kind::{Kind, kind_of};
+pub use template::Template;
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::{DirEntry, WalkBuilder};
+use std::fmt;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Sender};
+
+/// The largest file that is read unless the options say otherwise.
+pub const MAX_BYTES: u64 = 8 << 20;
+
+/// Linked directories that one run enters: links can multiply paths without ever forming a loop.
+const MAX_LINKED_DIRECTORIES: usize = 4_096;
+
+/// Directories that hold what tools wrote or fetched.
+const TOOL_DIRECTORIES: &[&str] = &[
+    ".git",
+    ".hg",
+    ".idea",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".svn",
+    ".terraform",
+    ".terragrunt-cache",
+    ".tox",
+    ".venv",
+    ".vscode",
+    "__pycache__",
+    "node_modules",
+    "site-packages",
+];
+
+/// How to look for files.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Where paths as shown and patterns are relative to.
+    pub cwd: PathBuf,
+    /// Files and directories to leave out, in the syntax of `.gitignore`.
+    pub exclude: Vec<String>,
+    /// Whether `exclude` also holds for files named on the command line, as pre-commit hooks need.
+    pub force_exclude: bool,
+    /// Whether `.gitignore`, `.ignore` and `.gpulintignore` have no say.
+    pub no_ignore: bool,
+}
+
+impl Options {
+    /// Nothing excluded but what ignore files say.
+    pub fn new(cwd: impl Into<PathBuf>) -> Self {
+        Self { cwd: cwd.into(), exclude: vec![], force_exclude: false, no_ignore: false }
+    }
+}
+
+/// A file to lint.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// As shown: relative to the working directory, with `/`.
+    pub path: String,
+    /// Where it is read from.
+    pub disk: PathBuf,
+    /// What its name says that it is.
+    pub kind: Kind,
+    /// Whether it stands under `templates/` of a Helm chart.
+    pub in_chart: bool,
+}
+
+/// A file or directory that was not linted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// As shown.
+    pub path: String,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Why something was not linted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reason {
+    /// A root that does not exist.
+    Missing,
+    /// Named on the command line, but of no kind that is linted.
+    UnknownKind,
+    /// Larger than the limit, both in bytes.
+    TooLarge(u64, u64),
+    /// Not text in UTF-8; the encoding that it seems to be in.
+    NotUtf8(&'static str),
+    /// The file system's own words.
+    Unreadable(String),
+    /// A link to a directory that it stands in.
+    Loop,
+    /// A link that leads out of the roots.
+    OutsideRoots,
+    /// More linked directories than one run enters.
+    TooManyLinks,
+    /// A template of another language: its text is not the syntax of its name.
+    Template(Template),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Missing => f.write_str("no such file or directory"),
+            Reason::UnknownKind => f.write_str("not a kind of file that is linted"),
+            Reason::TooLarge(bytes, limit) => write!(f, "too large: {bytes} bytes, the limit is {limit}"),
+            Reason::NotUtf8(seems) => write!(f, "not UTF-8 but {seems}"),
+            Reason::Unreadable(why) => write!(f, "not readable: {why}"),
+            Reason::Loop => f.write_str("a symbolic link to a directory that contains it"),
+            Reason::OutsideRoots => f.write_str("a symbolic link that leads out of the linted directories"),
+            Reason::TooManyLinks => write!(f, "more than {MAX_LINKED_DIRECTORIES} linked directories"),
+            Reason::Template(template) => write!(f, "{template} template"),
+        }
+    }
+}
+
+/// What is to be linted and what is not, both sorted by path.
+#[derive(Debug, Default)]
+pub struct Discovery {
+    /// To lint.
+    pub found: Vec<Found>,
+    /// Not linted, with the reason.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A pattern that is not in the syntax of `.gitignore`.
+#[derive(Debug, thiserror::Error)]
+#[error("bad pattern `{pattern}`: {why}")]
+pub struct BadPattern {
+    /// As given.
+    pub pattern: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
+/// Looks for files under the roots. A root that is a file is taken even where an ignore file names it.
+pub fn discover(roots: &[PathBuf], options: &Options) -> Result<Discovery, BadPattern> {
+    let exclude = Exclude::new(options)?;
+    let mut out = Discovery::default();
+    let mut directories = Vec::new();
+    for root in roots {
+        // Without `.` components, so that the same file has the same name from every root.
+        let disk: PathBuf = options.cwd.join(root).components().collect();
+        match fs::metadata(&disk) {
+            Ok(meta) if meta.is_dir() => directories.push(disk),
+            Ok(_) if options.force_exclude && exclude.with_parents(&disk) => {}
+            Ok(_) => out.file(disk, &options.cwd, true),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                out.skip(&disk, &options.cwd, Reason::Missing);
+            }
+            Err(error) => out.skip(&disk, &options.cwd, Reason::Unreadable(error.to_string())),
+        }
+    }
+    if let Some((first, rest)) = directories.split_first() {
+        let mut walk = WalkBuilder::new(first);
+        rest.iter().for_each(|root| {
+            walk.add(root);
+        });
+        out.walk(&mut walk, &directories, (exclude, options));
+    }
+    out.found.sort_by(|a, b| a.path.cmp(&b.path));
+    out.found.dedup_by(|a, b| a.path == b.path);
+    out.skipped.sort_by(|a, b| a.path.cmp(&b.path));
+    out.skipped.dedup_by(|a, b| a.path == b.path);
+    Ok(out)
+}
+
+impl Discovery {
+    fn walk(&mut self, walk: &mut WalkBuilder, roots: &[PathBuf], (exclude, options): (Exclude, &Options)) {
+        let (tell, told) = mpsc::channel();
+        let gate = Gate {
+            exclude,
+            roots: roots.iter().filter_map(|root| root.canonicalize().ok()).collect(),
+            linked: AtomicUsize::new(0),
+            tell,
+        };
+        walk.standard_filters(!options.no_ignore)
+            .require_git(false)
+            // What a user's own machine ignores must not change the answer.
+            .git_global(false)
+            .hidden(false)
+            .follow_links(true)
+            .filter_entry(move |entry| gate.lets(entry));
+        if !options.no_ignore {
+            walk.add_custom_ignore_filename(".gpulintignore");
+        }
+        for entry in walk.build() {
+            match entry {
+                Ok(entry) if entry.file_type().is_some_and(|t| t.is_file()) => {
+                    self.file(entry.into_path(), &options.cwd, false);
+                }
+                Ok(_) => {}
+                Err(error) => self.failed(&error, &options.cwd),
+            }
+        }
+        self.skipped.extend(told.try_iter().map(|(path, reason)| Skipped { path: shown(&path, &options.cwd), reason }));
+    }
+
+    fn file(&mut self, disk: PathBuf, cwd: &Path, named: bool) {
+        let path = shown(&disk, cwd);
+        match kind_of(&path) {
+            Some(kind) => self.found.push(Found { in_chart: in_chart(&disk), path, disk, kind }),
+            None if named => self.skip(&disk, cwd, Reason::UnknownKind),
+            None => {}
+        }
+    }
+
+    fn skip(&mut self, disk: &Path, cwd: &Path, reason: Reason) {
+        self.skipped.push(Skipped { path: shown(disk, cwd), reason });
+    }
+
+    fn failed(&mut self, error: &ignore::Error, cwd: &Path) {
+        match error {
+            ignore::Error::WithPath { path, err } => match err.io_error() {
+                // A dangling link says something only where its name would have been linted.
+                Some(io) if io.kind() == std::io::ErrorKind::NotFound && kind_of(&shown(path, cwd)).is_none() => {}
+                Some(io) => self.skip(path, cwd, Reason::Unreadable(io.to_string())),
+                None => self.failed(err, cwd),
+            },
+            ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => self.failed(err, cwd),
+            ignore::Error::Loop { child, .. } => self.skip(child, cwd, Reason::Loop),
+            // A bad line of an ignore file is passed over, as git does.
+            _ => {}
+        }
+    }
+}
+
+/// What the walk may enter and yield.
+struct Gate {
+    exclude: Exclude,
+    roots: Vec<PathBuf>,
+    linked: AtomicUsize,
+    tell: Sender<(PathBuf, Reason)>,
+}
+
+impl Gate {
+    fn lets(&self, entry: &DirEntry) -> bool {
+        let is_dir = entry.file_type().is_some_and(|t| t.is_dir());
+        if is_dir && is_tool_directory(entry.path()) || self.exclude.holds(entry.path(), is_dir) {
+            return false;
+        }
+        if !entry.path_is_symlink() || !is_dir && kind_of(&entry.path().to_string_lossy()).is_none() {
+            return true;
+        }
+        let inside = entry.path().canonicalize().is_ok_and(|to| self.roots.iter().any(|root| to.starts_with(root)));
+        let refused = if !inside {
+            Reason::OutsideRoots
+        } else if is_dir && self.linked.fetch_add(1, Ordering::Relaxed) >= MAX_LINKED_DIRECTORIES {
+            Reason::TooManyLinks
+        } else {
+            return true;
+        };
+        // The receiver outlives the walk.
+        let _ = self.tell.send((entry.path().to_owned(), refused));
+        false
+    }
+}
+
+fn is_tool_directory(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    TOOL_DIRECTORIES.iter().any(|tool| name == *tool)
+        // Go's vendored modules; any other `vendor` may be what is deployed.
+        || name == "vendor" && path.join("modules.txt").exists()
+}
+
+/// The `exclude` patterns.
+struct Exclude(Gitignore);
+
+impl Exclude {
+    fn new(options: &Options) -> Result<Self, BadPattern> {
+        let bad = |pattern: &str, why: &dyn fmt::Display| BadPattern { pattern: pattern.into(), why: why.to_string() };
+        let mut patterns = GitignoreBuilder::new(&options.cwd);
+        for pattern in &options.exclude {
+            patterns.add_line(None, pattern).map_err(|error| bad(pattern, &error))?;
+        }
+        patterns.build().map(Self).map_err(|error| bad(&options.exclude.join(" "), &error))
+    }
+
+    fn holds(&self, path: &Path, is_dir: bool) -> bool {
+        self.0.matched(path, is_dir).is_ignore()
+    }
+
+    /// For a file that was not reached through its directories.
+    fn with_parents(&self, path: &Path) -> bool {
+        let below = path.ancestors().skip(1).take_while(|parent| parent.starts_with(self.0.path()));
+        self.holds(path, false) || below.into_iter().any(|parent| self.holds(parent, true))
+    }
+}
+
+/// A path as shown: relative to the working directory where it lies below, with `/`.
+fn shown(disk: &Path, cwd: &Path) -> String {
+    let path = disk.strip_prefix(cwd).unwrap_or(disk);
+    path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/")
+}
+
+fn in_chart(disk: &Path) -> bool {
+    disk.ancestors().skip(1).any(|directory| {
+        directory.file_name().is_some_and(|name| name == "templates")
+            && directory.with_file_name("Chart.yaml").is_file()
+    })
+}
+
+impl Found {
+    /// Reads the text; a byte order mark stays. Refuses what is larger than `limit` bytes.
+    pub fn read(&self, limit: u64) -> Result<String, Reason> {
+        let unreadable = |error: std::io::Error| Reason::Unreadable(error.to_string());
+        let meta = fs::metadata(&self.disk).map_err(unreadable)?;
+        // Opening a pipe would wait for its writer.
+        if !meta.is_file() {
+            return Err(Reason::Unreadable("not a regular file".into()));
+        }
+        let mut bytes = Vec::new();
+        // The file may grow while it is read.
+        fs::File::open(&self.disk).map_err(unreadable)?.take(limit + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+        if bytes.len() as u64 > limit {
+            return Err(Reason::TooLarge(meta.len().max(limit + 1), limit));
+        }
+        match &bytes[..] {
+            [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1..=255, ..] | [1..=255, 0, ..] => Err(Reason::NotUtf8("UTF-16")),
+            _ if bytes.contains(&0) => Err(Reason::NotUtf8("binary data")),
+            _ => String::from_utf8(bytes).map_err(|_| Reason::NotUtf8("another encoding")),
+        }
+    }
+
+    /// The template language that must be run before `text` is what the name says; `None` for text that can be
+    /// read as it stands, placeholders included.
+    pub fn template(&self, text: &str) -> Option<Template> {
+        template::detect(self, text)
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests;

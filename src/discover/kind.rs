@@ -1,0 +1,165 @@
+//! What a file is by its name. Knows names, not contents.
+
+/// What a file is by its name; what a YAML file is for shows in its content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Kubernetes, Helm values, Compose, CloudFormation, conda, …
+    Yaml,
+    /// The same in JSON.
+    Json,
+    /// `Dockerfile`, `Containerfile` and their variants.
+    Dockerfile,
+    /// Requirements and constraints of pip.
+    Requirements,
+    /// `pyproject.toml`, `Pipfile`, `pixi.toml` and lock files in TOML.
+    Toml,
+    /// `.tf`
+    Terraform,
+    /// `.tf.json`
+    TerraformJson,
+    /// `.tfvars`
+    TerraformVars,
+    /// `docker-bake.hcl`
+    Bake,
+    /// Shell and batch scripts.
+    Shell,
+}
+
+/// JSON and YAML that configures tools of developers: large or with comments, and never deployed.
+const NOT_DEPLOYED: &[&str] = &[
+    ".eslintrc.json",
+    ".gpulint.yaml",
+    ".gpulint.yml",
+    ".pre-commit-config.yaml",
+    "composer.json",
+    "devcontainer.json",
+    "jsconfig.json",
+    "npm-shrinkwrap.json",
+    "package-lock.json",
+    "package.json",
+    "pnpm-lock.yaml",
+    "renovate.json",
+    "tslint.json",
+];
+
+const TEMPLATE_SUFFIXES: &[&str] =
+    &[".j2", ".jinja", ".jinja2", ".tmpl", ".tpl", ".tftpl", ".gotmpl", ".template", "-template"];
+
+/// The kind of a file, from its name and the directory that it stands in; `None` for files that are not linted.
+pub fn kind_of(path: &str) -> Option<Kind> {
+    let mut parts = path.rsplit('/');
+    let name = parts.next().unwrap_or_default().to_ascii_lowercase();
+    let directory = parts.next().unwrap_or_default();
+    // Lock files of editors.
+    if name.starts_with(".#") {
+        return None;
+    }
+    if let Some(inner) = without_template_suffix(&name) {
+        let text = [Kind::Yaml, Kind::Json, Kind::Dockerfile, Kind::Requirements, Kind::Shell];
+        return kind_of_name(inner, directory).filter(|kind| text.contains(kind));
+    }
+    kind_of_name(&name, directory)
+}
+
+/// The name without the suffix of a template language: `job.yaml.j2` is `job.yaml`.
+pub(super) fn without_template_suffix(name: &str) -> Option<&str> {
+    TEMPLATE_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix))
+}
+
+fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
+    if NOT_DEPLOYED.contains(&name) || name.starts_with("tsconfig") {
+        return None;
+    }
+    match name {
+        "pyproject.toml" | "pipfile" | "pixi.toml" | "uv.lock" | "poetry.lock" | "pdm.lock" => return Some(Kind::Toml),
+        "pixi.lock" | "conda-lock" => return Some(Kind::Yaml),
+        "pipfile.lock" => return Some(Kind::Json),
+        "docker-bake.hcl" | "docker-bake.override.hcl" => return Some(Kind::Bake),
+        "requirements.lock" => return Some(Kind::Requirements),
+        _ => {}
+    }
+    let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
+    match extension {
+        "yaml" | "yml" => Some(Kind::Yaml),
+        "tf" | "tofu" => Some(Kind::Terraform),
+        "tfvars" => Some(Kind::TerraformVars),
+        "json" if stem.ends_with(".tf") || stem.ends_with(".tofu") => Some(Kind::TerraformJson),
+        "json" => Some(Kind::Json),
+        "sh" | "bash" | "slurm" | "sbatch" | "sub" | "pbs" => Some(Kind::Shell),
+        "dockerfile" | "containerfile" => Some(Kind::Dockerfile),
+        "txt" | "in" if is_requirements(stem, directory) => Some(Kind::Requirements),
+        "toml" if stem == "pylock" || stem.starts_with("pylock.") => Some(Kind::Toml),
+        _ => is_dockerfile(name, extension).then_some(Kind::Dockerfile),
+    }
+}
+
+fn is_requirements(stem: &str, directory: &str) -> bool {
+    stem.contains("requirements") || stem.starts_with("constraints") || directory == "requirements"
+}
+
+/// `Dockerfile`, `Dockerfile.cuda`, `Dockerfile-gpu`, but not `dockerfile_parser.py`.
+fn is_dockerfile(name: &str, extension: &str) -> bool {
+    let Some(variant) = name.strip_prefix("dockerfile").or_else(|| name.strip_prefix("containerfile")) else {
+        return false;
+    };
+    let other = ["dockerignore", "md", "rst", "txt", "html", "py", "go", "rs", "js", "ts", "toml", "swp", "orig"];
+    variant.is_empty() || variant.starts_with(['.', '-', '_']) && !other.contains(&extension)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_the_kind() {
+        for (path, kind) in [
+            ("k8s/job.yaml", Some(Kind::Yaml)),
+            ("job.yml.j2", Some(Kind::Yaml)),
+            ("eks.yaml-template", Some(Kind::Yaml)),
+            ("values.yaml.gotmpl", Some(Kind::Yaml)),
+            ("task.json", Some(Kind::Json)),
+            ("Pipfile.lock", Some(Kind::Json)),
+            ("Dockerfile", Some(Kind::Dockerfile)),
+            ("docker/Dockerfile.cu128", Some(Kind::Dockerfile)),
+            ("Dockerfile-gpu", Some(Kind::Dockerfile)),
+            ("Dockerfile.j2", Some(Kind::Dockerfile)),
+            ("server.Dockerfile", Some(Kind::Dockerfile)),
+            ("Containerfile", Some(Kind::Dockerfile)),
+            ("requirements_versions.txt", Some(Kind::Requirements)),
+            ("dev-requirements.in", Some(Kind::Requirements)),
+            ("requirements/cuda.txt", Some(Kind::Requirements)),
+            ("constraints.txt", Some(Kind::Requirements)),
+            ("pyproject.toml", Some(Kind::Toml)),
+            ("main.tf", Some(Kind::Terraform)),
+            ("main.tf.json", Some(Kind::TerraformJson)),
+            ("prod.auto.tfvars", Some(Kind::TerraformVars)),
+            ("docker-bake.hcl", Some(Kind::Bake)),
+            ("train.sbatch", Some(Kind::Shell)),
+            ("user_data.sh.tftpl", Some(Kind::Shell)),
+        ] {
+            assert_eq!(kind_of(path), kind, "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_never_deployed_has_no_kind() {
+        for path in [
+            "README.md",
+            "notes.txt",
+            "package-lock.json",
+            "tsconfig.build.json",
+            ".gpulint.yaml",
+            "Dockerfile.dockerignore",
+            "dockerfile_parser.py",
+            "dockerfiles",
+            "_helpers.tpl",
+            "prod.tfvars.template",
+            ".#job.yaml",
+            ".terraform.lock.hcl",
+            "Cargo.toml",
+            "",
+        ] {
+            assert_eq!(kind_of(path), None, "{path}");
+        }
+    }
+}

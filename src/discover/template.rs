@@ -1,0 +1,242 @@
+//! Tells text of a template language from text that merely holds placeholders. Knows where `{{ … }}` breaks
+//! YAML; evaluates nothing.
+
+use super::kind::without_template_suffix;
+use super::{Found, Kind};
+use std::fmt;
+
+/// A template language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Template {
+    /// Go's `text/template` in a Helm chart.
+    Helm,
+    /// Go's `text/template`, or a language that looks like it.
+    Go,
+    /// Jinja, as Ansible uses it.
+    Jinja,
+    /// Terraform's `%{ … }` directives.
+    Terraform,
+}
+
+impl fmt::Display for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Template::Helm => "Helm",
+            Template::Go => "Go",
+            Template::Jinja => "Jinja",
+            Template::Terraform => "Terraform",
+        })
+    }
+}
+
+const SIGNS: [&str; 4] = ["{{", "{%", "{#", "%{"];
+
+fn starts_with_sign(text: &str) -> bool {
+    SIGNS.iter().any(|sign| text.starts_with(sign))
+}
+
+fn has_sign(text: &str) -> bool {
+    SIGNS.iter().any(|sign| text.contains(sign))
+}
+
+/// The language that has to be run before the text is what its name says.
+pub(super) fn detect(file: &Found, text: &str) -> Option<Template> {
+    if !has_sign(text) {
+        return None;
+    }
+    let name = file.path.to_ascii_lowercase();
+    let breaks = match file.kind {
+        Kind::Yaml | Kind::Json => file.in_chart && text.contains("{{") || breaks_yaml(text),
+        Kind::Dockerfile | Kind::Requirements => has_directive_line(text),
+        // Heredocs and formats of other tools start lines with braces.
+        _ => without_template_suffix(&name).is_some() && has_directive_line(text),
+    };
+    breaks.then(|| {
+        if file.in_chart {
+            Template::Helm
+        } else if text.contains("{%") || [".j2", ".jinja", ".jinja2"].iter().any(|suffix| name.ends_with(suffix)) {
+            Template::Jinja
+        } else if !text.contains("{{") {
+            Template::Terraform
+        } else {
+            Template::Go
+        }
+    })
+}
+
+fn has_directive_line(text: &str) -> bool {
+    text.lines().any(|line| starts_with_sign(line.trim_start()))
+}
+
+/// Whether an action stands where YAML would read it as a mapping or not at all: in front of a line or a value,
+/// in a flow collection, or with quotes inside a quoted scalar. In plain, quoted and block scalars it is text.
+fn breaks_yaml(text: &str) -> bool {
+    // The indentation that a block scalar's lines exceed, and the quote that a scalar over several lines ends with.
+    let mut block: Option<usize> = None;
+    let mut quote: Option<char> = None;
+    for line in text.lines() {
+        let content = line.trim_start();
+        if content.is_empty() {
+            continue;
+        }
+        let indent = line.len() - content.len();
+        if block.is_some_and(|parent| indent > parent) {
+            continue;
+        }
+        block = None;
+        if let Some(open) = quote {
+            match after_quote(content, open) {
+                Some(_) => quote = None,
+                None => continue,
+            }
+            continue;
+        }
+        let (value, indent) = value_of(content, indent);
+        match value.chars().next() {
+            Some('#') | None => {}
+            Some('|' | '>') => block = Some(indent),
+            Some(open @ ('"' | '\'')) => match after_quote(&value[1..], open) {
+                Some(rest) if rest.trim_start().starts_with('#') => {}
+                Some(rest) if !may_follow_scalar(rest.trim_start()) && has_sign(line) => return true,
+                Some(rest) if has_sign_outside_quotes(rest) => return true,
+                Some(_) => {}
+                None => quote = Some(open),
+            },
+            Some(_) if starts_with_sign(value) => return true,
+            Some('[' | '{') if has_sign_outside_quotes(value) => return true,
+            Some(_) => {}
+        }
+    }
+    false
+}
+
+/// What stands after the dashes, the key, tags and anchors of a line, with the indentation of the innermost.
+fn value_of(content: &str, indent: usize) -> (&str, usize) {
+    let (mut value, mut column) = (content, indent);
+    let mut innermost = indent;
+    while let Some(rest) = value.strip_prefix("- ") {
+        innermost = column;
+        let next = rest.trim_start();
+        column += value.len() - next.len();
+        value = next;
+    }
+    if let Some(rest) = after_key(value) {
+        innermost = column;
+        value = rest.trim_start();
+    }
+    while value.starts_with(['!', '&']) {
+        value = value.split_once(' ').map_or("", |(_, rest)| rest.trim_start());
+    }
+    (value, innermost)
+}
+
+/// What follows `key:`, if the text starts with a key.
+fn after_key(text: &str) -> Option<&str> {
+    if starts_with_sign(text) || text.starts_with(['[', '{', '#', '|', '>']) {
+        return None;
+    }
+    let rest = match text.chars().next() {
+        Some(open @ ('"' | '\'')) => after_quote(&text[1..], open)?.trim_start().strip_prefix(':')?,
+        _ => match text.find(": ") {
+            Some(colon) => &text[colon + 1..],
+            None => text.trim_end().strip_suffix(':').map(|_| "")?,
+        },
+    };
+    Some(rest)
+}
+
+/// What follows the closing quote.
+fn after_quote(text: &str, quote: char) -> Option<&str> {
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' if quote == '"' => {
+                chars.next();
+            }
+            '\'' if quote == '\'' && text[at + 1..].starts_with('\'') => {
+                chars.next();
+            }
+            _ if c == quote => return Some(&text[at + 1..]),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn may_follow_scalar(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with([',', ']', '}', ':'])
+}
+
+fn has_sign_outside_quotes(text: &str) -> bool {
+    let mut rest = text;
+    loop {
+        let Some(at) = rest.find(['"', '\'']) else { return has_sign(rest) };
+        if has_sign(&rest[..at]) {
+            return true;
+        }
+        let open = if rest[at..].starts_with('"') { '"' } else { '\'' };
+        match after_quote(&rest[at + 1..], open) {
+            Some(after) => rest = after,
+            None => return false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(path: &str, text: &str) -> Option<Template> {
+        let kind = super::super::kind_of(path).expect("a kind");
+        detect(&Found { path: path.into(), disk: path.into(), kind, in_chart: path.contains("templates/") }, text)
+    }
+
+    #[test]
+    fn placeholders_that_are_text_stay_yaml() {
+        for text in [
+            "args: [\"{{workflow.parameters.x}}\", '{{ y }}']\n",
+            "image: \"{{ image }}\" # {{ note }}\n",
+            "image: repo/{{ name }}:v1\n",
+            "image: ${IMAGE}\nname: ${{ matrix.x }}\n",
+            "run: |\n  {{ define \"x\" }}\n    {% raw %}\nnext: 1\n",
+            "- key: >-\n    {{ $labels.pod }}\n",
+            "- |\n  {{ a }}\n- b\n",
+            "# {{ comment }}\na: 1\n",
+            "a: \"first\n  {{ second }}\n  third\"\nb: 1\n",
+            "{\"a\": \"{{ x }}\",\n \"b\": [\"{{ y }}\"]}\n",
+            "a: 'it''s {{ x }}'\n",
+            "a: {b: {c: {}}}\n",
+        ] {
+            assert_eq!(of("a.yaml", text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn actions_that_yaml_would_misread_make_a_template() {
+        for text in [
+            "{{- if .Values.gpu }}\na: 1\n{{- end }}\n",
+            "image: {{ .Values.image }}\n",
+            "- {{ .Values.image }}\n",
+            "args: [{{ .x }}]\n",
+            "env: {a: {{ .x }}}\n",
+            "image: \"{{ .Values.image | default \"x\" }}\"\n",
+            "run: |\n  a\n{{ end }}\n",
+            "a: !Sub {{ x }}\n",
+            "\"quoted\": {{ x }}\n",
+        ] {
+            assert_eq!(of("a.yaml", text), Some(Template::Go), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_language_is_named() {
+        assert_eq!(of("chart/templates/a.yaml", "image: \"{{ .Values.x }}\"\n"), Some(Template::Helm));
+        assert_eq!(of("chart/templates/a.yaml", "a: 1\n"), None);
+        assert_eq!(of("a.yaml.j2", "a: {{ x }}\n"), Some(Template::Jinja));
+        assert_eq!(of("a.yaml", "{% if x %}\na: {{ x }}\n{% endif %}\n"), Some(Template::Jinja));
+        assert_eq!(of("a.yaml.tftpl", "%{ if x }\na: ${x}\n%{ endif }\n"), Some(Template::Terraform));
+        assert_eq!(of("Dockerfile.j2", "FROM x\n{% if gpu %}\nRUN y\n{% endif %}\n"), Some(Template::Jinja));
+        assert_eq!(of("Dockerfile", "RUN docker inspect --format '{{.Id}}'\n"), None);
+        assert_eq!(of("a.sh", "cat <<EOF\n{{ x }}\nEOF\n"), None);
+    }
+}

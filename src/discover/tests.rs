@@ -1,0 +1,147 @@
+use super::*;
+use std::os::unix::fs::symlink;
+use tempfile::TempDir;
+
+fn tree(files: &[(&str, &str)]) -> TempDir {
+    let dir = TempDir::new().expect("a directory");
+    for (path, text) in files {
+        let path = dir.path().join(path);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
+        fs::write(path, text).expect("a file");
+    }
+    dir
+}
+
+fn options(dir: &TempDir) -> Options {
+    Options::new(dir.path())
+}
+
+fn find(options: &Options, roots: &[&str]) -> Discovery {
+    discover(&roots.iter().map(PathBuf::from).collect::<Vec<_>>(), options).expect("good patterns")
+}
+
+fn paths(discovery: &Discovery) -> Vec<&str> {
+    discovery.found.iter().map(|f| f.path.as_str()).collect()
+}
+
+#[test]
+fn files_come_sorted_and_once_whatever_the_roots() {
+    let dir = tree(&[("b/x.yaml", ""), ("a.yaml", ""), ("b-c/y.yaml", ""), (".k8s/z.yaml", ""), ("notes.md", "")]);
+    let all = [".k8s/z.yaml", "a.yaml", "b-c/y.yaml", "b/x.yaml"];
+    assert_eq!(paths(&find(&options(&dir), &["."])), all);
+    assert_eq!(paths(&find(&options(&dir), &["b", "./a.yaml", ".", "b/./x.yaml"])), all);
+    let below = Options::new(dir.path().join("b"));
+    assert_eq!(paths(&find(&below, &["../a.yaml"])), ["../a.yaml"]);
+}
+
+#[test]
+fn ignore_files_hold_unless_told_otherwise() {
+    let dir = tree(&[
+        (".gitignore", "out/\n*.gen.yaml\n!keep.gen.yaml\n"),
+        (".ignore", "ignored.yaml\n"),
+        ("sub/.gpulintignore", "own.yaml\n"),
+        ("out/a.yaml", ""),
+        ("x.gen.yaml", ""),
+        ("keep.gen.yaml", ""),
+        ("ignored.yaml", ""),
+        ("sub/own.yaml", ""),
+        ("sub/b.yaml", ""),
+        ("node_modules/c.yaml", ""),
+        ("vendor/d.yaml", ""),
+        ("go/vendor/modules.txt", ""),
+        ("go/vendor/e.yaml", ""),
+    ]);
+    assert_eq!(paths(&find(&options(&dir), &["."])), ["keep.gen.yaml", "sub/b.yaml", "vendor/d.yaml"]);
+    assert_eq!(paths(&find(&options(&dir), &["sub", "out/a.yaml"])), ["out/a.yaml", "sub/b.yaml"]);
+    assert_eq!(find(&Options { no_ignore: true, ..options(&dir) }, &["."]).found.len(), 7);
+}
+
+#[test]
+fn excludes_hold_for_named_files_only_by_force() {
+    let dir = tree(&[("third/a.yaml", ""), ("b.yaml", ""), ("sub/b.yaml", "")]);
+    let mut options = Options { exclude: vec!["third/".into(), "/b.yaml".into()], ..options(&dir) };
+    assert_eq!(paths(&find(&options, &["."])), ["sub/b.yaml"]);
+    assert_eq!(paths(&find(&options, &["third/a.yaml"])), ["third/a.yaml"]);
+    options.force_exclude = true;
+    assert!(find(&options, &["third/a.yaml", "b.yaml"]).found.is_empty());
+    options.exclude = vec!["[z-a]".into()];
+    assert!(discover(&[], &options).is_err_and(|e| e.pattern == "[z-a]"));
+}
+
+#[test]
+fn links_are_followed_inside_the_roots_only() {
+    let dir = tree(&[("repo/shared/vars.tf", ""), ("repo/a/main.tf", ""), ("outside/secret.yaml", "")]);
+    let at = |path: &str| dir.path().join("repo").join(path);
+    symlink("../shared/vars.tf", at("a/vars.tf")).expect("a link");
+    symlink("shared", at("linked")).expect("a link");
+    symlink("..", at("a/up")).expect("a link");
+    symlink("../outside", at("out")).expect("a link");
+    symlink("../outside/secret.yaml", at("secret.yaml")).expect("a link");
+    symlink("nowhere", at("gone.yaml")).expect("a link");
+    symlink("nowhere", at("gone")).expect("a link");
+    let discovery = find(&Options::new(dir.path().join("repo")), &["."]);
+    assert_eq!(paths(&discovery), ["a/main.tf", "a/vars.tf", "linked/vars.tf", "shared/vars.tf"]);
+    let skipped: Vec<_> = discovery.skipped.iter().map(|s| (s.path.as_str(), s.reason.clone())).collect();
+    let [loop_, gone, out, secret] = &skipped[..] else { panic!("{skipped:?}") };
+    assert_eq!(loop_, &("a/up", Reason::Loop));
+    assert!(matches!(gone, ("gone.yaml", Reason::Unreadable(_))));
+    assert_eq!(out, &("out", Reason::OutsideRoots));
+    assert_eq!(secret, &("secret.yaml", Reason::OutsideRoots));
+}
+
+#[test]
+fn links_that_multiply_paths_end() {
+    let dir = tree(&[]);
+    for level in 0..24 {
+        let here = dir.path().join(format!("d{level:02}"));
+        fs::create_dir(&here).expect("a directory");
+        for link in ["a", "b"] {
+            symlink(format!("../d{:02}", level + 1), here.join(link)).expect("a link");
+        }
+    }
+    fs::create_dir(dir.path().join("d24")).expect("a directory");
+    assert!(find(&options(&dir), &["."]).skipped.iter().any(|s| s.reason == Reason::TooManyLinks));
+}
+
+#[test]
+fn roots_that_cannot_be_linted_are_told() {
+    let dir = tree(&[("notes.md", "")]);
+    let discovery = find(&options(&dir), &["notes.md", "nothing.yaml"]);
+    let reasons: Vec<_> = discovery.skipped.iter().map(|s| &s.reason).collect();
+    assert_eq!(reasons, [&Reason::UnknownKind, &Reason::Missing]);
+}
+
+#[test]
+fn only_utf_8_text_up_to_the_limit_is_read() {
+    let dir = tree(&[("bom.yaml", "\u{feff}a: 1\n"), ("big.yaml", "0123456789")]);
+    fs::write(dir.path().join("le.yaml"), b"\xff\xfea\0:\0").expect("a file");
+    fs::write(dir.path().join("bare.yaml"), b"a\0:\0").expect("a file");
+    fs::write(dir.path().join("latin.yaml"), b"a: \xe9\n").expect("a file");
+    fs::write(dir.path().join("binary.yaml"), b"abc\0").expect("a file");
+    let discovery = find(&options(&dir), &["."]);
+    let read: Vec<_> = discovery.found.iter().map(|f| (f.path.as_str(), f.read(9))).collect();
+    assert_eq!(
+        read,
+        [
+            ("bare.yaml", Err(Reason::NotUtf8("UTF-16"))),
+            ("big.yaml", Err(Reason::TooLarge(10, 9))),
+            ("binary.yaml", Err(Reason::NotUtf8("binary data"))),
+            ("bom.yaml", Ok("\u{feff}a: 1\n".into())),
+            ("latin.yaml", Err(Reason::NotUtf8("another encoding"))),
+            ("le.yaml", Err(Reason::NotUtf8("UTF-16"))),
+        ]
+    );
+}
+
+#[test]
+fn templates_of_a_chart_are_known_by_its_chart_file() {
+    let dir = tree(&[
+        ("chart/Chart.yaml", "name: x"),
+        ("chart/values.yaml", ""),
+        ("chart/templates/deep/job.yaml", ""),
+        ("cloudformation/templates/vpc.yaml", ""),
+    ]);
+    let discovery = find(&options(&dir), &["."]);
+    let charts: Vec<_> = discovery.found.iter().filter(|f| f.in_chart).map(|f| f.path.as_str()).collect();
+    assert_eq!(charts, ["chart/templates/deep/job.yaml"]);
+}
