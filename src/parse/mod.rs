@@ -6,6 +6,7 @@ pub mod hcl;
 pub mod requirements;
 pub mod scalar;
 pub mod shell;
+pub mod toml;
 mod tree;
 pub mod wheel;
 pub mod yaml;
@@ -13,6 +14,25 @@ pub mod yaml;
 pub use tree::{Builder, Dialect, Entry, Node, NodeId, NodeKind, Problem, Raw, Tree, View};
 
 use crate::known::Why;
+
+/// The place of an error, moved onto a character that can be seen: errors are noticed at the end of a line or of
+/// the file.
+fn visible(text: &str, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
+    if text.get(range.clone()).is_some_and(|t| !t.trim().is_empty()) {
+        return range;
+    }
+    let at = (0..=range.start.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    let line = text[at..].split('\n').next().unwrap_or("");
+    let (start, c) = match line.char_indices().find(|(_, c)| !c.is_whitespace()) {
+        Some((ahead, c)) => (at + ahead, Some(c)),
+        None => {
+            let before = text[..at].trim_end();
+            let last = before.chars().next_back();
+            (before.len() - last.map_or(0, char::len_utf8), last)
+        }
+    };
+    start..start + c.map_or(0, char::len_utf8)
+}
 
 /// Whether a scalar is a placeholder rather than a value, and of which sort: `{{ … }}`, `${X}`, `$X`,
 /// `$(x)`, `<X>`, `REPLACE_ME`. Text that only contains a placeholder is unknown as a whole.

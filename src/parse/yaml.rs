@@ -211,21 +211,9 @@ impl Reader<'_> {
     fn broken(&mut self, at: usize, why: &str) {
         self.stack.clear();
         self.anchors.clear();
-        let mut at = at.min(self.text.len());
-        while !self.text.is_char_boundary(at) {
-            at -= 1;
-        }
-        // Point at a character that can be seen: the error may stand at the end of the file or of a line.
-        let rest = self.text[at..].chars().next();
-        let (start, end) = match rest {
-            Some(c) if c != '\n' && c != '\r' => (at, at + c.len_utf8()),
-            _ => match self.text[..at].char_indices().rev().find(|(_, c)| !c.is_whitespace()) {
-                Some((i, c)) => (i, i + c.len_utf8()),
-                None => (at, at),
-            },
-        };
+        let place = super::visible(self.text, at..at);
         let why = if why.is_empty() { "syntax error" } else { why };
-        self.problem(start..end, format!("not valid YAML: {why}"));
+        self.problem(place, format!("not valid YAML: {why}"));
     }
 }
 
