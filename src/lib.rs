@@ -11,9 +11,12 @@
 //! Arrows go one way; `tests/architecture.rs` holds the table of who may use whom.
 
 pub mod discover;
+pub mod evaluate;
 pub mod facts;
 pub mod finding;
 pub mod known;
 pub mod parse;
+pub mod quantity;
+pub mod rules;
 pub mod source;
 pub mod version;

@@ -1,0 +1,325 @@
+//! Rule texts into checked rules: every name resolved, every type checked, all faults at once.
+
+use super::lang::ast::{self, Fault, Piece};
+use super::lang::check::{Const, Scope, Typed, accepts};
+use super::text::{ParamText, RuleText};
+use crate::facts::value::{Reflect, Type};
+use crate::facts::{
+    Autoscaler, Budget, Build, Cluster, Container, HelmRelease, Image, Launch, Node, NodePool, Object, PackageFile,
+    Pod, Resource, Route, Service, Software, Workload,
+};
+use crate::finding::{Confidence, Severity};
+use std::ops::Range;
+
+/// What a rule is asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Subject {
+    Workload,
+    Pod,
+    Container,
+    Pool,
+    Cluster,
+    Build,
+    PackageFile,
+    Release,
+    Autoscaler,
+    Service,
+    Route,
+    Budget,
+    Object,
+    Resource,
+}
+
+/// Every subject, its name in rules, and the variables it binds, in slot order.
+#[allow(clippy::type_complexity)] // a table of names and types reads best as one
+pub const SUBJECTS: &[(Subject, &str, &[(&str, fn() -> Type)])] = &[
+    (Subject::Workload, "workload", &[("workload", Workload::ty)]),
+    (Subject::Pod, "pod", &[("workload", Workload::ty), ("pod", Pod::ty), ("node", Node::ty)]),
+    (
+        Subject::Container,
+        "container",
+        &[
+            ("workload", Workload::ty),
+            ("pod", Pod::ty),
+            ("node", Node::ty),
+            ("container", Container::ty),
+            ("image", Image::ty),
+            ("launch", Launch::ty),
+            ("software", Software::ty),
+        ],
+    ),
+    (Subject::Pool, "pool", &[("pool", NodePool::ty)]),
+    (Subject::Cluster, "cluster", &[("cluster", Cluster::ty)]),
+    (Subject::Build, "build", &[("build", Build::ty), ("software", Software::ty), ("image", Image::ty)]),
+    (Subject::PackageFile, "package_file", &[("file", PackageFile::ty)]),
+    (Subject::Release, "release", &[("release", HelmRelease::ty)]),
+    (Subject::Autoscaler, "autoscaler", &[("autoscaler", Autoscaler::ty), ("workload", Workload::ty)]),
+    (Subject::Service, "service", &[("service", Service::ty), ("workload", Workload::ty)]),
+    (Subject::Route, "route", &[("route", Route::ty), ("workload", Workload::ty)]),
+    (Subject::Budget, "budget", &[("budget", Budget::ty), ("workload", Workload::ty)]),
+    (Subject::Object, "object", &[("object", Object::ty), ("body", || Type::Dyn)]),
+    (Subject::Resource, "resource", &[("resource", Resource::ty), ("body", || Type::Dyn)]),
+];
+
+/// A checked rule.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// Noun phrase naming the fault.
+    pub id: String,
+    /// Pack it belongs to.
+    pub pack: String,
+    /// How bad, after overrides.
+    pub severity: Severity,
+    /// How sure.
+    pub confidence: Confidence,
+    /// What it is asked about.
+    pub subject: Subject,
+    /// Kinds of raw documents; empty for every other subject.
+    pub kinds: Vec<String>,
+    /// Slot and list of `each`.
+    pub each: Option<(usize, Typed)>,
+    /// Slots and expressions of bindings.
+    pub lets: Vec<(usize, Typed)>,
+    /// Values of parameters, after overrides.
+    pub params: Vec<Const>,
+    /// Names and types of parameters.
+    pub param_types: Vec<(String, Type)>,
+    /// Precondition.
+    pub when: Option<Typed>,
+    /// What must not be so.
+    pub forbid: Typed,
+    /// Primary place.
+    pub at: Option<Typed>,
+    /// Explicit labels.
+    pub labels: Vec<(Typed, Template)>,
+    /// What is wrong.
+    pub message: Template,
+    /// What to do.
+    pub help: Template,
+    /// Suggested change.
+    pub fix: Option<(Typed, Template, bool)>,
+    /// How many slots an evaluation needs.
+    pub slots: usize,
+}
+
+/// A message with values in it.
+#[derive(Debug, Clone, Default)]
+pub struct Template(pub Vec<Part>);
+
+/// A part of a message.
+#[derive(Debug, Clone)]
+pub enum Part {
+    /// Text as it is.
+    Text(String),
+    /// A value to show.
+    Value(Typed),
+}
+
+/// A fault of a rule: which text, where in it, what.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RuleFault {
+    /// Dotted path of the text in the rule file: `forbid`, `let.need`, `labels.0.text`.
+    pub field: String,
+    /// Bytes of that text; the whole of it when `None`.
+    pub range: Option<Range<usize>>,
+    /// What is wrong.
+    pub message: String,
+}
+
+struct Compiler {
+    scope: Scope,
+    faults: Vec<RuleFault>,
+}
+
+/// Checks a rule's texts.
+///
+/// # Errors
+/// Every fault of every text of the rule.
+pub fn compile(text: &RuleText) -> Result<Rule, Vec<RuleFault>> {
+    let mut compiler = Compiler { scope: Scope::default(), faults: Vec::new() };
+    let rule = compiler.rule(text);
+    match rule {
+        Some(rule) if compiler.faults.is_empty() => Ok(rule),
+        _ => Err(compiler.faults),
+    }
+}
+
+impl Compiler {
+    fn fault(&mut self, field: impl Into<String>, message: impl Into<String>) {
+        self.faults.push(RuleFault { field: field.into(), range: None, message: message.into() });
+    }
+
+    fn take_faults(&mut self, field: &str) {
+        let faults = std::mem::take(&mut self.scope.faults);
+        self.faults.extend(faults.into_iter().map(|Fault { range, message }| RuleFault {
+            field: field.to_owned(),
+            range: Some(range),
+            message,
+        }));
+    }
+
+    fn expression(&mut self, field: &str, text: &str) -> Typed {
+        let typed = match ast::expression(text) {
+            Ok(expr) => self.scope.check(&expr, text),
+            Err(fault) => {
+                self.scope.faults.push(fault);
+                nothing()
+            }
+        };
+        self.take_faults(field);
+        typed
+    }
+
+    fn condition(&mut self, field: &str, text: &str) -> Typed {
+        let typed = self.expression(field, text);
+        if !accepts(&Type::Bool, &typed.ty) {
+            self.fault(field, format!("must be true or false, not a {}", typed.ty));
+        }
+        typed
+    }
+
+    fn template(&mut self, field: &str, text: &str) -> Template {
+        let parts = match ast::template(text) {
+            Ok(pieces) => pieces
+                .into_iter()
+                .map(|piece| match piece {
+                    Piece::Text(text) => Part::Text(text),
+                    Piece::Expr(expr) => Part::Value(self.scope.check(&expr, text)),
+                })
+                .collect(),
+            Err(fault) => {
+                self.scope.faults.push(fault);
+                Vec::new()
+            }
+        };
+        self.take_faults(field);
+        Template(parts)
+    }
+
+    fn rule(&mut self, text: &RuleText) -> Option<Rule> {
+        let severity = Severity::parse(&text.severity);
+        if severity.is_none() {
+            self.fault("severity", "must be error, warning or info");
+        }
+        let confidence = Confidence::parse(&text.confidence);
+        if confidence.is_none() {
+            self.fault("confidence", "must be high, medium or low");
+        }
+        let Some((subject, _, variables)) = SUBJECTS.iter().find(|(_, name, _)| *name == text.applies_to) else {
+            let known = SUBJECTS.iter().map(|(_, name, _)| *name);
+            let hint = super::lang::check::did_you_mean(&text.applies_to, known);
+            self.fault("applies_to", format!("unknown entity `{}`{hint}", text.applies_to));
+            return None;
+        };
+        for (name, ty) in *variables {
+            self.scope.declare(name, ty());
+        }
+        let given = self.scope.variables.len();
+        let params = self.params(&text.params);
+        let each = text.each.as_ref().map(|(name, list)| {
+            let list = self.expression(&format!("each.{name}"), list);
+            let item = match &list.ty {
+                Type::List(item) | Type::Map(item) => (**item).clone(),
+                _ => Type::Dyn,
+            };
+            (self.scope.declare(name, item), list)
+        });
+        let lets: Vec<(usize, Typed)> = text
+            .lets
+            .iter()
+            .map(|(name, expr)| {
+                let typed = self.expression(&format!("let.{name}"), expr);
+                (self.scope.declare(name, typed.ty.clone()), typed)
+            })
+            .collect();
+        let when = text.when.as_ref().map(|w| self.condition("when", w));
+        let forbid = self.condition("forbid", &text.forbid);
+        let at = text.at.as_ref().map(|a| self.expression("at", a));
+        let labels = text
+            .labels
+            .iter()
+            .enumerate()
+            .map(|(i, (at, label))| {
+                (self.expression(&format!("labels.{i}.at"), at), self.template(&format!("labels.{i}.text"), label))
+            })
+            .collect();
+        let message = self.template("message", &text.message);
+        let help = self.template("help", &text.help);
+        let fix = text
+            .fix
+            .as_ref()
+            .map(|f| (self.expression("fix.at", &f.at), self.template("fix.replace", &f.replace), f.safe));
+        let unused: Vec<String> =
+            self.scope.variables[given..].iter().filter(|v| !v.used).map(|v| v.name.clone()).collect();
+        for name in unused {
+            if let Some((name, _)) = text.lets.iter().find(|(n, _)| *n == name) {
+                self.fault(format!("let.{name}"), format!("`{name}` is never used"));
+            }
+        }
+        let unused: Vec<String> = self.scope.params.iter().filter(|p| !p.used).map(|p| p.name.clone()).collect();
+        for name in unused {
+            self.fault(format!("params.{name}"), format!("the parameter `{name}` is never used"));
+        }
+        Some(Rule {
+            id: text.id.clone(),
+            pack: text.pack.clone(),
+            severity: severity?,
+            confidence: confidence?,
+            subject: *subject,
+            kinds: text.kinds.clone(),
+            each,
+            lets,
+            params,
+            param_types: self.scope.params.iter().map(|p| (p.name.clone(), p.ty.clone())).collect(),
+            when,
+            forbid,
+            at,
+            labels,
+            message,
+            help,
+            fix,
+            slots: self.scope.variables.len(),
+        })
+    }
+
+    fn params(&mut self, params: &[ParamText]) -> Vec<Const> {
+        params
+            .iter()
+            .map(|param| {
+                let (ty, value) = match parameter(&param.ty, &param.default) {
+                    Ok(found) => found,
+                    Err(message) => {
+                        self.fault(format!("params.{}", param.name), message);
+                        (Type::Dyn, Const::Null)
+                    }
+                };
+                self.scope.params.push(super::lang::check::Variable { name: param.name.clone(), ty, used: false });
+                value
+            })
+            .collect()
+    }
+}
+
+fn nothing() -> Typed {
+    Typed { node: super::lang::check::Node::Const(Const::Null), ty: Type::Dyn, text: "".into() }
+}
+
+/// Reads a parameter's type and value.
+///
+/// # Errors
+/// The type is not one of those that parameters have, or the value is not of it.
+pub fn parameter(ty: &str, value: &[String]) -> Result<(Type, Const), String> {
+    let one = value.first().map_or("", String::as_str);
+    let wrong = || format!("{one:?} is no {ty}");
+    Ok(match ty {
+        "int" => (Type::Int, Const::Int(one.parse().map_err(|_| wrong())?)),
+        "double" => (Type::Float, Const::Float(one.parse().map_err(|_| wrong())?)),
+        "bool" => (Type::Bool, Const::Bool(one.parse().map_err(|_| wrong())?)),
+        "string" => (Type::Str, Const::Str(one.to_owned())),
+        "list(string)" => {
+            (Type::List(Box::new(Type::Str)), Const::List(value.iter().cloned().map(Const::Str).collect()))
+        }
+        _ => return Err(format!("unknown type `{ty}`: int, double, bool, string or list(string)")),
+    })
+}

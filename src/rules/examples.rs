@@ -1,0 +1,115 @@
+//! A rule's own examples as its test: does it fire where it says, and stay silent where it should?
+
+use super::{Entry, Ruleset};
+use crate::finding::Finding;
+use crate::source::Sources;
+
+/// What an example showed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// As the rule says.
+    Validated,
+    /// The rule should fire and does not.
+    Missing,
+    /// The rule should be silent and fires.
+    Noisy,
+    /// The rule fires, but somewhere else.
+    Wrong,
+}
+
+/// The result of one example.
+#[derive(Debug, Clone)]
+pub struct Tested {
+    /// Id of the rule.
+    pub rule: String,
+    /// Number of the example, from 1.
+    pub example: usize,
+    /// What it showed.
+    pub verdict: Verdict,
+    /// What was expected and what was found; empty when validated.
+    pub detail: String,
+}
+
+/// Lints files in memory: paths and texts in, sources and findings out.
+pub type Lint<'l> = dyn Fn(Vec<(String, String)>) -> (Sources, Vec<Finding>) + Sync + 'l;
+
+/// A place that an example marks: path and the marked text with its byte range.
+struct Mark {
+    path: String,
+    start: usize,
+    end: usize,
+    text: String,
+}
+
+/// Takes the marks ‹…› out of a text.
+fn unmark(path: &str, text: &str, marks: &mut Vec<Mark>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut open = None;
+    for c in text.chars() {
+        match c {
+            '‹' => open = Some(out.len()),
+            '›' => {
+                if let Some(start) = open.take() {
+                    marks.push(Mark { path: path.to_owned(), start, end: out.len(), text: out[start..].to_owned() });
+                }
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// Runs every example of every rule that `which` picks.
+pub fn test(rules: &Ruleset, which: impl Fn(&Entry) -> bool + Sync, lint: &Lint<'_>) -> Vec<Tested> {
+    use rayon::prelude::*;
+    let entries: Vec<&Entry> = rules.entries().iter().filter(|e| which(e)).collect();
+    entries.par_iter().flat_map_iter(|entry| test_rule(entry, lint)).collect()
+}
+
+fn test_rule(entry: &Entry, lint: &Lint<'_>) -> Vec<Tested> {
+    let id = &entry.text.id;
+    let examples = entry.page().examples;
+    let verdicts = examples.iter().enumerate().map(|(i, example)| {
+        let mut marks = Vec::new();
+        let files = example.files.iter().map(|(path, text)| (path.clone(), unmark(path, text, &mut marks))).collect();
+        let (sources, findings) = lint(files);
+        let own: Vec<&Finding> = findings.iter().filter(|f| f.rule == *id).collect();
+        let broken = findings.iter().find(|f| f.rule == "syntax-error").map(|f| f.message.clone());
+        let (verdict, detail) = judge(example.fires, &marks, &own, &sources);
+        let (verdict, detail) = match broken {
+            Some(message) if verdict != Verdict::Noisy => {
+                (Verdict::Wrong, format!("the example does not parse: {message}"))
+            }
+            _ => (verdict, detail),
+        };
+        Tested { rule: id.clone(), example: i + 1, verdict, detail }
+    });
+    verdicts.collect()
+}
+
+fn judge(fires: bool, marks: &[Mark], own: &[&Finding], sources: &Sources) -> (Verdict, String) {
+    let at = |f: &Finding| {
+        let source = sources.get(f.span.source);
+        let position = source.position(f.span.start);
+        format!("{}:{}:{} `{}`: {}", source.path, position.line, position.column, source.slice(f.span), f.message)
+    };
+    if !fires {
+        return match own.first() {
+            Some(finding) => (Verdict::Noisy, at(finding)),
+            None => (Verdict::Validated, String::new()),
+        };
+    }
+    if own.is_empty() {
+        return (Verdict::Missing, "no finding".to_owned());
+    }
+    let hit = |mark: &Mark| {
+        own.iter().any(|f| sources.get(f.span.source).path == mark.path && f.span.range() == (mark.start..mark.end))
+    };
+    let missed: Vec<&Mark> = marks.iter().filter(|m| !hit(m)).collect();
+    if missed.is_empty() && own.len() == marks.len() {
+        return (Verdict::Validated, String::new());
+    }
+    let wanted: Vec<String> = missed.iter().map(|m| format!("{} `{}`", m.path, m.text)).collect();
+    let found: Vec<String> = own.iter().map(|f| at(f)).collect();
+    (Verdict::Wrong, format!("wanted {} at {}; found {}", marks.len(), wanted.join(", "), found.join(" | ")))
+}

@@ -1,0 +1,5 @@
+//! Functions over the catalog.
+
+use super::*;
+
+pub(super) const FUNCTIONS: &[Function] = &[];

@@ -1,0 +1,236 @@
+//! Functions over values and over the facts of the run.
+
+use super::*;
+use crate::facts::value::Data;
+use crate::facts::{Autoscaler, Build, Cluster, HelmRelease, NodePool, PackageFile, Service, Workload};
+use crate::known::Why;
+use crate::quantity;
+use crate::rules::lang::eval::{elements, list, number, same, version};
+use crate::version::Version;
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+macro_rules! functions {
+    ($($name:literal ($($param:expr),*) -> $output:expr, $null:literal, $doc:literal, $call:expr;)*) => {
+        /// The rows of this table.
+        pub(super) const FUNCTIONS: &[Function] = &[$(Function {
+            name: $name,
+            params: &[$($param),*],
+            output: $output,
+            takes_null: $null,
+            doc: $doc,
+            call: $call,
+        },)*];
+    };
+}
+
+functions! {
+    "size" (param("value", dyn_type)) -> Output::Type(int_type), true, "Elements of a list or map, characters of a text; 0 of null.", |a, _| {
+        Value::of(Data::Int(match &a[0].data {
+            Data::Str(text) => text.chars().count() as i64,
+            _ => elements(&a[0]).len() as i64,
+        }))
+    };
+    "contains" (param("text", dyn_type), param("part", dyn_type)) -> Output::Type(bool_type), false, "Whether a text contains a part, or a list an element.", |a, _| {
+        Value::of(Data::Bool(match (text(&a[0]), text(&a[1])) {
+            (Some(whole), Some(part)) => whole.contains(part.as_ref()),
+            _ => elements(&a[0]).iter().any(|item| same(item, &a[1])),
+        }))
+    };
+    "startsWith" (param("text", dyn_type), param("prefix", str_type)) -> Output::Type(bool_type), false, "Whether a text starts with a prefix.", |a, _| on_texts(a, |t, p| t.starts_with(p));
+    "endsWith" (param("text", dyn_type), param("suffix", str_type)) -> Output::Type(bool_type), false, "Whether a text ends with a suffix.", |a, _| on_texts(a, |t, p| t.ends_with(p));
+    "matches" (param("text", dyn_type), param("pattern", str_type)) -> Output::Type(bool_type), false, "Whether a regular expression matches somewhere in a text.", |a, _| on_texts(a, matches);
+    "lower" (param("text", dyn_type)) -> Output::Type(str_type), false, "The text in lower case.", |a, _| {
+        text(&a[0]).map_or(Value::of(Data::Null), |t| string(t.to_lowercase(), &a[0]))
+    };
+    "split" (param("text", dyn_type), param("separator", str_type)) -> Output::Type(strings_type), false, "The parts of a text.", |a, _| {
+        let (Some(whole), Some(separator)) = (text(&a[0]), text(&a[1])) else { return Value::of(Data::Null) };
+        list(whole.split(separator.as_ref()).map(|part| string(part.to_owned(), &a[0])))
+    };
+    "join" (param("list", dyn_type), param("separator", str_type)) -> Output::Type(str_type), false, "The elements of a list as one text.", |a, _| {
+        let separator = text(&a[1]).unwrap_or_default();
+        let parts: Vec<String> = elements(&a[0]).iter().filter(|v| !matches!(v.data, Data::Null)).map(Value::to_string).collect();
+        Value::of(Data::Str(Cow::Owned(parts.join(separator.as_ref()))))
+    };
+    "replace" (param("text", dyn_type), param("from", str_type), param("to", str_type)) -> Output::Type(str_type), false, "The text with every `from` replaced.", |a, _| {
+        let (Some(whole), Some(from), Some(to)) = (text(&a[0]), text(&a[1]), text(&a[2])) else { return Value::of(Data::Null) };
+        string(whole.replace(from.as_ref(), &to), &a[0])
+    };
+    "first" (param("list", dyn_type)) -> Output::Element, true, "The first element; null of an empty list.", |a, _| {
+        elements(&a[0]).into_iter().next().unwrap_or(Value::of(Data::Null))
+    };
+    "last" (param("list", dyn_type)) -> Output::Element, true, "The last element; null of an empty list.", |a, _| {
+        elements(&a[0]).pop().unwrap_or(Value::of(Data::Null))
+    };
+    "keys" (param("map", dyn_type)) -> Output::Type(strings_type), true, "The keys of a map.", |a, _| match &a[0].data {
+        Data::Map(map) => list(map.iter().map(|(k, v)| Value { data: Data::Str(k.clone()), span: v.span })),
+        Data::Node(view) => list(view.entries().into_iter().map(|(k, v)| Value::at(Data::Str(Cow::Borrowed(k)), v.place()))),
+        _ => list([]),
+    };
+    "values" (param("map", dyn_type)) -> Output::ListOfElement, true, "The values of a map.", |a, _| list(elements(&a[0]));
+    "distinct" (param("list", dyn_type)) -> Output::ListOfElement, true, "The elements without repetitions.", |a, _| {
+        let mut out: Vec<Value<'_>> = Vec::new();
+        for item in elements(&a[0]) {
+            if !out.iter().any(|seen| same(seen, &item)) {
+                out.push(item);
+            }
+        }
+        list(out)
+    };
+    "flatten" (param("lists", dyn_type)) -> Output::Type(list_type), true, "The elements of the lists in a list.", |a, _| {
+        list(elements(&a[0]).iter().flat_map(|inner| elements(inner)))
+    };
+    "sum" (param("list", dyn_type)) -> Output::Type(float_type), true, "The sum of the numbers in a list.", |a, _| {
+        fold(&elements(&a[0]), 0.0, |x, y| x + y)
+    };
+    "max" (param("a", dyn_type), optional("b", dyn_type)) -> Output::Extreme, true, "The larger of two values, or the largest of a list; null does not count.", |a, _| extreme(a, std::cmp::Ordering::is_gt);
+    "min" (param("a", dyn_type), optional("b", dyn_type)) -> Output::Extreme, true, "The smaller of two values, or the smallest of a list; null does not count.", |a, _| extreme(a, std::cmp::Ordering::is_lt);
+    "int" (param("value", dyn_type)) -> Output::Type(int_type), false, "A whole number: the number rounded towards zero, or the number in a text.", |a, _| {
+        number(&a[0]).map_or(Value::of(Data::Null), |n| Value { data: Data::Int(n.float().trunc() as i64), span: a[0].span })
+    };
+    "double" (param("value", dyn_type)) -> Output::Type(float_type), false, "A number, or the number in a text.", |a, _| {
+        number(&a[0]).map_or(Value::of(Data::Null), |n| Value { data: Data::Float(n.float()), span: a[0].span })
+    };
+    "string" (param("value", dyn_type)) -> Output::Type(str_type), false, "A value as text.", |a, _| string(a[0].to_string(), &a[0]);
+    "version" (param("value", dyn_type)) -> Output::Type(version_type), false, "A version in a text; null when there is none.", |a, _| {
+        let found = version(&a[0]).map(Cow::into_owned);
+        found.map_or(Value::of(Data::Null), |v| Value { data: Data::Version(Cow::Owned(v)), span: a[0].span })
+    };
+    "major" (param("version", version_type)) -> Output::Type(int_type), false, "The first number of a version.", |a, _| {
+        version(&a[0]).map_or(Value::of(Data::Null), |v| Value::of(Data::Int(v.major() as i64)))
+    };
+    "minor" (param("version", version_type)) -> Output::Type(version_type), false, "The first two numbers of a version: 2.5 of 2.5.1.", |a, _| {
+        let short = version(&a[0]).and_then(|v| Version::parse(&format!("{}.{}", v.major(), v.minor())));
+        short.map_or(Value::of(Data::Null), |v| Value { data: Data::Version(Cow::Owned(v)), span: a[0].span })
+    };
+    "abs" (param("number", float_type)) -> Output::Joined, false, "The absolute value.", |a, _| {
+        number(&a[0]).map_or(Value::of(Data::Null), |n| Value::of(Data::Float(n.float().abs())))
+    };
+    "ceil" (param("number", float_type)) -> Output::Type(int_type), false, "Rounded up.", |a, _| {
+        number(&a[0]).map_or(Value::of(Data::Null), |n| Value::of(Data::Int(n.float().ceil() as i64)))
+    };
+    "floor" (param("number", float_type)) -> Output::Type(int_type), false, "Rounded down.", |a, _| {
+        number(&a[0]).map_or(Value::of(Data::Null), |n| Value::of(Data::Int(n.float().floor() as i64)))
+    };
+    "gib" (param("bytes", float_type)) -> Output::Type(str_type), false, "Bytes as text in GiB.", |a, _| {
+        number(&a[0]).map_or(Value::of(Data::Null), |n| string(format!("{:.1} GiB", n.float() / (1u64 << 30) as f64), &a[0]))
+    };
+    "quantity" (param("value", dyn_type)) -> Output::Type(float_type), false, "A Kubernetes quantity in base units: 64Gi, 500m.", |a, _| {
+        let parsed = match number(&a[0]) {
+            Some(n) => Some(n.float()),
+            None => text(&a[0]).and_then(|t| quantity::parse(&t)),
+        };
+        parsed.map_or(Value::of(Data::Null), |q| Value { data: Data::Float(q), span: a[0].span })
+    };
+    "duration" (param("value", dyn_type)) -> Output::Type(float_type), false, "Seconds of a duration: 300, 30s, 5m30s, 720h.", |a, _| {
+        let parsed = match number(&a[0]) {
+            Some(n) => Some(n.float()),
+            None => text(&a[0]).and_then(|t| quantity::seconds(&t)),
+        };
+        parsed.map_or(Value::of(Data::Null), |s| Value { data: Data::Float(s), span: a[0].span })
+    };
+    "nearest" (param("word", dyn_type), param("words", dyn_type)) -> Output::Type(str_type), false, "The word of a list that is spelled most like this one; null when none is close.", |a, _| {
+        let Some(word) = text(&a[0]) else { return Value::of(Data::Null) };
+        let closest = elements(&a[1])
+            .into_iter()
+            .filter_map(|v| Some((strsim::damerau_levenshtein(&word, &text(&v)?), text(&v)?.into_owned())))
+            .filter(|(distance, other)| *distance <= 2 + other.len().max(word.len()) / 2)
+            .min();
+        closest.map_or(Value::of(Data::Null), |(_, other)| string(other, &a[0]))
+    };
+    "non_strings" (param("document", dyn_type), param("paths", strings_type)) -> Output::Type(list_type), false, "Values under the maps at these paths that are not strings as YAML types them.", |a, _| {
+        let Data::Node(view) = a[0].data else { return list([]) };
+        let maps: Vec<_> = elements(&a[1]).iter().filter_map(|p| text(p).map(|p| view.path(&p))).collect();
+        let values = maps.into_iter().flat_map(|map| map.entries()).map(|(_, child)| Value::of_view(child));
+        list(values.filter(|v| matches!(v.data, Data::Bool(_) | Data::Int(_) | Data::Float(_))))
+    };
+    "directory" (param("entity", dyn_type)) -> Output::Type(str_type), false, "The directory of the file that states something.", |a, context| {
+        a[0].span.map_or(Value::of(Data::Null), |s| Value::of(Data::Str(Cow::Borrowed(context.directory(s.source)))))
+    };
+    "objects" (param("kind", str_type)) -> Output::Type(entity_list::<Object>), false, "Raw Kubernetes documents of a kind.", |a, context| {
+        entities(context.objects(&text(&a[0]).unwrap_or_default()).iter().copied())
+    };
+    "resources" (param("type", str_type)) -> Output::Type(entity_list::<Resource>), false, "Raw infrastructure resources of a type.", |a, context| {
+        entities(context.resources(&text(&a[0]).unwrap_or_default()).iter().copied())
+    };
+    "workloads" () -> Output::Type(entity_list::<Workload>), false, "Every workload of the run.", |_, context| entities(context.facts.workloads.iter());
+    "pools" () -> Output::Type(entity_list::<NodePool>), false, "Every pool of the run.", |_, context| entities(context.facts.pools.iter().map(|p| &**p));
+    "clusters" () -> Output::Type(entity_list::<Cluster>), false, "Every cluster of the run.", |_, context| entities(context.facts.clusters.iter().map(|p| &**p));
+    "builds" () -> Output::Type(entity_list::<Build>), false, "Every Dockerfile stage of the run.", |_, context| entities(context.facts.builds.iter().map(|p| &**p));
+    "package_files" () -> Output::Type(entity_list::<PackageFile>), false, "Every file that lists Python packages.", |_, context| entities(context.facts.package_files.iter().map(|p| &**p));
+    "releases" () -> Output::Type(entity_list::<HelmRelease>), false, "Every installed chart of the run.", |_, context| entities(context.facts.releases.iter().map(|p| &**p));
+    "services" () -> Output::Type(entity_list::<Service>), false, "Every Service of the run.", |_, context| entities(context.facts.services.iter().map(|p| &**p));
+    "autoscalers" () -> Output::Type(entity_list::<Autoscaler>), false, "Every autoscaler of the run.", |_, context| entities(context.facts.autoscalers.iter().map(|p| &**p));
+}
+
+/// The text of a value.
+pub(super) fn text<'v>(value: &'v Value<'_>) -> Option<Cow<'v, str>> {
+    match &value.data {
+        Data::Str(text) => Some(Cow::Borrowed(text.as_ref())),
+        Data::Int(_) | Data::Float(_) | Data::Bool(_) | Data::Version(_) => Some(Cow::Owned(value.to_string())),
+        _ => None,
+    }
+}
+
+/// A computed text that keeps the place of the value it came from.
+pub(super) fn string<'a>(text: String, from: &Value<'a>) -> Value<'a> {
+    Value { data: Data::Str(Cow::Owned(text)), span: from.span }
+}
+
+fn on_texts<'a>(a: &[Value<'a>], ask: impl Fn(&str, &str) -> bool) -> Value<'a> {
+    match (text(&a[0]), text(&a[1])) {
+        (Some(whole), Some(part)) => Value::of(Data::Bool(ask(&whole, &part))),
+        _ => Value::of(Data::Bool(false)),
+    }
+}
+
+thread_local! {
+    /// Patterns compiled by this thread: rules are few, so it stays small.
+    static PATTERNS: RefCell<HashMap<String, Option<regex::Regex>>> = RefCell::default();
+}
+
+fn matches(text: &str, pattern: &str) -> bool {
+    PATTERNS.with_borrow_mut(|patterns| {
+        let compile = || regex::RegexBuilder::new(pattern).size_limit(1 << 20).build().ok();
+        patterns.entry(pattern.to_owned()).or_insert_with(compile).as_ref().is_some_and(|r| r.is_match(text))
+    })
+}
+
+fn fold<'a>(items: &[Value<'a>], start: f64, f: impl Fn(f64, f64) -> f64) -> Value<'a> {
+    if let Some(unknown) = items.iter().find(|v| matches!(v.data, Data::Unknown(_))) {
+        return unknown.clone();
+    }
+    Value::of(Data::Float(items.iter().filter_map(number).fold(start, |x, n| f(x, n.float()))))
+}
+
+fn extreme<'a>(a: &[Value<'a>], better: impl Fn(std::cmp::Ordering) -> bool) -> Value<'a> {
+    let items = if a.len() == 1 { elements(&a[0]) } else { a.to_vec() };
+    let mut best: Option<Value<'a>> = None;
+    for item in items {
+        match (&item.data, &best) {
+            (Data::Unknown(_), _) => return item,
+            (Data::Null, _) => {}
+            (_, None) => best = Some(item),
+            (Data::Version(_), Some(so_far)) => {
+                if let (Some(x), Some(y)) = (version(&item), version(so_far))
+                    && better(x.cmp(&y))
+                {
+                    best = Some(item);
+                }
+            }
+            (_, Some(so_far)) => {
+                let ordering = number(&item).zip(number(so_far)).and_then(|(x, y)| x.float().partial_cmp(&y.float()));
+                if ordering.is_some_and(&better) {
+                    best = Some(item);
+                }
+            }
+        }
+    }
+    best.unwrap_or(Value::of(Data::Null))
+}
+
+/// An unknown result because the catalog has no row.
+pub(super) fn not_in_catalog<'a>(what: &Value<'a>) -> Value<'a> {
+    Value::unknown(Why::NotInCatalog(what.to_string().into()), what.span)
+}

@@ -1,0 +1,483 @@
+//! Text of the rule language into a syntax tree: CEL's grammar for expressions, `text {expression} text` for
+//! messages. Knows nothing of types or facts.
+
+use std::ops::Range;
+
+/// Longest expression, in bytes.
+const LONGEST: usize = 4096;
+/// Deepest nesting.
+const DEEPEST: usize = 64;
+
+/// Something wrong with a text, at bytes of that text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Where in the text.
+    pub range: Range<usize>,
+    /// What, as a sentence without a full stop.
+    pub message: String,
+}
+
+impl Fault {
+    /// A fault.
+    pub fn new(range: Range<usize>, message: impl Into<String>) -> Self {
+        Self { range, message: message.into() }
+    }
+}
+
+/// An expression and the bytes it was written with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expr {
+    /// What it is.
+    pub kind: Kind,
+    /// Where it stands in its text.
+    pub range: Range<usize>,
+}
+
+/// The forms of expressions.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    /// `null`
+    Null,
+    /// `true`, `false`
+    Bool(bool),
+    /// `8`
+    Int(i64),
+    /// `0.9`
+    Float(f64),
+    /// `'text'`
+    Str(String),
+    /// `[a, b]`
+    List(Vec<Expr>),
+    /// `container`
+    Ident(String),
+    /// `a.b`
+    Field(Box<Expr>, String),
+    /// `a[b]`
+    Index(Box<Expr>, Box<Expr>),
+    /// `!a`
+    Not(Box<Expr>),
+    /// `-a`
+    Negative(Box<Expr>),
+    /// `a + b` and its kin
+    Binary(Op, Box<Expr>, Box<Expr>),
+    /// `c ? a : b`
+    Cond(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `f(a)`, `a.f(b)`
+    Call {
+        /// What stands before the dot.
+        target: Option<Box<Expr>>,
+        /// Name of the function.
+        name: String,
+        /// Arguments.
+        args: Vec<Expr>,
+    },
+}
+
+/// Binary operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Op {
+    Or,
+    And,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    In,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Token {
+    Int(i64),
+    Float(f64),
+    Str(String),
+    Ident(String),
+    Sign(&'static str),
+    End,
+}
+
+const SIGNS: &[&str] = &[
+    "&&", "||", "==", "!=", "<=", ">=", "<", ">", "!", "+", "-", "*", "/", "%", "?", ":", ".", ",", "(", ")", "[", "]",
+];
+
+/// Splits into tokens with their ranges.
+fn tokens(text: &str, base: usize) -> Result<Vec<(Token, Range<usize>)>, Fault> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        let start = at;
+        if c.is_whitespace() {
+            at += c.len_utf8();
+            continue;
+        }
+        let token = if c == '\'' || c == '"' {
+            let (value, end) = string(text, at, c).map_err(|m| Fault::new(base + start..base + text.len(), m))?;
+            at = end;
+            Token::Str(value)
+        } else if c.is_ascii_digit() {
+            let body = &text[at..];
+            let length = body
+                .char_indices()
+                .find(|&(i, c)| {
+                    !(c.is_ascii_digit() || (c == '.' && body[i + 1..].starts_with(|d: char| d.is_ascii_digit())))
+                })
+                .map_or(body.len(), |(i, _)| i);
+            at += length;
+            let digits = &body[..length];
+            let number = digits.parse().map(Token::Int).or_else(|_| digits.parse().map(Token::Float));
+            number.map_err(|_| Fault::new(base + start..base + at, "not a number"))?
+        } else if c.is_ascii_alphabetic() || c == '_' {
+            let body = &text[at..];
+            let length = body.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(body.len());
+            at += length;
+            Token::Ident(body[..length].to_owned())
+        } else if let Some(sign) = SIGNS.iter().find(|s| text[at..].starts_with(**s)) {
+            at += sign.len();
+            Token::Sign(sign)
+        } else {
+            return Err(Fault::new(base + at..base + at + c.len_utf8(), format!("{c:?} is no part of an expression")));
+        };
+        out.push((token, base + start..base + at));
+    }
+    out.push((Token::End, base + text.len()..base + text.len()));
+    Ok(out)
+}
+
+/// Reads a quoted string; returns its value and the offset after the closing quote.
+fn string(text: &str, start: usize, quote: char) -> Result<(String, usize), &'static str> {
+    let mut value = String::new();
+    let mut chars = text[start + 1..].char_indices();
+    while let Some((i, c)) = chars.next() {
+        match c {
+            _ if c == quote => return Ok((value, start + 1 + i + 1)),
+            '\\' => match chars.next() {
+                Some((_, 'n')) => value.push('\n'),
+                Some((_, 't')) => value.push('\t'),
+                // A backslash before anything else stays, so that regular expressions read as usual.
+                Some((_, c)) if c == quote || c == '\\' => value.push(c),
+                Some((_, c)) => value.extend(['\\', c]),
+                None => break,
+            },
+            _ => value.push(c),
+        }
+    }
+    Err("the string is not closed")
+}
+
+/// Reads one expression.
+pub fn expression(text: &str) -> Result<Expr, Fault> {
+    expression_at(text, 0)
+}
+
+/// Reads an expression that stands `base` bytes into a larger text.
+fn expression_at(text: &str, base: usize) -> Result<Expr, Fault> {
+    if text.len() > LONGEST {
+        return Err(Fault::new(base..base + text.len(), format!("longer than {LONGEST} bytes")));
+    }
+    let mut parser = Parser { tokens: tokens(text, base)?, at: 0, depth: 0 };
+    let expr = parser.ternary()?;
+    match parser.peek() {
+        Token::End => Ok(expr),
+        _ => Err(parser.unexpected("an operator or the end")),
+    }
+}
+
+struct Parser {
+    tokens: Vec<(Token, Range<usize>)>,
+    at: usize,
+    depth: usize,
+}
+
+impl Parser {
+    fn peek(&self) -> &Token {
+        &self.tokens[self.at].0
+    }
+
+    fn range(&self) -> Range<usize> {
+        self.tokens[self.at].1.clone()
+    }
+
+    fn next(&mut self) -> (Token, Range<usize>) {
+        let token = self.tokens[self.at].clone();
+        // The end stays: looking past it is harmless.
+        if self.at + 1 < self.tokens.len() {
+            self.at += 1;
+        }
+        token
+    }
+
+    fn take(&mut self, sign: &str) -> bool {
+        let found = matches!(self.peek(), Token::Sign(s) if *s == sign);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    fn expect(&mut self, sign: &str) -> Result<Range<usize>, Fault> {
+        let range = self.range();
+        if self.take(sign) { Ok(range) } else { Err(self.unexpected(&format!("`{sign}`"))) }
+    }
+
+    fn unexpected(&self, wanted: &str) -> Fault {
+        let found = match self.peek() {
+            Token::End => "the expression ends".to_owned(),
+            Token::Sign(s) => format!("`{s}`"),
+            Token::Ident(name) => format!("`{name}`"),
+            _ => "a literal".to_owned(),
+        };
+        Fault::new(self.range(), format!("expected {wanted}, found {found}"))
+    }
+
+    fn ternary(&mut self) -> Result<Expr, Fault> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(Fault::new(self.range(), format!("nested deeper than {DEEPEST}")));
+        }
+        let condition = self.binary(0)?;
+        let expr = if self.take("?") {
+            let yes = self.ternary()?;
+            self.expect(":")?;
+            let no = self.ternary()?;
+            let range = condition.range.start..no.range.end;
+            Expr { kind: Kind::Cond(condition.into(), yes.into(), no.into()), range }
+        } else {
+            condition
+        };
+        self.depth -= 1;
+        Ok(expr)
+    }
+
+    fn operator(&self) -> Option<(Op, u8)> {
+        Some(match self.peek() {
+            Token::Sign("||") => (Op::Or, 1),
+            Token::Sign("&&") => (Op::And, 2),
+            Token::Sign("==") => (Op::Eq, 3),
+            Token::Sign("!=") => (Op::Ne, 3),
+            Token::Sign("<") => (Op::Lt, 3),
+            Token::Sign("<=") => (Op::Le, 3),
+            Token::Sign(">") => (Op::Gt, 3),
+            Token::Sign(">=") => (Op::Ge, 3),
+            Token::Ident(word) if word == "in" => (Op::In, 3),
+            Token::Sign("+") => (Op::Add, 4),
+            Token::Sign("-") => (Op::Sub, 4),
+            Token::Sign("*") => (Op::Mul, 5),
+            Token::Sign("/") => (Op::Div, 5),
+            Token::Sign("%") => (Op::Rem, 5),
+            _ => return None,
+        })
+    }
+
+    fn binary(&mut self, least: u8) -> Result<Expr, Fault> {
+        let mut left = self.unary()?;
+        while let Some((op, power)) = self.operator() {
+            if power <= least {
+                break;
+            }
+            self.next();
+            let right = self.binary(power)?;
+            let range = left.range.start..right.range.end;
+            left = Expr { kind: Kind::Binary(op, left.into(), right.into()), range };
+        }
+        Ok(left)
+    }
+
+    fn unary(&mut self) -> Result<Expr, Fault> {
+        let start = self.range().start;
+        let kind: fn(Box<Expr>) -> Kind = if self.take("!") {
+            Kind::Not
+        } else if self.take("-") {
+            Kind::Negative
+        } else {
+            return self.postfix();
+        };
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(Fault::new(self.range(), format!("nested deeper than {DEEPEST}")));
+        }
+        let operand = self.unary()?;
+        self.depth -= 1;
+        let range = start..operand.range.end;
+        Ok(Expr { kind: kind(operand.into()), range })
+    }
+
+    fn postfix(&mut self) -> Result<Expr, Fault> {
+        let mut expr = self.primary()?;
+        // Chains are read in a loop, so their length is bound by the text's length only.
+        loop {
+            let start = expr.range.start;
+            if self.take(".") {
+                let (Token::Ident(name), range) = self.next() else {
+                    self.at -= 1;
+                    return Err(self.unexpected("a field or method name"));
+                };
+                expr = if self.take("(") {
+                    let (args, end) = self.arguments(")")?;
+                    Expr { kind: Kind::Call { target: Some(expr.into()), name, args }, range: start..end }
+                } else {
+                    Expr { kind: Kind::Field(expr.into(), name), range: start..range.end }
+                };
+            } else if self.take("[") {
+                let index = self.ternary()?;
+                let end = self.expect("]")?.end;
+                expr = Expr { kind: Kind::Index(expr.into(), index.into()), range: start..end };
+            } else {
+                return Ok(expr);
+            }
+        }
+    }
+
+    fn arguments(&mut self, close: &str) -> Result<(Vec<Expr>, usize), Fault> {
+        let mut args = Vec::new();
+        loop {
+            let end = self.range().end;
+            if self.take(close) {
+                return Ok((args, end));
+            }
+            if !args.is_empty() {
+                self.expect(",")?;
+            }
+            args.push(self.ternary()?);
+        }
+    }
+
+    fn primary(&mut self) -> Result<Expr, Fault> {
+        let (token, range) = self.next();
+        let kind = match token {
+            Token::Int(value) => Kind::Int(value),
+            Token::Float(value) => Kind::Float(value),
+            Token::Str(value) => Kind::Str(value),
+            Token::Ident(name) => match name.as_str() {
+                "null" => Kind::Null,
+                "true" => Kind::Bool(true),
+                "false" => Kind::Bool(false),
+                _ if self.take("(") => {
+                    let (args, end) = self.arguments(")")?;
+                    return Ok(Expr { kind: Kind::Call { target: None, name, args }, range: range.start..end });
+                }
+                _ => Kind::Ident(name),
+            },
+            Token::Sign("(") => {
+                let inner = self.ternary()?;
+                let end = self.expect(")")?.end;
+                return Ok(Expr { kind: inner.kind, range: range.start..end });
+            }
+            Token::Sign("[") => {
+                let (items, end) = self.arguments("]")?;
+                return Ok(Expr { kind: Kind::List(items), range: range.start..end });
+            }
+            _ => {
+                self.at -=
+                    usize::from(self.at > 0 && !matches!(self.peek(), Token::End) || self.tokens[self.at].1 != range);
+                return Err(Fault::new(range, "expected a value"));
+            }
+        };
+        Ok(Expr { kind, range })
+    }
+}
+
+/// A piece of a message.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Piece {
+    /// Text as it is.
+    Text(String),
+    /// A value to show.
+    Expr(Expr),
+}
+
+/// Reads `text {expression} text`; `{{` and `}}` are braces.
+pub fn template(text: &str) -> Result<Vec<Piece>, Fault> {
+    let mut pieces = Vec::new();
+    let mut plain = String::new();
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        match c {
+            '{' | '}' if text[at + 1..].starts_with(c) => {
+                plain.push(c);
+                at += 2;
+            }
+            '{' => {
+                let end =
+                    closing_brace(text, at + 1).ok_or_else(|| Fault::new(at..text.len(), "the brace is not closed"))?;
+                if !plain.is_empty() {
+                    pieces.push(Piece::Text(std::mem::take(&mut plain)));
+                }
+                pieces.push(Piece::Expr(expression_at(&text[at + 1..end], at + 1)?));
+                at = end + 1;
+            }
+            '}' => return Err(Fault::new(at..at + 1, "a brace without its other half; write }} for a brace")),
+            _ => {
+                plain.push(c);
+                at += c.len_utf8();
+            }
+        }
+    }
+    if !plain.is_empty() {
+        pieces.push(Piece::Text(plain));
+    }
+    Ok(pieces)
+}
+
+/// The next closing brace outside of strings.
+fn closing_brace(text: &str, from: usize) -> Option<usize> {
+    let mut quote = None;
+    for (i, c) in text[from..].char_indices() {
+        match (quote, c) {
+            (None, '}') => return Some(from + i),
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(q), _) if q == c => quote = None,
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn precedence_and_ranges() {
+        let text = "a.b + 1 * 2 > 3 && !c || d in ['x', \"y\"]";
+        let expr = expression(text).expect("valid");
+        let Kind::Binary(Op::Or, left, right) = &expr.kind else { panic!("{expr:?}") };
+        assert_eq!(&text[left.range.clone()], "a.b + 1 * 2 > 3 && !c");
+        assert_eq!(&text[right.range.clone()], "d in ['x', \"y\"]");
+        let Kind::Binary(Op::And, gt, _) = &left.kind else { panic!("{left:?}") };
+        assert!(matches!(gt.kind, Kind::Binary(Op::Gt, ..)));
+    }
+
+    #[test]
+    fn calls_methods_and_indexes() {
+        let expr = expression("a.items.exists(x, x.name == 'y')[0]").expect("valid");
+        assert!(matches!(expr.kind, Kind::Index(..)));
+        assert!(matches!(expression("f(1, 2.5)").expect("valid").kind, Kind::Call { target: None, .. }));
+    }
+
+    #[test]
+    fn faults_point_at_the_text() {
+        for (text, at) in [("a &&", 4), ("a b", 2), ("'x", 0), ("a.#", 2), ("(a", 2), ("a..b", 2)] {
+            let fault = expression(text).expect_err(text);
+            assert_eq!(fault.range.start, at, "{text}: {fault:?}");
+        }
+        assert!(expression(&"(".repeat(5000)).is_err());
+        assert!(expression(&"!".repeat(3000)).is_err());
+        assert!(expression(&format!("a{}", ".b".repeat(1000))).is_ok());
+    }
+
+    #[test]
+    fn templates_hold_expressions() {
+        let pieces = template("CUDA {a.b} {{x}} {f('}')}").expect("valid");
+        assert_eq!(pieces.len(), 4);
+        assert_eq!(pieces[2], Piece::Text(" {x} ".into()));
+        assert!(template("a {b").is_err());
+        assert!(template("a }").is_err());
+    }
+}

@@ -1,0 +1,425 @@
+//! Types: a syntax tree into a typed tree whose names are resolved. All faults are collected.
+
+use super::ast::{Expr, Fault, Kind, Op};
+use crate::facts::value::Type;
+use crate::rules::functions::{self, Function, Output};
+use crate::version::Version;
+use std::ops::Range;
+
+/// A typed expression.
+#[derive(Debug, Clone)]
+pub struct Typed {
+    /// What it is.
+    pub node: Node,
+    /// Its type.
+    pub ty: Type,
+    /// How it was written, for labels: `node.driver`.
+    pub text: Box<str>,
+}
+
+/// Typed forms.
+#[derive(Debug, Clone)]
+#[allow(missing_docs)]
+pub enum Node {
+    Const(Const),
+    Slot(usize),
+    Param(usize),
+    Field(Box<Typed>, usize),
+    DynField(Box<Typed>, Box<str>),
+    Index(Box<Typed>, Box<Typed>),
+    List(Vec<Typed>),
+    Not(Box<Typed>),
+    Negative(Box<Typed>),
+    Binary(Op, Box<Typed>, Box<Typed>),
+    Cond(Box<Typed>, Box<Typed>, Box<Typed>),
+    Macro { kind: Macro, list: Box<Typed>, slot: usize, body: Box<Typed> },
+    Call { function: &'static Function, args: Vec<Typed> },
+}
+
+/// Literals and parameter values.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Const {
+    /// null
+    Null,
+    /// true, false
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number.
+    Float(f64),
+    /// Text.
+    Str(String),
+    /// A string literal that is compared with a version.
+    Version(Version),
+    /// A list of constants (parameters).
+    List(Vec<Const>),
+}
+
+/// The macros over lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Macro {
+    Exists,
+    All,
+    ExistsOne,
+    Filter,
+    Map,
+}
+
+/// A name that an expression may use.
+#[derive(Debug, Clone)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+    /// Whether some expression used it.
+    pub used: bool,
+}
+
+/// The names of a rule, and what was wrong with its expressions.
+#[derive(Debug, Default)]
+pub struct Scope {
+    /// Variables by slot.
+    pub variables: Vec<Variable>,
+    /// Parameters by index.
+    pub params: Vec<Variable>,
+    /// Slots hidden again (macro variables that went out of scope).
+    hidden: Vec<bool>,
+    /// Faults of the expression at hand.
+    pub faults: Vec<Fault>,
+}
+
+impl Scope {
+    /// Declares a variable and returns its slot.
+    pub fn declare(&mut self, name: &str, ty: Type) -> usize {
+        self.variables.push(Variable { name: name.to_owned(), ty, used: false });
+        self.hidden.push(false);
+        self.variables.len() - 1
+    }
+
+    fn find(&mut self, name: &str) -> Option<usize> {
+        let slot = (0..self.variables.len()).rev().find(|&i| !self.hidden[i] && self.variables[i].name == name)?;
+        self.variables[slot].used = true;
+        Some(slot)
+    }
+
+    fn fault(&mut self, range: &Range<usize>, message: impl Into<String>) {
+        self.faults.push(Fault::new(range.clone(), message));
+    }
+
+    /// Types an expression of `text`. Faults are added to the scope; the result is usable only without any.
+    pub fn check(&mut self, expr: &Expr, text: &str) -> Typed {
+        let (node, ty) = self.node(expr, text);
+        Typed { node, ty, text: text.get(expr.range.clone()).unwrap_or("").into() }
+    }
+
+    fn boxed(&mut self, expr: &Expr, text: &str) -> Box<Typed> {
+        Box::new(self.check(expr, text))
+    }
+
+    fn node(&mut self, expr: &Expr, text: &str) -> (Node, Type) {
+        match &expr.kind {
+            Kind::Null => (Node::Const(Const::Null), Type::Null),
+            Kind::Bool(v) => (Node::Const(Const::Bool(*v)), Type::Bool),
+            Kind::Int(v) => (Node::Const(Const::Int(*v)), Type::Int),
+            Kind::Float(v) => (Node::Const(Const::Float(*v)), Type::Float),
+            Kind::Str(v) => (Node::Const(Const::Str(v.clone())), Type::Str),
+            Kind::List(items) => {
+                let items: Vec<Typed> = items.iter().map(|item| self.check(item, text)).collect();
+                let ty = items.iter().fold(Type::Null, |ty, item| join(&ty, &item.ty).unwrap_or(Type::Dyn));
+                (Node::List(items), Type::List(Box::new(ty)))
+            }
+            Kind::Ident(name) => self.name(name, &expr.range),
+            Kind::Field(base, name) => self.field(base, name, expr, text),
+            Kind::Index(base, index) => self.index(base, index, text),
+            Kind::Not(inner) => {
+                let inner = self.boxed(inner, text);
+                self.want(&inner, &Type::Bool, &expr.range);
+                (Node::Not(inner), Type::Bool)
+            }
+            Kind::Negative(inner) => {
+                let inner = self.boxed(inner, text);
+                let ty = inner.ty.clone();
+                self.want(&inner, &Type::Float, &expr.range);
+                (Node::Negative(inner), ty)
+            }
+            Kind::Binary(op, left, right) => self.binary(*op, left, right, (text, &expr.range)),
+            Kind::Cond(condition, yes, no) => {
+                let condition = self.boxed(condition, text);
+                self.want(&condition, &Type::Bool, &expr.range);
+                let (yes, no) = (self.boxed(yes, text), self.boxed(no, text));
+                let ty = join(&yes.ty, &no.ty).unwrap_or(Type::Dyn);
+                (Node::Cond(condition, yes, no), ty)
+            }
+            Kind::Call { target, name, args } => self.call(target.as_deref(), name, args, (text, &expr.range)),
+        }
+    }
+
+    fn name(&mut self, name: &str, range: &Range<usize>) -> (Node, Type) {
+        if let Some(slot) = self.find(name) {
+            return (Node::Slot(slot), self.variables[slot].ty.clone());
+        }
+        let known = self.variables.iter().map(|v| v.name.as_str());
+        let message = format!("unknown name `{name}`{}", did_you_mean(name, known));
+        self.fault(range, message);
+        (Node::Const(Const::Null), Type::Dyn)
+    }
+
+    fn field(&mut self, base: &Expr, name: &str, expr: &Expr, text: &str) -> (Node, Type) {
+        if matches!(&base.kind, Kind::Ident(p) if p == "params") {
+            if let Some(index) = self.params.iter().position(|p| p.name == name) {
+                self.params[index].used = true;
+                return (Node::Param(index), self.params[index].ty.clone());
+            }
+            let message = format!(
+                "unknown parameter `{name}`{}",
+                did_you_mean(name, self.params.iter().map(|p| p.name.as_str()))
+            );
+            self.fault(&expr.range, message);
+            return (Node::Const(Const::Null), Type::Dyn);
+        }
+        let inner = self.boxed(base, text);
+        match inner.ty.clone() {
+            Type::Entity(entity) => match entity.field(name) {
+                Some((index, field)) => (Node::Field(inner, index), (field.ty)()),
+                None => {
+                    let known = entity.fields.iter().map(|f| f.name);
+                    let message = format!("{} has no field `{name}`{}", entity.name, did_you_mean(name, known));
+                    let range = expr.range.end - name.len()..expr.range.end;
+                    self.fault(&range, message);
+                    (Node::Const(Const::Null), Type::Dyn)
+                }
+            },
+            Type::Dyn | Type::Null => (Node::DynField(inner, name.into()), Type::Dyn),
+            other => {
+                self.fault(&expr.range, format!("a {other} has no fields"));
+                (Node::Const(Const::Null), Type::Dyn)
+            }
+        }
+    }
+
+    fn index(&mut self, base: &Expr, index: &Expr, text: &str) -> (Node, Type) {
+        let (base_typed, index_typed) = (self.boxed(base, text), self.boxed(index, text));
+        let ty = match &base_typed.ty {
+            Type::List(item) => {
+                self.want(&index_typed, &Type::Int, &index.range);
+                (**item).clone()
+            }
+            Type::Map(value) => {
+                self.want(&index_typed, &Type::Str, &index.range);
+                (**value).clone()
+            }
+            Type::Dyn | Type::Null => Type::Dyn,
+            other => {
+                let message = format!("a {other} cannot be indexed");
+                self.fault(&base.range, message);
+                Type::Dyn
+            }
+        };
+        (Node::Index(base_typed, index_typed), ty)
+    }
+
+    fn binary(&mut self, op: Op, left: &Expr, right: &Expr, (text, range): (&str, &Range<usize>)) -> (Node, Type) {
+        let (mut a, mut b) = (self.boxed(left, text), self.boxed(right, text));
+        self.version_literal(&mut b, &a.ty, &right.range);
+        self.version_literal(&mut a, &b.ty, &left.range);
+        let ty = match op {
+            Op::And | Op::Or => {
+                self.want(&a, &Type::Bool, &left.range);
+                self.want(&b, &Type::Bool, &right.range);
+                Type::Bool
+            }
+            Op::Eq | Op::Ne => {
+                if join(&a.ty, &b.ty).is_none() {
+                    self.fault(range, format!("a {} never equals a {}", a.ty, b.ty));
+                }
+                Type::Bool
+            }
+            Op::Lt | Op::Le | Op::Gt | Op::Ge => {
+                let ordered = |ty: &Type| {
+                    matches!(ty, Type::Int | Type::Float | Type::Str | Type::Version | Type::Dyn | Type::Null)
+                };
+                if join(&a.ty, &b.ty).is_none() || !ordered(&a.ty) || !ordered(&b.ty) {
+                    self.fault(range, format!("a {} cannot be ordered against a {}", a.ty, b.ty));
+                }
+                Type::Bool
+            }
+            Op::In => {
+                let fits = match &b.ty {
+                    Type::List(item) => join(&a.ty, item).is_some(),
+                    Type::Map(_) | Type::Str => join(&a.ty, &Type::Str).is_some(),
+                    Type::Dyn | Type::Null => true,
+                    _ => false,
+                };
+                if !fits {
+                    self.fault(range, format!("a {} cannot be in a {}", a.ty, b.ty));
+                }
+                Type::Bool
+            }
+            Op::Add if a.ty == Type::Str || b.ty == Type::Str => Type::Str,
+            Op::Add if matches!((&a.ty, &b.ty), (Type::List(_), Type::List(_))) => {
+                join(&a.ty, &b.ty).unwrap_or(Type::List(Box::new(Type::Dyn)))
+            }
+            Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem => {
+                self.want(&a, &Type::Float, &left.range);
+                self.want(&b, &Type::Float, &right.range);
+                match (&a.ty, &b.ty) {
+                    (Type::Int, Type::Int) => Type::Int,
+                    (Type::Dyn, _) | (_, Type::Dyn) => Type::Dyn,
+                    _ => Type::Float,
+                }
+            }
+        };
+        (Node::Binary(op, a, b), ty)
+    }
+
+    /// A string literal beside a version is read as a version, once.
+    fn version_literal(&mut self, literal: &mut Typed, other: &Type, range: &Range<usize>) {
+        if *other != Type::Version {
+            return;
+        }
+        if let Node::Const(Const::Str(text)) = &literal.node {
+            match Version::parse(text) {
+                Some(version) => {
+                    literal.node = Node::Const(Const::Version(version));
+                    literal.ty = Type::Version;
+                }
+                None => self.fault(range, format!("{text:?} is no version")),
+            }
+        }
+    }
+
+    fn want(&mut self, typed: &Typed, wanted: &Type, range: &Range<usize>) {
+        if !accepts(wanted, &typed.ty) {
+            self.fault(range, format!("expected a {wanted}, found a {}", typed.ty));
+        }
+    }
+
+    fn call(
+        &mut self,
+        target: Option<&Expr>,
+        name: &str,
+        args: &[Expr],
+        (text, range): (&str, &Range<usize>),
+    ) -> (Node, Type) {
+        let kind = match name {
+            "exists" => Some(Macro::Exists),
+            "all" => Some(Macro::All),
+            "exists_one" => Some(Macro::ExistsOne),
+            "filter" => Some(Macro::Filter),
+            "map" => Some(Macro::Map),
+            _ => None,
+        };
+        if let (Some(kind), Some(target)) = (kind, target) {
+            return self.list_macro(kind, target, args, (text, range));
+        }
+        if name == "has" && target.is_none() && args.len() == 1 {
+            let inner = self.boxed(&args[0], text);
+            let null = Box::new(Typed { node: Node::Const(Const::Null), ty: Type::Null, text: "null".into() });
+            return (Node::Binary(Op::Ne, inner, null), Type::Bool);
+        }
+        let Some(function) = functions::find(name) else {
+            let known = functions::ALL.iter().map(|f| f.name);
+            let message = format!("unknown function `{name}`{}", did_you_mean(name, known));
+            self.fault(range, message);
+            return (Node::Const(Const::Null), Type::Dyn);
+        };
+        let typed: Vec<Typed> = target.into_iter().chain(args).map(|arg| self.check(arg, text)).collect();
+        if typed.len() < function.required() || typed.len() > function.params.len() {
+            self.fault(range, format!("{name} takes {} argument(s), not {}", function.params.len(), typed.len()));
+            return (Node::Const(Const::Null), Type::Dyn);
+        }
+        for (arg, param) in typed.iter().zip(function.params) {
+            let wanted = (param.ty)();
+            if !accepts(&wanted, &arg.ty) {
+                self.fault(range, format!("{name} wants a {wanted} as {}, not a {}", param.name, arg.ty));
+            }
+        }
+        let ty = match function.output {
+            Output::Type(ty) => ty(),
+            Output::Element => match &typed[0].ty {
+                Type::List(item) | Type::Map(item) => (**item).clone(),
+                _ => Type::Dyn,
+            },
+            Output::ListOfElement => match &typed[0].ty {
+                Type::Map(item) => Type::List(item.clone()),
+                other => other.clone(),
+            },
+            Output::Extreme if typed.len() == 1 => match &typed[0].ty {
+                Type::List(item) | Type::Map(item) => (**item).clone(),
+                _ => Type::Dyn,
+            },
+            Output::Joined | Output::Extreme => {
+                typed.iter().fold(Type::Null, |ty, arg| join(&ty, &arg.ty).unwrap_or(Type::Dyn))
+            }
+        };
+        (Node::Call { function, args: typed }, ty)
+    }
+
+    fn list_macro(
+        &mut self,
+        kind: Macro,
+        target: &Expr,
+        args: &[Expr],
+        (text, range): (&str, &Range<usize>),
+    ) -> (Node, Type) {
+        let list = self.boxed(target, text);
+        let item = match &list.ty {
+            Type::List(item) | Type::Map(item) => (**item).clone(),
+            Type::Dyn | Type::Null => Type::Dyn,
+            other => {
+                let message = format!("a {other} is no list");
+                self.fault(&target.range, message);
+                Type::Dyn
+            }
+        };
+        let [Expr { kind: Kind::Ident(name), .. }, body] = args else {
+            self.fault(range, "a macro takes a name and an expression: list.exists(x, x > 1)");
+            return (Node::Const(Const::Null), Type::Dyn);
+        };
+        let slot = self.declare(name, item.clone());
+        let checked = self.boxed(body, text);
+        self.hidden[slot] = true;
+        if kind != Macro::Map {
+            self.want(&checked, &Type::Bool, &body.range);
+        }
+        let ty = match kind {
+            Macro::Exists | Macro::All | Macro::ExistsOne => Type::Bool,
+            Macro::Filter => Type::List(Box::new(item)),
+            Macro::Map => Type::List(Box::new(checked.ty.clone())),
+        };
+        (Node::Macro { kind, list, slot, body: checked }, ty)
+    }
+}
+
+/// Whether a value of type `found` may stand where `wanted` is asked for.
+pub fn accepts(wanted: &Type, found: &Type) -> bool {
+    match (wanted, found) {
+        (Type::Dyn, _) | (_, Type::Dyn | Type::Null) => true,
+        (Type::Float, Type::Int) | (Type::Version, Type::Str) => true,
+        (Type::List(a), Type::List(b) | Type::Map(b)) => accepts(a, b),
+        (Type::Map(a), Type::Map(b)) => accepts(a, b),
+        (a, b) => a == b,
+    }
+}
+
+/// The type that holds both; `None` when nothing does.
+fn join(a: &Type, b: &Type) -> Option<Type> {
+    match (a, b) {
+        (Type::Null, other) | (other, Type::Null) => Some(other.clone()),
+        (Type::Dyn, _) | (_, Type::Dyn) => Some(Type::Dyn),
+        (Type::Int, Type::Float) | (Type::Float, Type::Int) => Some(Type::Float),
+        (Type::List(a), Type::List(b)) => join(a, b).map(|t| Type::List(Box::new(t))),
+        (a, b) => (a == b).then(|| a.clone()),
+    }
+}
+
+/// ` (did you mean …?)`, when some known word is close.
+pub fn did_you_mean<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
+    known
+        .map(|k| (strsim::damerau_levenshtein(word, k), k))
+        .filter(|(distance, k)| *distance <= 1 + k.len().min(word.len()) / 4)
+        .min()
+        .map_or(String::new(), |(_, k)| format!("; did you mean `{k}`?"))
+}

@@ -1,0 +1,478 @@
+//! Evaluation: three-valued, by reference, with a step budget, and with the facts that decided the answer.
+
+use super::ast::Op;
+use super::check::{Const, Macro, Node, Typed};
+use crate::facts::value::{Data, Value};
+use crate::known::Why;
+use crate::parse::View;
+use crate::rules::functions::Context;
+use crate::source::Span;
+use crate::version::Version;
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+/// Steps that one rule may take for one entity; then the answer is unknown.
+const BUDGET: u32 = 2_000_000;
+
+/// A fact that took part in a decision.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Used {
+    /// How the rule names it: `node.driver`.
+    pub path: Box<str>,
+    /// How its value reads.
+    pub shown: String,
+    /// Where it was decided.
+    pub span: Span,
+}
+
+/// The state of one evaluation: slots of variables, and what was used.
+pub struct Eval<'a> {
+    context: &'a Context<'a>,
+    params: &'a [Const],
+    slots: Vec<Option<Value<'a>>>,
+    /// Bindings that are evaluated on first use: slot, expression, and what it used.
+    lets: &'a [(usize, Typed)],
+    let_trails: Vec<Vec<Used>>,
+    trail: Vec<Used>,
+    steps: u32,
+}
+
+impl<'a> Eval<'a> {
+    /// An evaluation with `slots` variables.
+    pub fn new(context: &'a Context<'a>, params: &'a [Const], lets: &'a [(usize, Typed)], slots: usize) -> Self {
+        let let_trails = vec![Vec::new(); lets.len()];
+        Self { context, params, slots: vec![None; slots], lets, let_trails, trail: Vec::new(), steps: 0 }
+    }
+
+    /// Sets a variable.
+    pub fn set(&mut self, slot: usize, value: Value<'a>) {
+        self.slots[slot] = Some(value);
+    }
+
+    /// Forgets the values of all bindings, for the next element of `each`.
+    pub fn forget_lets(&mut self) {
+        for (slot, _) in self.lets {
+            self.slots[*slot] = None;
+        }
+    }
+
+    /// Evaluates, and returns the facts that decided the answer beside it.
+    pub fn run(&mut self, typed: &'a Typed) -> (Value<'a>, Vec<Used>) {
+        self.trail.clear();
+        self.steps = 0;
+        let value = self.value(typed);
+        (value, std::mem::take(&mut self.trail))
+    }
+
+    fn value(&mut self, typed: &'a Typed) -> Value<'a> {
+        self.steps += 1;
+        if self.steps > BUDGET {
+            return Value::unknown(Why::Malformed("a rule that takes too many steps".into()), None);
+        }
+        match &typed.node {
+            Node::Const(constant) => constant_value(constant),
+            Node::Param(index) => constant_value(&self.params[*index]),
+            Node::Slot(slot) => self.slot(*slot),
+            Node::Field(base, index) => {
+                let base = self.value(base);
+                let value = match base.data {
+                    Data::Entity(entity) => entity.field(*index),
+                    Data::Unknown(_) => return base,
+                    _ => Value { data: Data::Null, span: base.span },
+                };
+                self.used(typed, &value);
+                value
+            }
+            Node::DynField(base, name) => {
+                let base = self.value(base);
+                let value = match base.data {
+                    Data::Node(view) => Value::of_view(view.get(name)),
+                    Data::Unknown(_) => return base,
+                    _ => Value { data: Data::Null, span: base.span },
+                };
+                self.used(typed, &value);
+                value
+            }
+            Node::Index(base, index) => {
+                let (base, index) = (self.value(base), self.value(index));
+                let value = at(&base, &index);
+                self.used(typed, &value);
+                value
+            }
+            Node::List(items) => Value::of(Data::List(items.iter().map(|item| self.value(item)).collect())),
+            Node::Not(inner) => match self.value(inner).data {
+                Data::Bool(value) => Value::of(Data::Bool(!value)),
+                Data::Unknown(why) => Value { data: Data::Unknown(why), span: None },
+                // Absent is not true.
+                _ => Value::of(Data::Bool(true)),
+            },
+            Node::Negative(inner) => {
+                let inner = self.value(inner);
+                match number(&inner) {
+                    Some(Number::Int(value)) => Value::of(Data::Int(-value)),
+                    Some(Number::Float(value)) => Value::of(Data::Float(-value)),
+                    None => inner,
+                }
+            }
+            Node::Binary(Op::And, a, b) => self.both(a, b),
+            Node::Binary(Op::Or, a, b) => self.either(a, b),
+            Node::Binary(op, a, b) => {
+                let (a, b) = (self.value(a), self.value(b));
+                binary(*op, a, b)
+            }
+            Node::Cond(condition, yes, no) => {
+                let condition = self.value(condition);
+                match condition.data {
+                    Data::Bool(true) => self.value(yes),
+                    Data::Unknown(_) => condition,
+                    _ => self.value(no),
+                }
+            }
+            Node::Macro { kind, list, slot, body } => self.list_macro(*kind, list, *slot, body),
+            Node::Call { function, args } => {
+                let args: Vec<Value<'a>> = args.iter().map(|arg| self.value(arg)).collect();
+                if let Some(unknown) = args.iter().find(|a| matches!(a.data, Data::Unknown(_))) {
+                    return unknown.clone();
+                }
+                if !function.takes_null && args.iter().any(|a| matches!(a.data, Data::Null)) {
+                    return Value::of(Data::Null);
+                }
+                let mut value = (function.call)(&args, self.context);
+                if value.span.is_none() {
+                    value.span = args.iter().find_map(|a| a.span);
+                }
+                value
+            }
+        }
+    }
+
+    fn slot(&mut self, slot: usize) -> Value<'a> {
+        if let Some(value) = &self.slots[slot] {
+            if let Some(index) = self.lets.iter().position(|(s, _)| *s == slot) {
+                self.trail.extend_from_slice(&self.let_trails[index]);
+            }
+            return value.clone();
+        }
+        let Some(index) = self.lets.iter().position(|(s, _)| *s == slot) else { return Value::of(Data::Null) };
+        let before = std::mem::take(&mut self.trail);
+        let lets = self.lets;
+        let value = self.value(&lets[index].1);
+        let own = std::mem::replace(&mut self.trail, before);
+        self.trail.extend_from_slice(&own);
+        self.let_trails[index] = own;
+        self.slots[slot] = Some(value.clone());
+        value
+    }
+
+    /// Remembers a leaf that was read.
+    fn used(&mut self, typed: &Typed, value: &Value<'a>) {
+        let leaf =
+            matches!(value.data, Data::Bool(_) | Data::Int(_) | Data::Float(_) | Data::Str(_) | Data::Version(_));
+        if let (true, Some(span)) = (leaf, value.span) {
+            self.trail.push(Used { path: typed.text.clone(), shown: value.to_string(), span });
+        }
+    }
+
+    fn both(&mut self, a: &'a Typed, b: &'a Typed) -> Value<'a> {
+        let start = self.trail.len();
+        let left = truth(self.value(a));
+        if left == Truth::False {
+            return Value::of(Data::Bool(false));
+        }
+        let middle = self.trail.len();
+        let right = truth(self.value(b));
+        match (left, right) {
+            (_, Truth::False) => {
+                self.trail.drain(start..middle);
+                Value::of(Data::Bool(false))
+            }
+            (Truth::True, Truth::True) => Value::of(Data::Bool(true)),
+            (Truth::Unknown(value), _) | (_, Truth::Unknown(value)) => value,
+            (Truth::False, _) => Value::of(Data::Bool(false)),
+        }
+    }
+
+    fn either(&mut self, a: &'a Typed, b: &'a Typed) -> Value<'a> {
+        let start = self.trail.len();
+        let left = truth(self.value(a));
+        if left == Truth::True {
+            return Value::of(Data::Bool(true));
+        }
+        let middle = self.trail.len();
+        let right = truth(self.value(b));
+        match (left, right) {
+            (_, Truth::True) => {
+                self.trail.drain(start..middle);
+                Value::of(Data::Bool(true))
+            }
+            (Truth::Unknown(value), _) | (_, Truth::Unknown(value)) => value,
+            _ => Value::of(Data::Bool(false)),
+        }
+    }
+
+    fn list_macro(&mut self, kind: Macro, list: &'a Typed, slot: usize, body: &'a Typed) -> Value<'a> {
+        let list = self.value(list);
+        if let Data::Unknown(_) = list.data {
+            return list;
+        }
+        let items = elements(&list);
+        let start = self.trail.len();
+        let mut unknown = None;
+        let mut out = Vec::new();
+        let mut hits = 0;
+        for item in items {
+            let before = self.trail.len();
+            self.slots[slot] = Some(item.clone());
+            let value = self.value(body);
+            if kind == Macro::Map {
+                self.trail.truncate(before);
+                out.push(value);
+                continue;
+            }
+            match (kind, truth(value)) {
+                (Macro::Exists, Truth::True) => {
+                    self.trail.drain(start..before);
+                    return Value::of(Data::Bool(true));
+                }
+                (Macro::All, Truth::False) => {
+                    self.trail.drain(start..before);
+                    return Value::of(Data::Bool(false));
+                }
+                (Macro::Filter, Truth::True) => {
+                    self.trail.truncate(before);
+                    out.push(item);
+                }
+                (Macro::ExistsOne, Truth::True) => hits += 1,
+                (_, Truth::Unknown(value)) => unknown = unknown.or(Some(value)),
+                (Macro::Filter | Macro::Exists, _) => self.trail.truncate(before),
+                _ => {}
+            }
+        }
+        match (kind, unknown) {
+            (Macro::Map, _) => Value { data: Data::List(out.into()), span: list.span },
+            // What is not known to be in is left out: a filter never invents an element.
+            (Macro::Filter, _) => Value { data: Data::List(out.into()), span: list.span },
+            (_, Some(unknown)) => unknown,
+            (Macro::ExistsOne, None) => Value::of(Data::Bool(hits == 1)),
+            (Macro::Exists, None) => Value::of(Data::Bool(false)),
+            (Macro::All, None) => Value::of(Data::Bool(true)),
+        }
+    }
+}
+
+fn constant_value(constant: &Const) -> Value<'_> {
+    Value::of(match constant {
+        Const::Null => Data::Null,
+        Const::Bool(value) => Data::Bool(*value),
+        Const::Int(value) => Data::Int(*value),
+        Const::Float(value) => Data::Float(*value),
+        Const::Str(value) => Data::Str(Cow::Borrowed(value)),
+        Const::Version(value) => Data::Version(Cow::Borrowed(value)),
+        Const::List(items) => Data::List(items.iter().map(constant_value).collect()),
+    })
+}
+
+/// A condition's answer.
+enum Truth<'a> {
+    True,
+    False,
+    Unknown(Value<'a>),
+}
+
+impl PartialEq for Truth<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+}
+
+/// Absent is not true; text of a raw document counts when it spells a Boolean.
+fn truth(value: Value<'_>) -> Truth<'_> {
+    match &value.data {
+        Data::Bool(true) => Truth::True,
+        Data::Str(text) if text.eq_ignore_ascii_case("true") => Truth::True,
+        Data::Unknown(_) => Truth::Unknown(value),
+        _ => Truth::False,
+    }
+}
+
+/// The elements of a list, the values of a map, the children of a raw collection; nothing of anything else.
+pub fn elements<'a>(value: &Value<'a>) -> Vec<Value<'a>> {
+    match &value.data {
+        Data::List(items) => items.to_vec(),
+        Data::Map(map) => map.values().cloned().collect(),
+        Data::Node(view) => match view.node() {
+            Some(node) if node.is_seq() => view.items().map(Value::of_view).collect(),
+            _ => view.entries().into_iter().map(|(_, child)| Value::of_view(child)).collect(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// `base[index]`; null when there is no such element.
+fn at<'a>(base: &Value<'a>, index: &Value<'a>) -> Value<'a> {
+    for value in [base, index] {
+        if let Data::Unknown(_) = value.data {
+            return value.clone();
+        }
+    }
+    let missing = Value { data: Data::Null, span: base.span };
+    match (&base.data, &index.data) {
+        (Data::List(items), Data::Int(i)) => {
+            usize::try_from(*i).ok().and_then(|i| items.get(i)).cloned().unwrap_or(missing)
+        }
+        (Data::Map(map), Data::Str(key)) => map.get(key.as_ref()).cloned().unwrap_or(missing),
+        (Data::Node(view), Data::Str(key)) => Value::of_view(view.get(key)),
+        (Data::Node(view), Data::Int(i)) => {
+            let item: Option<View<'a>> = usize::try_from(*i).ok().and_then(|i| view.items().nth(i));
+            item.map_or(missing, Value::of_view)
+        }
+        _ => missing,
+    }
+}
+
+/// A number, whole or not.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Number {
+    /// Whole.
+    Int(i64),
+    /// Any.
+    Float(f64),
+}
+
+impl Number {
+    /// As a floating-point number.
+    pub fn float(self) -> f64 {
+        match self {
+            Number::Int(value) => value as f64,
+            Number::Float(value) => value,
+        }
+    }
+}
+
+/// The number in a value; text of a raw document counts when it is a number.
+pub fn number(value: &Value<'_>) -> Option<Number> {
+    match &value.data {
+        Data::Int(value) => Some(Number::Int(*value)),
+        Data::Float(value) => Some(Number::Float(*value)),
+        Data::Str(text) => {
+            let text = text.trim();
+            text.parse().map(Number::Int).or_else(|_| text.parse().map(Number::Float)).ok()
+        }
+        _ => None,
+    }
+}
+
+/// The version in a value.
+pub fn version<'v>(value: &'v Value<'_>) -> Option<Cow<'v, Version>> {
+    match &value.data {
+        Data::Version(version) => Some(Cow::Borrowed(version.as_ref())),
+        Data::Str(text) => Version::parse(text).map(Cow::Owned),
+        Data::Int(value) => Version::parse(&value.to_string()).map(Cow::Owned),
+        Data::Float(value) => Version::parse(&value.to_string()).map(Cow::Owned),
+        _ => None,
+    }
+}
+
+fn binary<'a>(op: Op, a: Value<'a>, b: Value<'a>) -> Value<'a> {
+    // `x in []` is decided by the list, `unknown == …` by nothing.
+    if let Data::Unknown(_) = a.data {
+        return a;
+    }
+    if let Data::Unknown(_) = b.data {
+        return b;
+    }
+    let truth = |value: bool| Value::of(Data::Bool(value));
+    match op {
+        Op::Eq => truth(same(&a, &b)),
+        Op::Ne => truth(!same(&a, &b)),
+        Op::Lt => truth(order(&a, &b).is_some_and(Ordering::is_lt)),
+        Op::Le => truth(order(&a, &b).is_some_and(Ordering::is_le)),
+        Op::Gt => truth(order(&a, &b).is_some_and(Ordering::is_gt)),
+        Op::Ge => truth(order(&a, &b).is_some_and(Ordering::is_ge)),
+        Op::In => within(&a, &b),
+        Op::Add if matches!((&a.data, &b.data), (Data::Str(_), Data::Null) | (Data::Null, Data::Str(_))) => {
+            Value::of(Data::Null)
+        }
+        Op::Add if matches!(a.data, Data::Str(_)) || matches!(b.data, Data::Str(_)) => {
+            Value::of(Data::Str(Cow::Owned(format!("{a}{b}"))))
+        }
+        Op::Add if matches!((&a.data, &b.data), (Data::List(_), Data::List(_))) => {
+            let items: Vec<_> = elements(&a).into_iter().chain(elements(&b)).collect();
+            Value::of(Data::List(items.into()))
+        }
+        _ => arithmetic(op, &a, &b),
+    }
+}
+
+/// Whether a value is in a list, a key in a map, a text in a text. An unknown element leaves it open.
+fn within<'a>(a: &Value<'a>, b: &Value<'a>) -> Value<'a> {
+    if let (Data::Str(part), Data::Str(whole)) = (&a.data, &b.data) {
+        return Value::of(Data::Bool(whole.contains(part.as_ref())));
+    }
+    if let Data::Map(map) = &b.data {
+        return Value::of(Data::Bool(matches!(&a.data, Data::Str(key) if map.contains_key(key.as_ref()))));
+    }
+    if let (Data::Node(view), Data::Str(key)) = (&b.data, &a.data)
+        && view.node().is_some_and(|n| n.is_map())
+    {
+        return Value::of(Data::Bool(view.get(key).node().is_some()));
+    }
+    let items = elements(b);
+    if items.iter().any(|item| same(a, item)) {
+        return Value::of(Data::Bool(true));
+    }
+    items.into_iter().find(|item| matches!(item.data, Data::Unknown(_))).unwrap_or(Value::of(Data::Bool(false)))
+}
+
+/// Equality: numbers by value, versions as versions, anything else by its own kind.
+pub fn same(a: &Value<'_>, b: &Value<'_>) -> bool {
+    match (&a.data, &b.data) {
+        (Data::Null, Data::Null) => true,
+        (Data::Bool(a), Data::Bool(b)) => a == b,
+        (Data::Str(a), Data::Str(b)) => a == b,
+        (Data::Bool(a), Data::Str(b)) | (Data::Str(b), Data::Bool(a)) => b.eq_ignore_ascii_case(&a.to_string()),
+        (Data::List(a), Data::List(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b)),
+        (Data::Entity(a), Data::Entity(b)) => a.span() == b.span() && a.entity() == b.entity(),
+        (Data::Null, _) | (_, Data::Null) => false,
+        _ => order(a, b) == Some(Ordering::Equal),
+    }
+}
+
+fn order(a: &Value<'_>, b: &Value<'_>) -> Option<Ordering> {
+    match (&a.data, &b.data) {
+        (Data::Version(_), _) | (_, Data::Version(_)) => Some(version(a)?.cmp(&version(b)?)),
+        (Data::Str(a), Data::Str(b)) => Some(a.cmp(b)),
+        (Data::Int(a), Data::Int(b)) => Some(a.cmp(b)),
+        _ => number(a)?.float().partial_cmp(&number(b)?.float()),
+    }
+}
+
+fn arithmetic<'a>(op: Op, a: &Value<'a>, b: &Value<'a>) -> Value<'a> {
+    let (Some(x), Some(y)) = (number(a), number(b)) else { return Value::of(Data::Null) };
+    if let (Number::Int(x), Number::Int(y)) = (x, y) {
+        let whole = match op {
+            Op::Add => x.checked_add(y),
+            Op::Sub => x.checked_sub(y),
+            Op::Mul => x.checked_mul(y),
+            // Division rounds towards zero, as in CEL; by zero it is nothing.
+            Op::Div => x.checked_div(y),
+            _ => x.checked_rem(y),
+        };
+        return Value::of(whole.map_or(Data::Null, Data::Int));
+    }
+    let (x, y) = (x.float(), y.float());
+    let value = match op {
+        Op::Add => x + y,
+        Op::Sub => x - y,
+        Op::Mul => x * y,
+        Op::Div => x / y,
+        _ => x % y,
+    };
+    Value::of(if value.is_finite() { Data::Float(value) } else { Data::Null })
+}
+
+/// A list value.
+pub fn list<'a>(items: impl IntoIterator<Item = Value<'a>>) -> Value<'a> {
+    Value::of(Data::List(items.into_iter().collect::<Rc<[_]>>()))
+}

@@ -1,0 +1,227 @@
+//! Rule files into rule texts, with every fault at its place.
+
+use super::compile::{self, Rule, RuleFault};
+use super::lang::check::did_you_mean;
+use super::text::{Example, FixText, Page, ParamText, RuleText};
+use crate::parse::{Dialect, Node, Problem, Tree, yaml};
+use crate::source::{SourceId, Span};
+
+const KEYS: &[&str] = &[
+    "id",
+    "pack",
+    "severity",
+    "confidence",
+    "applies_to",
+    "each",
+    "let",
+    "params",
+    "when",
+    "forbid",
+    "at",
+    "labels",
+    "message",
+    "help",
+    "why",
+    "references",
+    "fix",
+    "examples",
+];
+
+/// A rule file that was read.
+#[derive(Debug)]
+pub struct Loaded {
+    /// Its texts.
+    pub text: RuleText,
+    /// Its page.
+    pub page: Page,
+    /// The checked rule, unless something was wrong.
+    pub rule: Option<Rule>,
+    /// Where its id stands.
+    pub id: Span,
+}
+
+/// Reads the rules of a file (one per document) and checks them. Problems are collected, with their places.
+pub fn load(source: SourceId, text: &str) -> (Vec<Loaded>, Vec<Problem>) {
+    let tree = yaml::parse(source, text, Dialect::Core);
+    let mut problems = tree.problems.clone();
+    let loaded = tree.roots().filter(|root| !root.is_null()).map(|root| read(&tree, root, &mut problems)).collect();
+    (loaded, problems)
+}
+
+fn read(tree: &Tree, root: Node<'_>, problems: &mut Vec<Problem>) -> Loaded {
+    let before = problems.len();
+    let mut reader = Reader { root, problems };
+    reader.keys(root, KEYS, "rule");
+    for key in ["id", "pack", "severity", "applies_to", "forbid", "message", "help", "why", "references", "examples"] {
+        if root.get(key).is_none() {
+            reader.problem(root.head(), format!("the rule has no `{key}`"));
+        }
+    }
+    let text = reader.rule_text();
+    let page = reader.page();
+    let mut rule = None;
+    if problems.len() == before {
+        match compile::compile(&text) {
+            Ok(compiled) => rule = Some(compiled),
+            Err(faults) => problems.extend(faults.into_iter().map(|fault| place(root, &fault))),
+        }
+    }
+    let id = root.get("id").map_or(Span::new(tree.source, 0..0), Node::span);
+    Loaded { text, page, rule, id }
+}
+
+/// The place of a fault in the rule's text.
+fn place(root: Node<'_>, fault: &RuleFault) -> Problem {
+    let mut node = root;
+    for part in fault.field.split('.') {
+        let next = part.parse().ok().and_then(|i: usize| node.items().nth(i)).or_else(|| node.get(part));
+        match next {
+            Some(next) => node = next,
+            None => break,
+        }
+    }
+    let span = match (&fault.range, node.traced()) {
+        // A fault at the very end of a text still needs a character to point at.
+        (Some(range), Some(traced)) if range.is_empty() && range.start > 0 => traced.span(range.start - 1..range.start),
+        (Some(range), Some(traced)) => traced.span(range.clone()),
+        _ => node.head(),
+    };
+    Problem { span, message: fault.message.clone() }
+}
+
+struct Reader<'t, 'p> {
+    root: Node<'t>,
+    problems: &'p mut Vec<Problem>,
+}
+
+impl<'t> Reader<'t, '_> {
+    fn problem(&mut self, span: Span, message: impl Into<String>) {
+        self.problems.push(Problem { span, message: message.into() });
+    }
+
+    fn keys(&mut self, map: Node<'t>, known: &[&str], what: &str) {
+        for (key, _) in map.entries() {
+            let name = key.text().unwrap_or("");
+            if !known.contains(&name) {
+                let hint = did_you_mean(name, known.iter().copied());
+                self.problem(key.span(), format!("a {what} has no key `{name}`{hint}"));
+            }
+        }
+    }
+
+    fn string(&mut self, node: Option<Node<'t>>) -> String {
+        let Some(node) = node else { return String::new() };
+        match node.text() {
+            Some(text) => text.trim_end_matches('\n').to_owned(),
+            None => {
+                self.problem(node.head(), "expected a text");
+                String::new()
+            }
+        }
+    }
+
+    fn optional(&mut self, key: &str) -> Option<String> {
+        let node = self.root.get(key)?;
+        Some(self.string(Some(node)))
+    }
+
+    fn rule_text(&mut self) -> RuleText {
+        let root = self.root;
+        let (applies_to, kinds) = self.applies_to();
+        RuleText {
+            id: self.string(root.get("id")),
+            pack: self.string(root.get("pack")),
+            severity: self.string(root.get("severity")),
+            confidence: self.optional("confidence").unwrap_or_else(|| "high".to_owned()),
+            applies_to,
+            kinds,
+            each: self.pairs("each").into_iter().next(),
+            lets: self.pairs("let"),
+            params: self.params(),
+            when: self.optional("when"),
+            forbid: self.string(root.get("forbid")),
+            at: self.optional("at"),
+            labels: self.labels(),
+            message: self.string(root.get("message")),
+            help: self.string(root.get("help")),
+            fix: root.get("fix").map(|fix| {
+                self.keys(fix, &["at", "replace", "safe"], "fix");
+                let safe = fix.get("safe").and_then(Node::as_bool).unwrap_or(false);
+                FixText { at: self.string(fix.get("at")), replace: self.string(fix.get("replace")), safe }
+            }),
+        }
+    }
+
+    /// `container`, `{object: {kind: K}}`, `{resource: {type: [T, U]}}`.
+    fn applies_to(&mut self) -> (String, Vec<String>) {
+        let Some(node) = self.root.get("applies_to") else { return (String::new(), Vec::new()) };
+        for (name, key) in [("object", "kind"), ("resource", "type")] {
+            if let Some(inner) = node.get(name) {
+                self.keys(inner, &[key], name);
+                let kinds = inner.get(key).map(|k| k.view().strings()).unwrap_or_default();
+                let kinds: Vec<String> = kinds.iter().filter_map(|k| k.get().cloned()).collect();
+                if kinds.is_empty() {
+                    self.problem(inner.head(), format!("`{name}` needs a `{key}`"));
+                }
+                return (name.to_owned(), kinds);
+            }
+        }
+        (self.string(Some(node)), Vec::new())
+    }
+
+    fn pairs(&mut self, key: &str) -> Vec<(String, String)> {
+        let entries = self.root.get(key).map(Node::entries).unwrap_or_default();
+        entries.into_iter().map(|(k, v)| (k.text().unwrap_or("").to_owned(), self.string(Some(v)))).collect()
+    }
+
+    fn params(&mut self) -> Vec<ParamText> {
+        let entries = self.root.get("params").map(Node::entries).unwrap_or_default();
+        entries
+            .into_iter()
+            .map(|(name, param)| {
+                self.keys(param, &["type", "default", "description"], "parameter");
+                let default = match param.get("default") {
+                    Some(list) if list.is_seq() => list.items().map(|i| self.string(Some(i))).collect(),
+                    one => vec![self.string(one)],
+                };
+                ParamText {
+                    name: name.text().unwrap_or("").to_owned(),
+                    ty: self.string(param.get("type")),
+                    default,
+                    description: self.string(param.get("description")),
+                }
+            })
+            .collect()
+    }
+
+    fn labels(&mut self) -> Vec<(String, String)> {
+        let items: Vec<Node<'t>> = self.root.get("labels").map(|l| l.items().collect()).unwrap_or_default();
+        items
+            .into_iter()
+            .map(|label| {
+                self.keys(label, &["at", "text"], "label");
+                (self.string(label.get("at")), self.string(label.get("text")))
+            })
+            .collect()
+    }
+
+    fn page(&mut self) -> Page {
+        let references = self.root.get("references").map(|r| r.view().strings()).unwrap_or_default();
+        let items: Vec<Node<'t>> = self.root.get("examples").map(|e| e.items().collect()).unwrap_or_default();
+        let examples = items
+            .into_iter()
+            .map(|example| {
+                self.keys(example, &["fires", "silent", "because"], "example");
+                let fires = example.get("fires");
+                let files = fires.or(example.get("silent")).map(Node::entries).unwrap_or_default();
+                let files = files
+                    .into_iter()
+                    .map(|(path, text)| (path.text().unwrap_or("").to_owned(), text.text().unwrap_or("").to_owned()))
+                    .collect();
+                Example { fires: fires.is_some(), files, because: self.string(example.get("because")) }
+            })
+            .collect();
+        let why = self.string(self.root.get("why"));
+        Page { why, references: references.iter().filter_map(|r| r.get().cloned()).collect(), examples }
+    }
+}

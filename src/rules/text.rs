@@ -1,0 +1,85 @@
+//! A rule as it is written: plain texts, before any expression is read. Built-in rules are laid out in this
+//! shape at build time, packs of users are read into it; from here on both take the same path.
+
+/// A rule's texts.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RuleText {
+    /// Noun phrase naming the fault.
+    pub id: String,
+    /// Pack it belongs to.
+    pub pack: String,
+    /// error, warning, info.
+    pub severity: String,
+    /// high, medium, low.
+    pub confidence: String,
+    /// What is asked: container, workload, object …
+    pub applies_to: String,
+    /// Kinds of raw documents, for object and resource.
+    pub kinds: Vec<String>,
+    /// Name and list of `each`.
+    pub each: Option<(String, String)>,
+    /// Named sub-expressions in order.
+    pub lets: Vec<(String, String)>,
+    /// Parameters.
+    pub params: Vec<ParamText>,
+    /// Precondition.
+    pub when: Option<String>,
+    /// What must not be so.
+    pub forbid: String,
+    /// Primary place.
+    pub at: Option<String>,
+    /// Place and text of explicit labels.
+    pub labels: Vec<(String, String)>,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: String,
+    /// Suggested change.
+    pub fix: Option<FixText>,
+}
+
+/// A parameter as declared.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ParamText {
+    /// Its name.
+    pub name: String,
+    /// int, double, string, bool, list(string).
+    pub ty: String,
+    /// Its default: one text, or the elements of a list.
+    pub default: Vec<String>,
+    /// What it means.
+    pub description: String,
+}
+
+/// A suggested change as declared.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FixText {
+    /// What is replaced.
+    pub at: String,
+    /// By what.
+    pub replace: String,
+    /// Whether it keeps the meaning of everything else.
+    pub safe: bool,
+}
+
+/// The page of a rule: what only people and tests read.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Page {
+    /// What breaks, and the error text people see.
+    pub why: String,
+    /// Authorities.
+    pub references: Vec<String>,
+    /// Files that fire or stay silent.
+    pub examples: Vec<Example>,
+}
+
+/// An example of a rule.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Example {
+    /// Whether the rule must fire.
+    pub fires: bool,
+    /// Path and text of its files, places marked with ‹ and ›.
+    pub files: Vec<(String, String)>,
+    /// Why it only looks guilty.
+    pub because: String,
+}
