@@ -10,11 +10,14 @@
 //!
 //! Arrows go one way; `tests/architecture.rs` holds the table of who may use whom.
 
+pub mod catalog;
 pub mod discover;
 pub mod evaluate;
+pub mod extract;
 pub mod facts;
 pub mod finding;
 pub mod known;
+pub mod link;
 pub mod parse;
 pub mod quantity;
 pub mod rules;

@@ -1,0 +1,228 @@
+//! Hardware, drivers, images, frameworks and machines: the tables of `rules/catalog/`. Knows no files of the
+//! user, no facts and no rules.
+
+use crate::version::Version;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// A table: its rows by column name, read on first use.
+struct Table {
+    text: &'static str,
+    rows: OnceLock<Vec<Row>>,
+}
+
+/// A row: values by column.
+type Row = BTreeMap<&'static str, &'static str>;
+
+impl Table {
+    const fn new(text: &'static str) -> Self {
+        Self { text, rows: OnceLock::new() }
+    }
+
+    fn rows(&self) -> &[Row] {
+        self.rows.get_or_init(|| {
+            let mut lines = self.text.lines();
+            let header: Vec<&str> = lines.next().unwrap_or("").split(',').collect();
+            lines.map(|line| header.iter().copied().zip(fields(line)).collect()).collect()
+        })
+    }
+}
+
+/// The fields of a line; quotes are kept off. The tables hold no line ends and no quotes within fields.
+fn fields(line: &'static str) -> Vec<&'static str> {
+    let mut out = Vec::new();
+    let mut rest = line;
+    loop {
+        let (field, tail) = match rest.strip_prefix('"') {
+            Some(quoted) => match quoted.find('"') {
+                Some(end) => (&quoted[..end], quoted[end + 1..].strip_prefix(',')),
+                None => (quoted, None),
+            },
+            None => match rest.split_once(',') {
+                Some((field, tail)) => (field, Some(tail)),
+                None => (rest, None),
+            },
+        };
+        out.push(field);
+        match tail {
+            Some(tail) => rest = tail,
+            None => return out,
+        }
+    }
+}
+
+static GPU_ROWS: Table = Table::new(include_str!("../../rules/catalog/gpus.csv"));
+static GPU_NAMES: Table = Table::new(include_str!("../../rules/catalog/gpu_names.csv"));
+static INSTANCE_ROWS: Table = Table::new(include_str!("../../rules/catalog/instances.csv"));
+static PLATFORMS: Table = Table::new(include_str!("../../rules/catalog/platforms.csv"));
+
+/// A GPU model.
+#[derive(Debug, Clone)]
+pub struct Gpu {
+    /// Id, H100-SXM-80GB.
+    pub id: &'static str,
+    /// Product name.
+    pub name: &'static str,
+    /// nvidia, amd, google, aws, habana.
+    pub vendor: &'static str,
+    /// Architecture.
+    pub arch: &'static str,
+    /// Compute capability (NVIDIA).
+    pub compute_capability: Option<Version>,
+    /// Memory in MiB as nvidia-smi reports it.
+    pub memory_mib: Option<i64>,
+    /// Whether it has MIG.
+    pub mig: bool,
+    /// NVLink bandwidth in GB/s.
+    pub nvlink_gbs: Option<i64>,
+    /// Board power in watts.
+    pub tdp_w: Option<i64>,
+    /// Whether it is a data-center product.
+    pub datacenter: bool,
+    names: Vec<String>,
+}
+
+/// A machine type.
+#[derive(Debug, Clone)]
+pub struct Instance {
+    /// Its name.
+    pub name: &'static str,
+    /// Provider.
+    pub provider: &'static str,
+    /// Catalog id of its GPU.
+    pub gpu: &'static str,
+    /// GPUs.
+    pub gpu_count: Option<i64>,
+    /// vCPUs.
+    pub vcpus: Option<i64>,
+    /// Host memory in GiB.
+    pub memory_gib: Option<f64>,
+    /// Fabric, as the catalog names it.
+    pub rdma: &'static str,
+    /// Fabric devices.
+    pub rdma_nics: Option<i64>,
+    /// Whether its GPUs are joined by NVLink or NVSwitch.
+    pub nvlink: Option<bool>,
+}
+
+impl Instance {
+    /// Host memory in bytes.
+    pub fn memory_bytes(&self) -> Option<i64> {
+        self.memory_gib.map(|gib| (gib * f64::from(1u32 << 30)) as i64)
+    }
+
+    /// The fabric; `None` when the catalog does not say.
+    pub fn fabric(&self) -> Option<&'static str> {
+        (!self.rdma.is_empty()).then_some(self.rdma)
+    }
+
+    /// CPU architecture, where the name of the type tells.
+    pub fn arch(&self) -> Option<&'static str> {
+        None
+    }
+}
+
+fn get(row: &Row, column: &str) -> &'static str {
+    row.get(column).copied().unwrap_or("")
+}
+
+fn gpus() -> &'static [Gpu] {
+    static GPUS: OnceLock<Vec<Gpu>> = OnceLock::new();
+    GPUS.get_or_init(|| {
+        let read = |row: &Row| {
+            let text = |column| get(row, column);
+            let id = text("id");
+            let mut names: Vec<String> = vec![id.to_lowercase(), text("name").to_lowercase(), text("product_label").to_lowercase()];
+            for column in ["aliases", "gke_accelerators", "karpenter_name"] {
+                names.extend(text(column).split([' ', ';']).map(str::to_lowercase));
+            }
+            let labels = GPU_NAMES.rows().iter().filter(|r| get(r, "gpu") == id);
+            names.extend(labels.flat_map(|r| [get(r, "name").to_lowercase(), get(r, "product_label").to_lowercase()]));
+            names.retain(|n| !n.is_empty());
+            let label = text("product_label");
+            Gpu {
+                id,
+                name: text("name"),
+                vendor: text("vendor"),
+                arch: text("architecture"),
+                compute_capability: Version::parse(text("compute_capability")),
+                memory_mib: text("memory_mib").parse().ok().or_else(|| text("memory_gb").parse::<i64>().ok().map(|g| g * 1024)),
+                mig: text("mig") == "true",
+                nvlink_gbs: text("nvlink_gb_per_s").parse().ok(),
+                tdp_w: text("tdp_w").parse().ok(),
+                datacenter: !label.contains("GeForce") && !text("name").contains("GeForce") && !text("name").contains("TITAN"),
+                names,
+            }
+        };
+        GPU_ROWS.rows().iter().map(read).collect()
+    })
+}
+
+/// The GPU of a name: id, alias, product label (with sharing or MIG suffix), GKE, Karpenter or NVML name.
+pub fn gpu(name: &str) -> Option<&'static Gpu> {
+    let lower = name.trim().to_lowercase();
+    let plain = lower.strip_suffix("-shared").unwrap_or(&lower);
+    let plain = plain.split_once("-mig-").map_or(plain, |(head, _)| head);
+    gpus().iter().find(|g| g.names.iter().any(|n| n == plain))
+}
+
+fn instances() -> &'static BTreeMap<String, Instance> {
+    static INSTANCES: OnceLock<BTreeMap<String, Instance>> = OnceLock::new();
+    INSTANCES.get_or_init(|| {
+        let read = |row: &Row| {
+            let text = |column| get(row, column);
+            let nvlink = match (text("nvlink"), text("nvswitch")) {
+                ("true" | "yes", _) | (_, "true" | "yes") => Some(true),
+                ("", "") => None,
+                _ => Some(false),
+            };
+            let instance = Instance {
+                name: text("instance_type"),
+                provider: text("provider"),
+                gpu: text("gpu"),
+                gpu_count: text("gpu_count").parse().ok(),
+                vcpus: text("vcpu").parse().ok(),
+                memory_gib: text("memory_gib").parse().ok(),
+                rdma: text("rdma"),
+                rdma_nics: text("rdma_nics").parse().ok(),
+                nvlink,
+            };
+            (instance.name.to_lowercase(), instance)
+        };
+        INSTANCE_ROWS.rows().iter().map(read).collect()
+    })
+}
+
+/// The machine type of a name, SageMaker's `ml.` prefix aside.
+pub fn instance(name: &str) -> Option<&'static Instance> {
+    let lower = name.trim().to_lowercase();
+    instances().get(lower.strip_prefix("ml.").unwrap_or(&lower))
+}
+
+/// The GPU of a machine type.
+pub fn instance_gpu(name: &str) -> Option<&'static Gpu> {
+    gpu(instance(name)?.gpu)
+}
+
+/// The GPU that every machine type of an AWS family has.
+pub fn instance_family_gpu(family: &str) -> Option<&'static Gpu> {
+    let prefix = format!("{}.", family.to_lowercase());
+    let mut of_family = instances().range(prefix.clone()..).take_while(|(name, _)| name.starts_with(&prefix));
+    let first = of_family.next()?.1.gpu;
+    of_family.all(|(_, i)| i.gpu == first).then(|| gpu(first)).flatten()
+}
+
+/// The driver that a platform release installs by default; of the same minor release when it has no row.
+pub fn platform_driver(platform: &str, version: &str) -> Option<Version> {
+    let wanted = Version::parse(version)?;
+    let rows = PLATFORMS.rows().iter().filter(|r| get(r, "platform") == platform);
+    let dated: Vec<(Version, &'static str)> = rows.filter_map(|r| Some((Version::parse(get(r, "version"))?, get(r, "driver")))).collect();
+    let exact = dated.iter().find(|(v, _)| *v == wanted);
+    let same_minor = || dated.iter().filter(|(v, _)| v.release().get(..2) == wanted.release().get(..2)).max();
+    Version::parse(exact.or_else(same_minor)?.1)
+}
+
+/// The image family of a repository.
+pub fn image_family(_repository: &str) -> Option<&'static str> {
+    None
+}

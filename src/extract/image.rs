@@ -1,0 +1,173 @@
+//! Image references. Knows their grammar and the catalog's families; nothing of where they are written.
+
+use crate::facts::Image;
+use crate::known::{Fact, Why};
+use crate::parse::{View, placeholder};
+use crate::source::{Span, Traced};
+use std::ops::Range;
+
+/// The image at a place: a reference as text, or a map of registry, repository and tag as Helm values have it.
+pub fn at(view: View<'_>) -> Image {
+    match view.traced() {
+        Some(text) => reference(text),
+        None if view.node().is_some_and(|n| n.is_map()) => from_map(view),
+        None => {
+            let mut image = Image::blank(view.place());
+            image.reference = view.string();
+            image
+        }
+    }
+}
+
+/// The parts of a reference, each with its own place. A part with a placeholder is unknown, the others are not.
+pub fn reference(text: &Traced) -> Image {
+    let whole = text.text();
+    let mut image = Image::blank(text.whole());
+    image.reference = part(text, 0..whole.len());
+    if whole.is_empty() {
+        return image;
+    }
+    let (rest, digest) = match whole.find('@') {
+        Some(at) => (0..at, Some(at + 1..whole.len())),
+        None => (0..whole.len(), None),
+    };
+    let name = &whole[rest.clone()];
+    // A colon after the last slash starts the tag; `${X:-y}` and a registry's port hold colons too.
+    let slash = outside(name, '/').last().copied();
+    let colon = outside(name, ':').into_iter().rfind(|&c| slash.is_none_or(|s| c > s));
+    let path = 0..colon.unwrap_or(name.len());
+    if let Some(colon) = colon {
+        image.tag = part(text, colon + 1..name.len());
+    }
+    if let Some(digest) = digest {
+        image.digest = part(text, digest);
+    }
+    let first_slash = outside(&name[path.clone()], '/').first().copied();
+    let host = first_slash.filter(|&s| {
+        let head = &name[..s];
+        head.contains('.') || head.contains(':') || head == "localhost" || placeholder(head).is_some()
+    });
+    let repository = match host {
+        Some(slash) => {
+            image.registry = part(text, 0..slash);
+            slash + 1..path.end
+        }
+        None => {
+            image.registry = Fact::value("docker.io".to_owned(), text.span(path.clone()));
+            path
+        }
+    };
+    image.repository = part(text, repository).map(|r| r.strip_prefix("library/").map(str::to_owned).unwrap_or(r));
+    finish(&mut image);
+    image
+}
+
+/// Offsets of a character outside of `${…}`, `$(…)`, `{{…}}` and `<…>`.
+fn outside(text: &str, wanted: char) -> Vec<usize> {
+    let mut depth = 0i32;
+    let mut out = Vec::new();
+    for (i, c) in text.char_indices() {
+        match c {
+            '{' | '(' | '<' => depth += 1,
+            '}' | ')' | '>' => depth -= 1,
+            _ if c == wanted && depth == 0 => out.push(i),
+            _ => {}
+        }
+    }
+    out
+}
+
+fn part(text: &Traced, range: Range<usize>) -> Fact<String> {
+    let (value, span) = (&text.text()[range.clone()], text.span(range));
+    match placeholder(value) {
+        Some(why) => Fact::unknown(why, span),
+        None if value.is_empty() => Fact::absent(span),
+        None => Fact::value(value.to_owned(), span),
+    }
+}
+
+fn from_map(view: View<'_>) -> Image {
+    let Some(repository) = ["repository", "name", "image"].iter().map(|k| view.get(k)).find(|v| v.traced().is_some()) else {
+        return Image::blank(view.place());
+    };
+    let Some(text) = repository.traced() else { return Image::blank(view.place()) };
+    let mut image = reference(text);
+    let registry = view.get("registry").string();
+    if registry.get().is_some_and(|r| !r.is_empty()) {
+        image.registry = registry;
+    }
+    let tag = view.get("tag").string();
+    if !tag.is_absent() {
+        image.tag = tag;
+    }
+    let shown = match (image.repository.get(), image.tag.get()) {
+        (Some(repository), Some(tag)) => Some(format!("{repository}:{tag}")),
+        _ => None,
+    };
+    image.reference = match shown {
+        Some(shown) => Fact::value(shown, text.whole()),
+        None => Fact::unknown(Why::NotStated("the tag of the image".into()), text.whole()),
+    };
+    image.span = text.whole();
+    finish(&mut image);
+    image
+}
+
+fn finish(image: &mut Image) {
+    let (Some(registry), Some(repository)) = (image.registry.get(), image.repository.get()) else { return };
+    let full = full_name(registry, repository);
+    let family = crate::catalog::image_family(&full).map(|f| Fact::value(f.to_owned(), image.repository.span));
+    image.family = family.unwrap_or_else(|| Fact::unknown(Why::NotInCatalog(full.into()), image.repository.span));
+}
+
+/// The name as the catalog has it: Docker Hub's images without their host.
+pub fn full_name(registry: &str, repository: &str) -> String {
+    if matches!(registry, "docker.io" | "index.docker.io" | "registry-1.docker.io") {
+        repository.to_owned()
+    } else {
+        format!("{registry}/{repository}")
+    }
+}
+
+/// A place in a text for tests and launchers.
+pub fn text_span(text: &Traced) -> Span {
+    text.span(0..text.text().len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::SourceId;
+
+    fn read(text: &str) -> Image {
+        reference(&Traced::verbatim(text, Span::new(SourceId(0), 0..text.len()), 0))
+    }
+
+    #[test]
+    fn parts_have_their_own_places() {
+        let image = read("nvcr.io:443/nvidia/cuda:12.4.1-base@sha256:ab");
+        assert_eq!(image.registry.get().map(String::as_str), Some("nvcr.io:443"));
+        assert_eq!(image.repository.get().map(String::as_str), Some("nvidia/cuda"));
+        assert_eq!(image.tag.get().map(String::as_str), Some("12.4.1-base"));
+        assert_eq!(image.tag.span.range(), 24..35);
+        assert_eq!(image.digest.get().map(String::as_str), Some("sha256:ab"));
+    }
+
+    #[test]
+    fn nothing_is_invented() {
+        let image = read("ubuntu");
+        assert!(image.tag.is_absent());
+        assert_eq!(image.registry.get().map(String::as_str), Some("docker.io"));
+        assert_eq!(read("localhost:5000/a/b").repository.get().map(String::as_str), Some("a/b"));
+    }
+
+    #[test]
+    fn a_placeholder_hides_only_its_part() {
+        let image = read("${REG}/x/y:1.2");
+        assert!(image.registry.is_unknown());
+        assert_eq!(image.tag.get().map(String::as_str), Some("1.2"));
+        let image = read("vllm/vllm-openai:${TAG:-latest}");
+        assert!(image.tag.is_unknown());
+        assert_eq!(image.repository.get().map(String::as_str), Some("vllm/vllm-openai"));
+    }
+}
