@@ -102,12 +102,24 @@ fn breaks_yaml(text: &str) -> bool {
                 Some(_) => {}
                 None => quote = Some(open),
             },
-            Some(_) if starts_with_sign(value) => return true,
+            Some(_) if starts_with_sign(value) => {
+                if value.len() == content.len() || !is_lone_name(value) {
+                    return true;
+                }
+            }
             Some('[' | '{') if has_sign_outside_quotes(value) => return true,
             Some(_) => {}
         }
     }
     false
+}
+
+/// `{{ name }}` as a whole value: YAML reads it, as a mapping that stands for nothing else.
+fn is_lone_name(value: &str) -> bool {
+    let Some((name, rest)) = value.strip_prefix("{{").and_then(|v| v.split_once("}}")) else { return false };
+    let rest = rest.trim_start();
+    let letter = |c: char| c.is_ascii_alphanumeric() || "_.$".contains(c);
+    name.trim().starts_with(letter) && name.trim().chars().all(letter) && (rest.is_empty() || rest.starts_with('#'))
 }
 
 /// What stands after the dashes, the key, tags and anchors of a line, with the indentation of the innermost.
@@ -206,6 +218,7 @@ mod tests {
             "{\"a\": \"{{ x }}\",\n \"b\": [\"{{ y }}\"]}\n",
             "a: 'it''s {{ x }}'\n",
             "a: {b: {c: {}}}\n",
+            "image: {{ .Values.image }} # note\n- {{NAME}}\n",
         ] {
             assert_eq!(of("a.yaml", text), None, "{text}");
         }
@@ -215,14 +228,16 @@ mod tests {
     fn actions_that_yaml_would_misread_make_a_template() {
         for text in [
             "{{- if .Values.gpu }}\na: 1\n{{- end }}\n",
-            "image: {{ .Values.image }}\n",
-            "- {{ .Values.image }}\n",
+            "image: {{ .Values.image | quote }}\n",
+            "image: {{ .Values.image }}:{{ .Values.tag }}\n",
+            "- {{ include \"x\" . }}\n",
+            "{{ .Values.all }}\n",
             "args: [{{ .x }}]\n",
             "env: {a: {{ .x }}}\n",
             "image: \"{{ .Values.image | default \"x\" }}\"\n",
             "run: |\n  a\n{{ end }}\n",
-            "a: !Sub {{ x }}\n",
-            "\"quoted\": {{ x }}\n",
+            "a: !Sub {{- x }}\n",
+            "\"quoted\": {{ x | y }}\n",
         ] {
             assert_eq!(of("a.yaml", text), Some(Template::Go), "{text}");
         }
@@ -232,7 +247,7 @@ mod tests {
     fn the_language_is_named() {
         assert_eq!(of("chart/templates/a.yaml", "image: \"{{ .Values.x }}\"\n"), Some(Template::Helm));
         assert_eq!(of("chart/templates/a.yaml", "a: 1\n"), None);
-        assert_eq!(of("a.yaml.j2", "a: {{ x }}\n"), Some(Template::Jinja));
+        assert_eq!(of("a.yaml.j2", "a: {{ x | y }}\n"), Some(Template::Jinja));
         assert_eq!(of("a.yaml", "{% if x %}\na: {{ x }}\n{% endif %}\n"), Some(Template::Jinja));
         assert_eq!(of("a.yaml.tftpl", "%{ if x }\na: ${x}\n%{ endif }\n"), Some(Template::Terraform));
         assert_eq!(of("Dockerfile.j2", "FROM x\n{% if gpu %}\nRUN y\n{% endif %}\n"), Some(Template::Jinja));

@@ -1,8 +1,11 @@
 //! YAML and JSON text into a [`Tree`]. The only module that knows the YAML parser underneath.
 
+mod errors;
+
 use super::{Builder, Dialect, Entry, Node, NodeId, NodeKind, Problem, Tree};
+use crate::known::Why;
 use crate::source::{Piece, SourceId, Span, Traced};
-use granit_parser::{Event, Options, Parser, ScalarStyle, StructureStyle, Tag};
+use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, StructureStyle, Tag};
 use std::collections::BTreeMap;
 
 /// Deepest nesting that is read; deeper text is a problem, not a stack overflow.
@@ -26,7 +29,7 @@ pub fn parse(source: SourceId, text: &str, dialect: Dialect) -> Tree {
             Some(Ok((event, span))) => reader.event(event, span.byte_range().unwrap_or(0..0)),
             Some(Err(error)) => {
                 let at = error.marker().byte_offset().unwrap_or(0);
-                reader.broken(at, &error.info());
+                reader.broken(at, error.kind());
                 match parser.proceed_next_document() {
                     Ok(true) => {}
                     Ok(false) | Err(_) => break,
@@ -107,38 +110,18 @@ impl Reader<'_> {
         range: std::ops::Range<usize>,
     ) {
         let implicit_null = style == ScalarStyle::Plain && value == "~" && range.is_empty();
-        let range = self.trimmed(range);
-        let end = range.end;
-        let span = self.span(range.clone());
+        let written = self.text.get(range.clone()).unwrap_or("");
+        // A block scalar's range runs into the indentation of the next line.
+        let end = range.start + written.trim_end().len();
+        let span = self.span(range.start..end);
         let kind = if implicit_null {
             NodeKind::Null
         } else {
-            NodeKind::Scalar { text: self.traced(value, style, span), plain: style == ScalarStyle::Plain }
+            NodeKind::Scalar { text: traced(value, style, span, written), plain: style == ScalarStyle::Plain }
         };
         let id = self.builder.add(kind, span);
         self.mark(id, anchor, tag);
         self.attach(id, end);
-    }
-
-    /// A block scalar's range runs into the indentation of the next line.
-    fn trimmed(&self, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
-        let text = self.text.get(range.clone()).unwrap_or("");
-        range.start..range.start + text.trim_end().len()
-    }
-
-    fn traced(&self, value: &str, style: ScalarStyle, span: Span) -> Traced {
-        let written = self.text.get(span.range()).unwrap_or("");
-        let start = span.start as usize;
-        match style {
-            ScalarStyle::Plain if written == value => Traced::verbatim(value, span, start),
-            ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted
-                if written.len() == value.len() + 2 && written.get(1..written.len() - 1) == Some(value) =>
-            {
-                Traced::verbatim(value, span, start + 1)
-            }
-            ScalarStyle::Literal => Traced::pieced(value, span, literal_pieces(value, written, start)),
-            _ => Traced::opaque(value, span),
-        }
     }
 
     fn alias(&mut self, anchor: usize, range: std::ops::Range<usize>) {
@@ -164,11 +147,15 @@ impl Reader<'_> {
     fn close(&mut self, end: usize) {
         let Some(open) = self.stack.pop() else { return };
         let end = if open.flow { end.max(open.end) } else { open.end };
+        let span = self.span(open.start..end);
         let kind = match open.children {
             Children::Seq(items) => NodeKind::Seq(items),
+            // `{{ name }}` without quotes: to YAML a mapping with a mapping for its key.
+            Children::Map { .. } if open.flow && self.text[span.range()].starts_with("{{") => {
+                NodeKind::Unknown(Why::Template)
+            }
             Children::Map { entries, .. } => NodeKind::Map(entries),
         };
-        let span = self.span(open.start..end);
         self.builder.set(open.id, kind, span);
         self.attach(open.id, end);
     }
@@ -208,38 +195,67 @@ impl Reader<'_> {
     }
 
     /// Gives the current document up.
-    fn broken(&mut self, at: usize, why: &str) {
+    fn broken(&mut self, at: usize, why: &ErrorKind) {
         self.stack.clear();
         self.anchors.clear();
         let place = super::visible(self.text, at..at);
-        let why = if why.is_empty() { "syntax error" } else { why };
-        self.problem(place, format!("not valid YAML: {why}"));
+        let syntax = if self.builder.tree().dialect == Dialect::Typed { "JSON" } else { "YAML" };
+        self.problem(place, format!("not valid {syntax}: {}", errors::say(why)));
+    }
+}
+
+/// `written` is the text under `whole`, or runs on into the white space after it.
+fn traced(value: &str, style: ScalarStyle, whole: Span, written: &str) -> Traced {
+    let start = whole.start as usize;
+    let content = match style {
+        ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => {
+            written.get(1..written.len().saturating_sub(1)).map(|content| (start + 1, content))
+        }
+        _ => Some((start, written)),
+    };
+    match (style, content) {
+        (ScalarStyle::Literal, _) => Traced::pieced(value, whole, literal_pieces(value, written, start)),
+        (_, Some((at, content))) if content == value => Traced::verbatim(value, whole, at),
+        (_, Some((at, content))) => match folded_pieces(value, content, at) {
+            Some(pieces) => Traced::pieced(value, whole, pieces),
+            None => Traced::opaque(value, whole),
+        },
+        _ => Traced::opaque(value, whole),
     }
 }
 
 /// Maps every line of a literal block scalar to the source line it was written on.
 fn literal_pieces(value: &str, written: &str, start: usize) -> Vec<Piece> {
-    // The range starts with the content of the first line; a header would mean that there is no content.
-    if written.starts_with('|') && !value.starts_with('|') {
-        return Vec::new();
-    }
-    let mut source_lines = Vec::new();
-    let mut offset = 0;
-    for line in written[offset..].split_inclusive('\n') {
-        source_lines.push((offset, line.trim_end_matches(['\n', '\r'])));
-        offset += line.len();
-    }
     let mut pieces = Vec::new();
-    let mut at = 0;
-    for (line, (offset, written)) in value.split_inclusive('\n').zip(source_lines) {
+    let (mut at, mut offset) = (0, 0);
+    for (line, written) in value.split_inclusive('\n').zip(written.split_inclusive('\n')) {
         let content = line.trim_end_matches(['\n', '\r']);
-        if !written.ends_with(content) {
+        let Some(indent) = written.trim_end_matches(['\n', '\r']).strip_suffix(content) else {
             return Vec::new();
-        }
-        pieces.push(Piece { at: at as u32, source: (start + offset + written.len() - content.len()) as u32 });
+        };
+        pieces.push(Piece { at: at as u32, source: (start + offset + indent.len()) as u32 });
         at += line.len();
+        offset += written.len();
     }
     pieces
+}
+
+/// Maps what was written on each line of a scalar whose line ends were folded; `None` if more than white space was
+/// changed (escapes).
+fn folded_pieces(value: &str, written: &str, start: usize) -> Option<Vec<Piece>> {
+    let mut pieces = Vec::new();
+    let (mut at, mut offset) = (0, 0);
+    for line in written.split_inclusive('\n') {
+        let content = line.trim();
+        if !content.is_empty() {
+            at += value[at..].len() - value[at..].trim_start().len();
+            let source = start + offset + line.len() - line.trim_start().len();
+            pieces.push(Piece { at: at as u32, source: source as u32 });
+            at += value[at..].strip_prefix(content).map(|_| content.len())?;
+        }
+        offset += line.len();
+    }
+    value[at..].trim().is_empty().then_some(pieces)
 }
 
 /// Keys written twice in one mapping, with both places. A merged key that is overridden is no duplicate.
@@ -309,6 +325,56 @@ mod tests {
     }
 
     #[test]
+    fn folded_lines_lead_back_to_where_they_were_written() {
+        let text = "args: >-\n  vllm serve x\n  --port 1\n\n  end  \nplain: one\n  two\nquoted: \"three\n  four\"\n\
+                    tail: |\n  a  \n  b  ";
+        let tree = read(text);
+        let root = root(&tree).expect("a document");
+        for (key, word) in [("args", "--port"), ("args", "end"), ("plain", "two"), ("quoted", "four"), ("tail", "b")] {
+            let traced = root.get(key).and_then(Node::traced).expect("a scalar");
+            let at = traced.text().find(word).expect("the word");
+            assert_eq!(slice(text, traced.span(at..at + word.len())), word);
+        }
+    }
+
+    #[test]
+    fn escapes_are_labelled_as_a_whole() {
+        let text = "a: \"x\\ty\"\nb: 'it''s'\n";
+        let tree = read(text);
+        let root = root(&tree).expect("a document");
+        for (key, whole) in [("a", "\"x\\ty\""), ("b", "'it''s'")] {
+            let traced = root.get(key).and_then(Node::traced).expect("a scalar");
+            assert_eq!(slice(text, traced.span(1..2)), whole);
+        }
+    }
+
+    #[test]
+    fn unquoted_template_values_are_unknown() {
+        let text = "image: {{ .Values.x }}\nargs: [{{name}}, a]\nempty: {}\nnested: {a: {b: 1}}\n";
+        let tree = read(text);
+        let root = root(&tree).expect("a document");
+        let image = root.get("image").expect("image");
+        assert_eq!(image.kind(), &NodeKind::Unknown(Why::Template));
+        assert_eq!(slice(text, image.span()), "{{ .Values.x }}");
+        assert!(matches!(root.get("args").and_then(|a| a.items().next()).expect("a").kind(), NodeKind::Unknown(_)));
+        assert!(root.get("empty").expect("empty").is_map());
+        assert_eq!(root.path("nested.a.b").and_then(Node::as_int), Some(1));
+    }
+
+    #[test]
+    fn errors_say_what_to_look_for() {
+        let message = |text: &str| read(text).problems.first().map(|p| p.message.clone()).unwrap_or_default();
+        assert!(message("a:\n  - b\n c: 1\n").contains("indented"));
+        assert!(message("a: b: c\n").contains("inside another value"));
+        assert!(message("a: [1, 2\n").contains('['));
+        assert!(message("a: \"x\n").contains("quote"));
+        assert!(message("a:\n\t- b\n").contains("tab"), "{}", message("a:\n\t- b\n"));
+        assert!(message(&"[".repeat(300)).contains("nested"));
+        let json = parse(SourceId(0), "{\"a\": 1}\n{\"b\": 2}\n", Dialect::Typed);
+        assert!(json.problems[0].message.contains("JSON"));
+    }
+
+    #[test]
     fn a_broken_document_does_not_lose_the_others() {
         let tree = read("a: [1\n---\nb: 2\n---\n  c: {\n---\nd: 4\n");
         assert_eq!(tree.problems.len(), 2);
@@ -347,7 +413,6 @@ mod tests {
         assert!(tree.problems.is_empty() && tree.len() < 1000);
         let long = format!("a: \"{}\"", "x".repeat(6_000_000));
         assert_eq!(root(&read(&long)).and_then(|r| r.get("a")).and_then(Node::text).map(str::len), Some(6_000_000));
-        read("image: {{ .Values.x }}\n");
         read("a: \u{1b}[31m\n");
     }
 
