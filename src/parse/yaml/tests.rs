@@ -1,0 +1,208 @@
+use super::*;
+use crate::parse::scalar::Scalar;
+
+fn read(text: &str) -> Tree {
+    parse(SourceId(0), text, Dialect::Kubernetes)
+}
+
+fn slice(text: &str, span: Span) -> &str {
+    &text[span.range()]
+}
+
+#[test]
+fn spans_slice_to_what_was_written() {
+    let text = "\u{feff}a: 'x y' # note\nb:\n  - \"é\"\n  - {c: 1, d: }\ne:\n";
+    let tree = read(text);
+    assert!(tree.problems.is_empty(), "{:?}", tree.problems);
+    let root = root(&tree).expect("a document");
+    assert_eq!(slice(text, root.get("a").expect("a").span()), "'x y'");
+    let items: Vec<_> = root.get("b").expect("b").items().collect();
+    assert_eq!(slice(text, items[0].span()), "\"é\"");
+    assert_eq!(slice(text, items[1].span()), "{c: 1, d: }");
+    assert!(root.get("e").expect("e").is_null());
+    assert!(items[1].get("d").expect("d").is_null());
+    assert_eq!(slice(text, tree.comments[0]), "# note");
+    let word = items[0].traced().expect("text").span(0..2);
+    assert_eq!(slice(text, word), "é");
+}
+
+#[test]
+fn block_scalars_lead_back_to_their_lines() {
+    let text = "run: |\n  pip install torch\n\n    vllm serve x\nnext: 1\n";
+    let tree = read(text);
+    let run = root(&tree).and_then(|r| r.get("run")).expect("run");
+    let value = run.text().expect("text");
+    assert_eq!(value, "pip install torch\n\n  vllm serve x\n");
+    let at = value.find("serve").expect("serve");
+    assert_eq!(slice(text, run.traced().expect("traced").span(at..at + 5)), "serve");
+    assert!(slice(text, run.span()).ends_with("serve x"));
+}
+
+#[test]
+fn folded_lines_lead_back_to_where_they_were_written() {
+    let text = "args: >-\n  vllm serve x\n  --port 1\n\n  end  \nplain: one\n  two\nquoted: \"three\n  four\"\n\
+                tail: |\n  a  \n  b  ";
+    let tree = read(text);
+    let root = root(&tree).expect("a document");
+    for (key, word) in [("args", "--port"), ("args", "end"), ("plain", "two"), ("quoted", "four"), ("tail", "b")] {
+        let traced = root.get(key).and_then(Node::traced).expect("a scalar");
+        let at = traced.text().find(word).expect("the word");
+        assert_eq!(slice(text, traced.span(at..at + word.len())), word);
+    }
+}
+
+#[test]
+fn escapes_are_labelled_as_a_whole() {
+    let text = "a: \"x\\ty\"\nb: 'it''s'\n";
+    let tree = read(text);
+    let root = root(&tree).expect("a document");
+    for (key, whole) in [("a", "\"x\\ty\""), ("b", "'it''s'")] {
+        let traced = root.get(key).and_then(Node::traced).expect("a scalar");
+        assert_eq!(slice(text, traced.span(1..2)), whole);
+    }
+}
+
+#[test]
+fn unquoted_template_values_are_unknown() {
+    let text = "image: {{ .Values.x }}\nargs: [{{name}}, a]\nempty: {}\nnested: {a: {b: 1}}\n";
+    let tree = read(text);
+    let root = root(&tree).expect("a document");
+    let image = root.get("image").expect("image");
+    assert_eq!(image.kind(), &NodeKind::Unknown(Why::Template));
+    assert_eq!(slice(text, image.span()), "{{ .Values.x }}");
+    assert!(matches!(root.get("args").and_then(|a| a.items().next()).expect("a").kind(), NodeKind::Unknown(_)));
+    assert!(root.get("empty").expect("empty").is_map());
+    assert_eq!(root.path("nested.a.b").and_then(Node::as_int), Some(1));
+}
+
+#[test]
+fn errors_say_what_to_look_for() {
+    let message = |text: &str| read(text).problems.first().map(|p| p.message.clone()).unwrap_or_default();
+    assert!(message("a:\n  - b\n c: 1\n").contains("indented"));
+    assert!(message("a: b: c\n").contains("inside another value"));
+    assert!(message("a: [1, 2\n").contains('['));
+    assert!(message("a: \"x\n").contains("quote"));
+    assert!(message("a:\n\t- b\n").contains("tab"), "{}", message("a:\n\t- b\n"));
+    assert!(message(&"[".repeat(300)).contains("nested"));
+    let json = parse(SourceId(0), "{\"a\": 1}\n{\"b\": 2}\n", Dialect::Typed);
+    assert!(json.problems[0].message.contains("JSON"));
+}
+
+#[test]
+fn a_broken_document_does_not_lose_the_others() {
+    let tree = read("a: [1\n---\nb: 2\n---\n  c: {\n---\nd: 4\n");
+    assert_eq!(tree.problems.len(), 2);
+    let keys: Vec<_> = tree.roots().map(|r| r.entries()[0].0.text().unwrap_or("")).collect();
+    assert_eq!(keys, ["b", "d"]);
+}
+
+#[test]
+fn merges_and_aliases_are_followed_and_cycles_refused() {
+    let tree = read("x: &x {a: 1, b: 2}\ny:\n  <<: *x\n  b: 3\n");
+    let y = root(&tree).and_then(|r| r.get("y")).expect("y");
+    assert_eq!(y.get("a").and_then(Node::as_int), Some(1));
+    assert_eq!(y.get("b").and_then(Node::as_int), Some(3));
+    assert_eq!(y.entries().len(), 2);
+    assert!(duplicate_keys(&tree).is_empty());
+    assert_eq!(read("&a [*a]").problems.len(), 1);
+}
+
+#[test]
+fn duplicates_are_told_with_both_places() {
+    let text = "a: 1\nb: 2\na: 3\n";
+    let found = duplicate_keys(&read(text));
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].1.start, found[0].2.start), (0, 10));
+}
+
+#[test]
+fn hostile_input_ends_quickly_with_a_problem() {
+    assert!(!read(&"[".repeat(200_000)).problems.is_empty());
+    assert!(!read(&"- ".repeat(200_000)).problems.is_empty());
+    let mut bomb = String::from("a0: &a0 [x, x]\n");
+    for i in 1..40 {
+        bomb.push_str(&format!("a{i}: &a{i} [*a{}, *a{}]\n", i - 1, i - 1));
+    }
+    let tree = read(&bomb);
+    assert!(tree.problems.is_empty() && tree.len() < 1000);
+    let long = format!("a: \"{}\"", "x".repeat(6_000_000));
+    assert_eq!(root(&read(&long)).and_then(|r| r.get("a")).and_then(Node::text).map(str::len), Some(6_000_000));
+    read("a: \u{1b}[31m\n");
+}
+
+#[test]
+fn json_is_read_with_the_same_spans() {
+    let text = "{\"a\": [1, true, null, \"x\"],\n\t\"b\": -1.5e3}";
+    let tree = parse(SourceId(0), text, Dialect::Typed);
+    assert!(tree.problems.is_empty(), "{:?}", tree.problems);
+    let root = root(&tree).expect("a document");
+    assert_eq!(root.get("b").and_then(Node::scalar), Some(Scalar::Float(-1500.0)));
+    assert_eq!(slice(text, root.get("b").expect("b").span()), "-1.5e3");
+}
+
+#[test]
+fn values_agree_with_another_parser() {
+    let text = "a: |-\n  x\n  y\nb: >\n  folded\n  text\nc: [1, 'two', \"th\\tree\"]\nd: {e: null}\n";
+    let tree = parse(SourceId(0), text, Dialect::Core);
+    let theirs: serde_yaml::Value = serde_yaml::from_str(text).expect("valid");
+    let root = root(&tree).expect("a document");
+    assert_eq!(root.get("a").and_then(Node::text), theirs["a"].as_str());
+    assert_eq!(root.get("b").and_then(Node::text), theirs["b"].as_str());
+    let items: Vec<_> = root.get("c").expect("c").items().collect();
+    assert_eq!(items[2].text(), theirs["c"][2].as_str());
+}
+
+/// Documents with what is easily misplaced: line ends, byte order marks, multibyte text, comments, tags, anchors.
+const TRICKY: &[&str] = &[
+    "\u{feff}a: 1 # é\r\nb: |\r\n  one\r\n  two\r\nc: >\r\n  three\r\n  four\r\n",
+    "# only a comment\n---\n---\na: &x 'é'\nb: &x \"ü\"\nc: *x\n...\n",
+    "? complex key\n: - a\n  - b: c\n    d: |2-\n        kept\n      more\n\n",
+    "Type: !Sub '${A}-x'\nList: !GetAtt [A, B]\nMap: !Join\n  - ','\n  - [a, !Ref B]\n",
+    "nvidia.com/gpu : \"8\"\nempty:\n- \n- ~\n- ''\n- ! x\n",
+    "{\"a\":[1,2,{\"b\":\"c\\u00e9\"}],\n\t\"d\":null}",
+    "a: word\n  and more\n\n  after a gap # end\nb: 'x\n\n  y'\n",
+];
+
+#[test]
+fn every_word_is_found_where_its_span_points() {
+    for text in TRICKY {
+        let tree = read(text);
+        assert!(tree.problems.is_empty(), "{text:?}: {:?}", tree.problems);
+        for node in tree.nodes() {
+            assert!(text.get(node.span().range()).is_some(), "{text:?}: {node:?}");
+            let Some(traced) = node.traced() else { continue };
+            for word in traced.text().split_whitespace() {
+                // The offset of the word in the scalar, by address: words may repeat.
+                let at = word.as_ptr() as usize - traced.text().as_ptr() as usize;
+                let span = traced.span(at..at + word.len());
+                assert!(span == traced.whole() || slice(text, span) == word, "{text:?}: {word} at {span:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn containers_reach_around_their_children() {
+    for text in TRICKY {
+        let tree = read(text);
+        for node in tree.nodes() {
+            for (key, value) in node.entries() {
+                assert!(node.span().contains(key.span()) && node.span().contains(value.span()), "{text:?}: {node:?}");
+            }
+            for item in node.items() {
+                assert!(node.span().contains(item.span()), "{text:?}: {node:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn tags_stay_as_written_and_anchors_may_repeat() {
+    let tree = read(TRICKY[3]);
+    let top = root(&tree).expect("a document");
+    assert_eq!(top.get("Type").and_then(Node::tag), Some("!Sub"));
+    assert_eq!(top.get("List").and_then(Node::tag), Some("!GetAtt"));
+    let tree = read(TRICKY[1]);
+    let last = tree.roots().last().expect("a document");
+    assert_eq!(last.get("c").and_then(Node::text), Some("ü"));
+}
