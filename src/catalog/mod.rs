@@ -132,7 +132,8 @@ fn gpus() -> &'static [Gpu] {
         let read = |row: &Row| {
             let text = |column| get(row, column);
             let id = text("id");
-            let mut names: Vec<String> = vec![id.to_lowercase(), text("name").to_lowercase(), text("product_label").to_lowercase()];
+            let mut names: Vec<String> =
+                vec![id.to_lowercase(), text("name").to_lowercase(), text("product_label").to_lowercase()];
             for column in ["aliases", "gke_accelerators", "karpenter_name"] {
                 names.extend(text(column).split([' ', ';']).map(str::to_lowercase));
             }
@@ -146,11 +147,16 @@ fn gpus() -> &'static [Gpu] {
                 vendor: text("vendor"),
                 arch: text("architecture"),
                 compute_capability: Version::parse(text("compute_capability")),
-                memory_mib: text("memory_mib").parse().ok().or_else(|| text("memory_gb").parse::<i64>().ok().map(|g| g * 1024)),
+                memory_mib: text("memory_mib")
+                    .parse()
+                    .ok()
+                    .or_else(|| text("memory_gb").parse::<i64>().ok().map(|g| g * 1024)),
                 mig: text("mig") == "true",
                 nvlink_gbs: text("nvlink_gb_per_s").parse().ok(),
                 tdp_w: text("tdp_w").parse().ok(),
-                datacenter: !label.contains("GeForce") && !text("name").contains("GeForce") && !text("name").contains("TITAN"),
+                datacenter: !label.contains("GeForce")
+                    && !text("name").contains("GeForce")
+                    && !text("name").contains("TITAN"),
                 names,
             }
         };
@@ -216,7 +222,8 @@ pub fn instance_family_gpu(family: &str) -> Option<&'static Gpu> {
 pub fn platform_driver(platform: &str, version: &str) -> Option<Version> {
     let wanted = Version::parse(version)?;
     let rows = PLATFORMS.rows().iter().filter(|r| get(r, "platform") == platform);
-    let dated: Vec<(Version, &'static str)> = rows.filter_map(|r| Some((Version::parse(get(r, "version"))?, get(r, "driver")))).collect();
+    let dated: Vec<(Version, &'static str)> =
+        rows.filter_map(|r| Some((Version::parse(get(r, "version"))?, get(r, "driver")))).collect();
     let exact = dated.iter().find(|(v, _)| *v == wanted);
     let same_minor = || dated.iter().filter(|(v, _)| v.release().get(..2) == wanted.release().get(..2)).max();
     Version::parse(exact.or_else(same_minor)?.1)
@@ -225,4 +232,102 @@ pub fn platform_driver(platform: &str, version: &str) -> Option<Version> {
 /// The image family of a repository.
 pub fn image_family(_repository: &str) -> Option<&'static str> {
     None
+}
+
+static ACCELERATORS: Table = Table::new(include_str!("../../rules/catalog/accelerator_resources.csv"));
+
+/// An extended resource that stands for accelerators.
+#[derive(Debug, Clone, Copy)]
+pub struct Accelerator {
+    /// nvidia, amd, intel, google, aws, habana …
+    pub vendor: &'static str,
+    /// Whether its quantity counts devices (else memory, cores or percent of one).
+    pub devices: bool,
+}
+
+/// The accelerator behind an extended resource name; a pattern ends in `*`.
+pub fn accelerator(resource: &str) -> Option<Accelerator> {
+    let row = ACCELERATORS.rows().iter().find(|r| match get(r, "resource").strip_suffix('*') {
+        Some(prefix) => resource.starts_with(prefix),
+        None => resource == get(r, "resource"),
+    })?;
+    Some(Accelerator { vendor: get(row, "vendor"), devices: get(row, "unit") == "device" })
+}
+
+static SERVERS: Table = Table::new(include_str!("../../rules/catalog/servers.csv"));
+static LAUNCH_FLAGS: Table = Table::new(include_str!("../../rules/catalog/launch_flags.csv"));
+
+/// An inference server, a notebook server or another program that listens.
+#[derive(Debug, Clone, Copy)]
+pub struct Server {
+    /// Its name in the vocabulary: vllm, sglang, tgi …
+    pub engine: &'static str,
+    /// Whether it serves a model.
+    pub serves: bool,
+    /// Its default port.
+    pub port: Option<i64>,
+    /// Path of its health check.
+    pub health_path: &'static str,
+    /// Flags that give it a credential to ask for, space separated.
+    pub auth_flags: &'static str,
+    /// Variables that do.
+    pub auth_envs: &'static str,
+    /// What the names of its metrics start with.
+    pub metric_prefix: &'static str,
+    programs: &'static str,
+    images: &'static str,
+}
+
+fn servers() -> impl Iterator<Item = Server> {
+    SERVERS.rows().iter().map(|row| Server {
+        engine: get(row, "engine"),
+        serves: get(row, "serves") == "yes",
+        port: get(row, "port").parse().ok(),
+        health_path: get(row, "health_path"),
+        auth_flags: get(row, "auth_flags"),
+        auth_envs: get(row, "auth_envs"),
+        metric_prefix: get(row, "metric_prefix"),
+        programs: get(row, "programs"),
+        images: get(row, "images"),
+    })
+}
+
+/// The server of an engine name.
+pub fn server(engine: &str) -> Option<Server> {
+    servers().find(|s| s.engine == engine)
+}
+
+/// The server that a program or Python module starts.
+pub fn server_of_program(program: &str) -> Option<Server> {
+    servers().find(|s| s.programs.split_whitespace().any(|p| p == program))
+}
+
+/// The server that an image starts by itself.
+pub fn server_of_image(name: &str) -> Option<Server> {
+    servers().find(|s| s.images.split_whitespace().any(|part| name.contains(part)))
+}
+
+/// The server whose metrics have this name.
+pub fn server_of_metric(metric: &str) -> Option<Server> {
+    servers().find(|s| !s.metric_prefix.is_empty() && metric.contains(s.metric_prefix))
+}
+
+/// A flag of a launcher that states a fact.
+#[derive(Debug, Clone, Copy)]
+pub struct LaunchFlag {
+    /// Field of the launch.
+    pub field: &'static str,
+    /// Names of the flag without dashes, space separated.
+    pub flags: &'static str,
+    /// Variables that stand for it.
+    pub envs: &'static str,
+}
+
+/// The flags of an engine.
+pub fn launch_flags(engine: &str) -> impl Iterator<Item = LaunchFlag> {
+    LAUNCH_FLAGS.rows().iter().filter(move |r| get(r, "engine") == engine).map(|row| LaunchFlag {
+        field: get(row, "field"),
+        flags: get(row, "flags"),
+        envs: get(row, "envs"),
+    })
 }

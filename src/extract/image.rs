@@ -87,7 +87,8 @@ fn part(text: &Traced, range: Range<usize>) -> Fact<String> {
 }
 
 fn from_map(view: View<'_>) -> Image {
-    let Some(repository) = ["repository", "name", "image"].iter().map(|k| view.get(k)).find(|v| v.traced().is_some()) else {
+    let Some(repository) = ["repository", "name", "image"].iter().map(|k| view.get(k)).find(|v| v.traced().is_some())
+    else {
         return Image::blank(view.place());
     };
     let Some(text) = repository.traced() else { return Image::blank(view.place()) };

@@ -25,7 +25,8 @@ pub fn sources(facts: &Facts) -> Vec<DriverSource> {
         origin: "configuration",
         driver: c.driver.clone(),
     });
-    let charts = facts.releases.iter().filter(|r| r.chart.get().is_some_and(|c| c == "gpu-operator")).filter_map(|r| release(r));
+    let charts =
+        facts.releases.iter().filter(|r| r.chart.get().is_some_and(|c| c == "gpu-operator")).filter_map(|r| release(r));
     let policies = facts.objects.iter().filter_map(|o| policy(o));
     declared.chain(charts).chain(policies).collect()
 }
@@ -46,10 +47,11 @@ fn release(release: &HelmRelease) -> Option<DriverSource> {
     if let Some(version) = decide("version") {
         return Some(DriverSource { file, origin, driver: version.parse(driver_version) });
     }
-    let driver = release.version.clone().and_then(|chart| match catalog::platform_driver("gpu-operator", &chart.to_string()) {
-        Some(driver) => Known::Value(driver),
-        None => Known::Unknown(Why::NotInCatalog(format!("gpu-operator {chart}").into())),
-    });
+    let driver =
+        release.version.clone().and_then(|chart| match catalog::platform_driver("gpu-operator", &chart.to_string()) {
+            Some(driver) => Known::Value(driver),
+            None => Known::Unknown(Why::NotInCatalog(format!("gpu-operator {chart}").into())),
+        });
     if driver.is_absent() {
         return None;
     }

@@ -1,8 +1,8 @@
 //! The node that a pod lands on: the pools that its selectors allow, and what all of them agree on.
 
 use super::driver::{self, DriverSource};
-use super::pools::{gpu_facts, most_gpus};
 use super::nearest;
+use super::pools::{gpu_facts, most_gpus};
 use crate::catalog;
 use crate::facts::{Cluster, Facts, Gpu, Node, NodePool, Pod};
 use crate::known::{Fact, Known, Why};
@@ -85,14 +85,20 @@ fn offers(pool: &NodePool, key: &str, values: &[String]) -> bool {
         "cloud.google.com/gke-accelerator" => {
             is(&pool.platform, "gke") && (among(&pool.accelerator) && values.iter().any(gpu_is))
         }
-        "eks.amazonaws.com/nodegroup" | "alpha.eksctl.io/nodegroup-name" => is(&pool.platform, "eks") && among(&pool.name),
+        "eks.amazonaws.com/nodegroup" | "alpha.eksctl.io/nodegroup-name" => {
+            is(&pool.platform, "eks") && among(&pool.name)
+        }
         "agentpool" | "kubernetes.azure.com/agentpool" => is(&pool.platform, "aks") && among(&pool.name),
-        "karpenter.sh/nodepool" | "karpenter.sh/provisioner-name" => is(&pool.platform, "karpenter") && among(&pool.name),
+        "karpenter.sh/nodepool" | "karpenter.sh/provisioner-name" => {
+            is(&pool.platform, "karpenter") && among(&pool.name)
+        }
         "nvidia.com/gpu.product" | "karpenter.k8s.aws/instance-gpu-name" => values.iter().any(gpu_is),
         "cloud.google.com/gke-spot" | "cloud.google.com/gke-provisioning" => {
             is(&pool.platform, "gke") && pool.spot.get().is_none_or(|&spot| spot)
         }
-        "kubernetes.azure.com/scalesetpriority" => is(&pool.platform, "aks") && pool.spot.get().is_none_or(|&spot| spot),
+        "kubernetes.azure.com/scalesetpriority" => {
+            is(&pool.platform, "aks") && pool.spot.get().is_none_or(|&spot| spot)
+        }
         "karpenter.sh/capacity-type" => is(&pool.platform, "karpenter"),
         // Labels that the platform or a discovery daemon sets on every node of the kind.
         _ if ["kubernetes.io/", "topology.kubernetes.io/", "nvidia.com/", "feature.node.kubernetes.io/"]

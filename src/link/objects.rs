@@ -7,12 +7,8 @@ use std::sync::Arc;
 
 /// Fills the joined lists of every workload.
 pub fn link(facts: &mut Facts) {
-    let claims: Vec<Arc<Object>> = facts
-        .objects
-        .iter()
-        .filter(|o| o.kind.get().is_some_and(|k| k == "PersistentVolumeClaim"))
-        .cloned()
-        .collect();
+    let claims: Vec<Arc<Object>> =
+        facts.objects.iter().filter(|o| o.kind.get().is_some_and(|k| k == "PersistentVolumeClaim")).cloned().collect();
     for workload in &mut facts.workloads {
         workload.services = facts
             .services
@@ -43,7 +39,8 @@ pub fn link(facts: &mut Facts) {
             .collect();
         let namespace = workload.namespace.clone();
         for volume in workload.pods.iter_mut().flat_map(|pod| &mut pod.volumes) {
-            let claim = claims.iter().find(|c| same_namespace(&c.namespace, &namespace) && equal(&c.name, &volume.claim));
+            let claim =
+                claims.iter().find(|c| same_namespace(&c.namespace, &namespace) && equal(&c.name, &volume.claim));
             if let Some(claim) = claim {
                 take_claim(volume, claim);
             }
@@ -59,9 +56,10 @@ fn equal(a: &Fact<String>, b: &Fact<String>) -> bool {
 /// Whether a non-empty selector selects some pod of the workload.
 fn selects_pod(selector: &Labels, workload: &Workload) -> bool {
     !selector.is_empty()
-        && workload.pods.iter().any(|pod| {
-            selector.iter().all(|(key, value)| pod.labels.get(key).is_some_and(|label| equal(label, value)))
-        })
+        && workload
+            .pods
+            .iter()
+            .any(|pod| selector.iter().all(|(key, value)| pod.labels.get(key).is_some_and(|label| equal(label, value))))
 }
 
 fn take_claim(volume: &mut Volume, claim: &Object) {

@@ -71,18 +71,18 @@ fn count_of(pool: &NodePool) -> Fact<i64> {
     if !pool.accelerator_count.is_absent() {
         return pool.accelerator_count.clone();
     }
-    let counts: Vec<(i64, Span)> = pool
-        .instance_types
-        .iter()
-        .filter_map(|t| Some((catalog::instance(t.get()?)?.gpu_count?, t.span)))
-        .collect();
+    let counts: Vec<(i64, Span)> =
+        pool.instance_types.iter().filter_map(|t| Some((catalog::instance(t.get()?)?.gpu_count?, t.span))).collect();
     match counts.as_slice() {
         [] => Fact::absent(pool.span),
         [(first, span), rest @ ..] if counts.len() == pool.instance_types.len() => {
             if rest.iter().all(|(count, _)| count == first) {
                 Fact::value(*first, *span)
             } else {
-                Fact { known: Known::Unknown(Why::Ambiguous("machine types with different GPU counts".into())), span: *span }
+                Fact {
+                    known: Known::Unknown(Why::Ambiguous("machine types with different GPU counts".into())),
+                    span: *span,
+                }
             }
         }
         [(_, span), ..] => Fact::unknown(Why::NotInCatalog("one of the machine types".into()), *span),

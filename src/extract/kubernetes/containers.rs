@@ -1,0 +1,201 @@
+//! Containers: found by their shape, in any kind.
+
+use crate::catalog;
+use crate::extract::{image, launch};
+use crate::facts::{Container, EnvVar, Mount, Pod, Port, Probe};
+use crate::known::{Fact, Known, Why};
+use crate::parse::{Raw, Tree, View};
+use crate::quantity;
+use crate::source::Traced;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Bytes of /dev/shm that a container runtime gives (64 MiB).
+const DEFAULT_SHM: i64 = 64 << 20;
+
+/// Whether a map is a container: an image beside resources, a command, ports or environment; or resources
+/// beside a model.
+pub fn looks_like_container(view: View<'_>) -> bool {
+    let has = |key| view.get(key).is_some();
+    let image = has("image") && view.get("image").traced().is_some() || view.path("image.repository").is_some();
+    let runs = ["resources", "command", "args", "ports", "env"].iter().any(|key| has(key));
+    image && runs
+        || view.path("resources.limits").is_some() && (has("modelFormat") || has("storageUri") || has("runner"))
+}
+
+/// A container; `pod` gives the volumes and the IPC namespace that it runs with.
+pub fn container(tree: &Arc<Tree>, view: View<'_>, role: &str, pod: &Pod) -> Container {
+    let name = view.get("name");
+    let mut out = Container::blank(if name.is_some() { name.place() } else { view.place() });
+    out.name = name.string();
+    out.role = Fact::value(role.to_owned(), view.place());
+    out.image = image::at(view.get("image"));
+    out.env = environment(view.get("env"));
+    resources(&mut out, view.get("resources"));
+    out.claims = view.path("resources.claims").items().map(|claim| claim.get("name").string()).collect();
+    out.ports = view.get("ports").items().map(port).collect();
+    out.mounts = view.get("volumeMounts").items().map(mount).collect();
+    out.startup_probe = probe(view.get("startupProbe"), &out.ports);
+    out.readiness_probe = probe(view.get("readinessProbe"), &out.ports);
+    out.liveness_probe = probe(view.get("livenessProbe"), &out.ports);
+    out.privileged = view.path("securityContext.privileged").boolean().or_default(false);
+    out.capabilities = view.path("securityContext.capabilities.add").strings();
+    shared_memory(&mut out, pod);
+    let words: Vec<&Traced> = ["command", "args"].iter().flat_map(|key| words(view.get(key))).collect();
+    out.command = words.iter().map(|w| word(w)).collect();
+    out.spec = Some(Raw::new(tree, view));
+    out.launch = launch::of(&out, &words);
+    out
+}
+
+/// The words of a command: a list of texts, or one text.
+pub fn words(view: View<'_>) -> Vec<&Traced> {
+    match view.node() {
+        Some(node) if node.is_seq() => node.items().filter_map(|i| i.traced()).collect(),
+        _ => view.traced().into_iter().collect(),
+    }
+}
+
+fn word(text: &Traced) -> Fact<String> {
+    Fact::value(text.text().to_owned(), text.whole())
+}
+
+/// Environment variables of a list of `{name, value | valueFrom}`, or of a map.
+pub fn environment(view: View<'_>) -> BTreeMap<String, EnvVar> {
+    let mut out = BTreeMap::new();
+    if view.node().is_some_and(|n| n.is_map()) {
+        for (key, value) in view.entries() {
+            let mut variable = EnvVar::blank(value.place());
+            variable.name = Fact::value(key.to_owned(), value.place());
+            variable.value = env_value(value);
+            out.insert(key.to_owned(), variable);
+        }
+        return out;
+    }
+    for item in view.items() {
+        let name = item.get("name");
+        let Fact { known: Known::Value(key), span } = name.string() else { continue };
+        let mut variable = EnvVar::blank(span);
+        variable.name = name.string();
+        variable.value = env_value(item.get("value"));
+        if let Some((source, place)) = item.get("valueFrom").entries().first() {
+            let from = match *source {
+                "secretKeyRef" => "secret",
+                "configMapKeyRef" => "config",
+                "fieldRef" => "field",
+                _ => "resource",
+            };
+            variable.from = Fact::value(from.to_owned(), place.place());
+        }
+        out.insert(key, variable);
+    }
+    out
+}
+
+/// A literal value; an empty text is a value, not nothing.
+fn env_value(view: View<'_>) -> Fact<String> {
+    match view.traced() {
+        Some(text) if text.text().is_empty() => Fact::value(String::new(), view.place()),
+        // `$(VAR)` is expanded by the kubelet; any other dollar is literal text, `${X}` included.
+        Some(text) => match crate::parse::placeholder(text.text()) {
+            Some(why) => Fact::unknown(why, view.place()),
+            None => Fact::value(text.text().to_owned(), view.place()),
+        },
+        None => Fact::absent(view.place()),
+    }
+}
+
+/// Requests and limits, and the accelerators among them.
+pub fn resources(out: &mut Container, view: View<'_>) {
+    let read = |view: View<'_>| -> BTreeMap<String, Fact<f64>> {
+        view.entries().into_iter().map(|(key, value)| (key.to_owned(), value.parse(quantity::parse))).collect()
+    };
+    out.requests = read(view.get("requests"));
+    out.limits = read(view.get("limits"));
+    let accelerators = [&out.limits, &out.requests].into_iter().flat_map(|map| map.iter());
+    let found = accelerators
+        .filter_map(|(name, quantity)| Some((name, quantity, catalog::accelerator(name)?)))
+        // A resource of zero devices says nothing when another one asks for some.
+        .max_by_key(|(_, quantity, _)| quantity.get().is_none_or(|q| *q > 0.0));
+    let Some((name, quantity, accelerator)) = found else {
+        out.gpus = Fact::value(0, view.place());
+        return;
+    };
+    let (name, quantity) = (name.clone(), quantity.clone());
+    out.gpu_resource = Fact::value(name.clone(), quantity.span);
+    out.gpu_vendor = Fact::value(accelerator.vendor.to_owned(), quantity.span);
+    let profile = name.split_once("/mig-").map(|(_, profile)| profile.strip_suffix(".shared").unwrap_or(profile));
+    out.mig_profile = Fact::from_option(profile.map(str::to_owned), quantity.span);
+    out.gpus = match accelerator.devices {
+        true => quantity.and_then(|q| {
+            if q.fract() == 0.0 { Known::Value(q as i64) } else { Known::Unknown(Why::Malformed(q.to_string().into())) }
+        }),
+        // Memory or cores of a shared device: one device is used.
+        false => quantity.map(|q| i64::from(q > 0.0)),
+    };
+}
+
+fn port(view: View<'_>) -> Port {
+    let mut out = Port::blank(view.place());
+    out.name = view.get("name").string();
+    out.port = view.get("containerPort").int();
+    out.host_port = view.get("hostPort").int();
+    out.host_ip = view.get("hostIP").string();
+    out
+}
+
+fn mount(view: View<'_>) -> Mount {
+    let mut out = Mount::blank(view.place());
+    out.path = view.get("mountPath").string();
+    out.volume = view.get("name").string();
+    out.read_only = view.get("readOnly").boolean().or_default(false);
+    out
+}
+
+/// A probe after defaulting.
+fn probe(view: View<'_>, ports: &[Port]) -> Option<Probe> {
+    if !view.is_some() {
+        return None;
+    }
+    let mut out = Probe::blank(view.place());
+    let action = ["httpGet", "tcpSocket", "grpc"].iter().map(|key| view.get(key)).find(|v| v.is_some());
+    if let Some(action) = action {
+        out.path = action.get("path").string();
+        let port = action.get("port");
+        out.port = port.int();
+        if out.port.is_unknown() {
+            out.port_name = port.string();
+            let named = ports.iter().find(|p| p.name.get().is_some() && p.name.get() == out.port_name.get());
+            out.port = named.map_or(out.port.clone(), |p| Fact { known: p.port.known.clone(), span: port.place() });
+        }
+    }
+    out.initial_delay_seconds = view.get("initialDelaySeconds").int().or_default(0);
+    out.period_seconds = view.get("periodSeconds").int().or_default(10);
+    out.timeout_seconds = view.get("timeoutSeconds").int().or_default(1);
+    out.failure_threshold = view.get("failureThreshold").int().or_default(3);
+    let parts = (out.initial_delay_seconds.get(), out.period_seconds.get(), out.failure_threshold.get());
+    out.budget_seconds = match parts {
+        (Some(delay), Some(period), Some(failures)) => {
+            let decided = [&out.failure_threshold, &out.period_seconds].into_iter().find(|f| f.span != out.span);
+            let budget = delay.saturating_add(period.saturating_mul(*failures));
+            Fact::value(budget, decided.map_or(out.span, |f| f.span))
+        }
+        _ => Fact::unknown(Why::NotStated("a number of the probe".into()), out.span),
+    };
+    Some(out)
+}
+
+/// What stands at /dev/shm.
+fn shared_memory(out: &mut Container, pod: &Pod) {
+    let mount = out.mounts.iter().find(|m| m.path.get().is_some_and(|p| p.trim_end_matches('/') == "/dev/shm"));
+    if let Some(mount) = mount {
+        let volume = pod.volumes.iter().find(|v| v.name.get().is_some() && v.name.get() == mount.volume.get());
+        out.shm = Fact::value("volume".to_owned(), mount.path.span);
+        out.shm_bytes = volume.map_or(Fact::absent(mount.path.span), |v| v.size_bytes.clone());
+    } else if pod.host_ipc.get() == Some(&true) {
+        out.shm = Fact::value("host".to_owned(), pod.host_ipc.span);
+    } else {
+        out.shm = Fact::value("default".to_owned(), out.span);
+        out.shm_bytes = Fact::value(DEFAULT_SHM, out.span);
+    }
+}

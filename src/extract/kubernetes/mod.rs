@@ -1,0 +1,58 @@
+//! Kubernetes documents. Knows the API's objects, their defaults and the kinds that carry pods.
+
+mod containers;
+mod nodes;
+mod objects;
+mod pods;
+mod releases;
+mod workloads;
+
+pub use containers::environment;
+pub use containers::{container, looks_like_container};
+pub use pods::{labels, scheduling};
+
+use crate::facts::{Facts, Object};
+use crate::parse::{Node, Raw, Tree, View};
+use std::sync::Arc;
+
+/// Whether a document is a Kubernetes object.
+pub fn is_object(root: Node<'_>) -> bool {
+    let text = |key| root.get(key).and_then(Node::text).is_some();
+    text("apiVersion") && text("kind")
+}
+
+/// Reads one document; a List is read item by item.
+pub fn document(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
+    if root.get("kind").and_then(Node::text).is_some_and(|k| k.ends_with("List"))
+        && let Some(items) = root.get("items").filter(|i| i.is_seq())
+    {
+        items.items().filter(|item| is_object(*item)).for_each(|item| document(tree, item, facts));
+        return;
+    }
+    let view = root.view();
+    let object = object(tree, view);
+    let kind = object.kind.get().cloned().unwrap_or_default();
+    objects::read(tree, view, &kind, facts);
+    nodes::read(tree, view, &kind, facts);
+    releases::read(tree, view, &kind, facts);
+    if let Some(workload) = workloads::read(tree, view, &object) {
+        facts.workloads.push(workload);
+    }
+    facts.objects.push(Arc::new(object));
+}
+
+/// The raw object with its names.
+fn object(tree: &Arc<Tree>, view: View<'_>) -> Object {
+    let metadata = view.get("metadata");
+    let name = metadata.get("name");
+    let kind = view.get("kind");
+    let mut object = Object::blank(if name.is_some() { name.place() } else { kind.place() });
+    object.api_version = view.get("apiVersion").string();
+    object.kind = kind.string();
+    object.name = name.string().or(|| metadata.get("generateName").string());
+    object.namespace = metadata.get("namespace").string();
+    object.labels = labels(metadata.get("labels"));
+    object.annotations = labels(metadata.get("annotations"));
+    object.body = Some(Raw::new(tree, view));
+    object
+}

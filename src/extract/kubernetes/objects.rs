@@ -1,0 +1,231 @@
+//! Objects that workloads are joined with.
+
+use super::pods::labels;
+use crate::facts::{Autoscaler, Budget, Facts, Labels, Metric, Port, Route, Service};
+use crate::known::Fact;
+use crate::parse::{Raw, Tree, View};
+use crate::quantity;
+use std::sync::Arc;
+
+/// Reads an object that is joined with workloads.
+pub fn read(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
+    let knative = view.get("apiVersion").string().get().is_some_and(|v| v.starts_with("serving.knative.dev"));
+    match kind {
+        "HorizontalPodAutoscaler" => facts.autoscalers.push(Arc::new(hpa(tree, view))),
+        "ScaledObject" | "ScaledJob" => facts.autoscalers.push(Arc::new(keda(tree, view))),
+        "Service" if !knative => facts.services.push(Arc::new(service(tree, view))),
+        "Ingress" | "HTTPRoute" | "GRPCRoute" | "VirtualService" => {
+            facts.routes.push(Arc::new(route(tree, view, kind)))
+        }
+        "PodDisruptionBudget" => facts.budgets.push(Arc::new(budget(tree, view))),
+        _ => {}
+    }
+}
+
+fn autoscaler(tree: &Arc<Tree>, view: View<'_>) -> Autoscaler {
+    let name = view.path("metadata.name");
+    let mut out = Autoscaler::blank(name.place());
+    out.kind = view.get("kind").string();
+    out.api_version = view.get("apiVersion").string();
+    out.name = name.string();
+    out.namespace = view.path("metadata.namespace").string();
+    out.labels = labels(view.path("metadata.labels"));
+    out.annotations = labels(view.path("metadata.annotations"));
+    let target = view.path("spec.scaleTargetRef");
+    out.target_kind = target.get("kind").string();
+    out.target_name = target.get("name").string();
+    out.object = Some(Raw::new(tree, view));
+    out
+}
+
+fn hpa(tree: &Arc<Tree>, view: View<'_>) -> Autoscaler {
+    let mut out = autoscaler(tree, view);
+    let spec = view.get("spec");
+    out.min_replicas = spec.get("minReplicas").int().or_default(1);
+    out.max_replicas = spec.get("maxReplicas").int();
+    out.cooldown_seconds = spec.path("behavior.scaleDown.stabilizationWindowSeconds").int().or_default(300);
+    out.metrics = spec.get("metrics").items().map(hpa_metric).collect();
+    let percent = spec.get("targetCPUUtilizationPercentage");
+    if percent.is_some() {
+        let mut metric = Metric::blank(percent.place());
+        metric.r#type = Fact::value("Resource".to_owned(), percent.place());
+        metric.name = Fact::value("cpu".to_owned(), percent.place());
+        metric.target = percent.float();
+        out.metrics.push(metric);
+    }
+    out
+}
+
+fn hpa_metric(view: View<'_>) -> Metric {
+    let mut out = Metric::blank(view.place());
+    out.r#type = view.get("type").string();
+    let source = ["resource", "containerResource", "pods", "object", "external"]
+        .iter()
+        .map(|k| view.get(k))
+        .find(|v| v.is_some());
+    if let Some(source) = source {
+        out.name = source
+            .get("name")
+            .string()
+            .or(|| source.path("metric.name").string())
+            .or(|| source.get("metricName").string());
+        let target = source.get("target");
+        let target =
+            ["averageUtilization", "averageValue", "value"].iter().map(|k| target.get(k)).find(|v| v.is_some());
+        let old = ["targetAverageUtilization", "targetAverageValue", "targetValue"]
+            .iter()
+            .map(|k| source.get(k))
+            .find(|v| v.is_some());
+        if let Some(target) = target.or(old) {
+            out.target = target.parse(quantity::parse);
+        }
+    }
+    out
+}
+
+fn keda(tree: &Arc<Tree>, view: View<'_>) -> Autoscaler {
+    let mut out = autoscaler(tree, view);
+    let spec = view.get("spec");
+    out.target_kind = out.target_kind.or_default("Deployment".to_owned());
+    out.min_replicas = spec.get("minReplicaCount").int().or_default(0);
+    out.max_replicas = spec.get("maxReplicaCount").int().or_default(100);
+    out.cooldown_seconds = spec.get("cooldownPeriod").int().or_default(300);
+    out.metrics = spec
+        .get("triggers")
+        .items()
+        .map(|trigger| {
+            let mut metric = Metric::blank(trigger.place());
+            let metadata = trigger.get("metadata");
+            metric.r#type = trigger.get("type").string().map(|t| t.to_lowercase());
+            metric.name = metadata.get("query").string().or(|| metadata.get("metricName").string());
+            metric.target = ["threshold", "value", "queueLength"]
+                .iter()
+                .map(|k| metadata.get(k))
+                .find(|v| v.is_some())
+                .map_or(Fact::absent(trigger.place()), |v| v.parse(quantity::parse));
+            metric
+        })
+        .collect();
+    out
+}
+
+/// Annotations that keep a load balancer inside the private network.
+const INTERNAL: &[(&str, &str)] = &[
+    ("networking.gke.io/load-balancer-type", "internal"),
+    ("cloud.google.com/load-balancer-type", "internal"),
+    ("service.beta.kubernetes.io/aws-load-balancer-internal", "true"),
+    ("service.beta.kubernetes.io/aws-load-balancer-scheme", "internal"),
+    ("service.beta.kubernetes.io/azure-load-balancer-internal", "true"),
+    ("service.beta.kubernetes.io/alibaba-cloud-loadbalancer-address-type", "intranet"),
+    ("service.kubernetes.io/qcloud-loadbalancer-internal-subnetid", ""),
+    ("service.beta.kubernetes.io/oci-load-balancer-internal", "true"),
+    ("alb.ingress.kubernetes.io/scheme", "internal"),
+];
+
+fn internal(annotations: &Labels) -> bool {
+    INTERNAL.iter().any(|(key, value)| {
+        annotations.get(*key).is_some_and(|a| value.is_empty() || a.get().is_none_or(|v| v.eq_ignore_ascii_case(value)))
+    })
+}
+
+fn service(tree: &Arc<Tree>, view: View<'_>) -> Service {
+    let name = view.path("metadata.name");
+    let spec = view.get("spec");
+    let mut out = Service::blank(name.place());
+    out.name = name.string();
+    out.namespace = view.path("metadata.namespace").string();
+    out.labels = labels(view.path("metadata.labels"));
+    out.annotations = labels(view.path("metadata.annotations"));
+    out.r#type = spec.get("type").string().or_default("ClusterIP".to_owned());
+    let cluster_ip = spec.get("clusterIP").string();
+    out.headless = Fact::value(cluster_ip.get().is_some_and(|ip| ip == "None"), cluster_ip.span);
+    out.publish_not_ready = spec.get("publishNotReadyAddresses").boolean().or_default(false);
+    out.selector = labels(spec.get("selector"));
+    out.ports = spec.get("ports").items().map(port).collect();
+    let open = out.r#type.get().is_some_and(|t| t == "LoadBalancer" || t == "NodePort");
+    let guarded = internal(&out.annotations) || spec.get("loadBalancerSourceRanges").is_some();
+    out.public = Fact::value(open && !guarded, out.r#type.span);
+    out.object = Some(Raw::new(tree, view));
+    out
+}
+
+fn port(view: View<'_>) -> Port {
+    let mut out = Port::blank(view.place());
+    out.name = view.get("name").string();
+    let target = view.get("targetPort");
+    out.port = target.int().or(|| view.get("port").int());
+    if out.port.is_unknown() {
+        out.target_name = target.string();
+    }
+    out.host_port = view.get("port").int();
+    out
+}
+
+fn route(tree: &Arc<Tree>, view: View<'_>, kind: &str) -> Route {
+    let name = view.path("metadata.name");
+    let spec = view.get("spec");
+    let mut out = Route::blank(name.place());
+    out.kind = view.get("kind").string();
+    out.name = name.string();
+    out.namespace = view.path("metadata.namespace").string();
+    out.annotations = labels(view.path("metadata.annotations"));
+    let class = out.annotations.get("kubernetes.io/ingress.class").cloned();
+    out.class = spec.get("ingressClassName").string();
+    if let (true, Some(class)) = (out.class.is_absent(), class) {
+        out.class = class;
+    }
+    match kind {
+        "Ingress" => {
+            let rules: Vec<View<'_>> =
+                spec.get("rules").items().flat_map(|r| r.path("http.paths").items().collect::<Vec<_>>()).collect();
+            let backends =
+                rules.into_iter().map(|p| p.get("backend")).chain([spec.get("defaultBackend"), spec.get("backend")]);
+            for backend in backends.filter(|b| b.is_some()) {
+                out.backends.push(backend.path("service.name").string().or(|| backend.get("serviceName").string()));
+                out.backend_ports
+                    .push(backend.path("service.port.number").int().or(|| backend.get("servicePort").int()));
+            }
+            let tls = spec.get("tls");
+            out.tls = Fact::value(tls.is_some(), tls.place());
+        }
+        "VirtualService" => {
+            for http in spec.get("http").items() {
+                for destination in http.get("route").items().map(|r| r.get("destination")) {
+                    let host = destination.get("host").string();
+                    out.backends.push(host.map(|h| h.split('.').next().unwrap_or("").to_owned()));
+                    out.backend_ports.push(destination.path("port.number").int());
+                }
+            }
+        }
+        _ => {
+            out.class =
+                spec.get("parentRefs").items().next().map_or(Fact::absent(out.span), |p| p.get("name").string());
+            for backend in spec.get("rules").items().flat_map(|r| r.get("backendRefs").items().collect::<Vec<_>>()) {
+                out.backends.push(backend.get("name").string());
+                out.backend_ports.push(backend.get("port").int());
+            }
+        }
+    }
+    let guard = out.annotations.iter().find(|(key, _)| {
+        ["auth", "whitelist-source-range", "allowlist-source-range", "source-ranges", "oauth2", "inbound-cidrs"]
+            .iter()
+            .any(|word| key.rsplit('/').next().is_some_and(|k| k.contains(word)))
+    });
+    let guarded = guard.is_some() || internal(&out.annotations);
+    out.protected = Fact::value(guarded, guard.map_or(out.span, |(_, v)| v.span));
+    out.object = Some(Raw::new(tree, view));
+    out
+}
+
+fn budget(tree: &Arc<Tree>, view: View<'_>) -> Budget {
+    let name = view.path("metadata.name");
+    let spec = view.get("spec");
+    let mut out = Budget::blank(name.place());
+    out.name = name.string();
+    out.namespace = view.path("metadata.namespace").string();
+    out.min_available = spec.get("minAvailable").string();
+    out.max_unavailable = spec.get("maxUnavailable").string();
+    out.selector = labels(spec.path("selector.matchLabels"));
+    out.object = Some(Raw::new(tree, view));
+    out
+}

@@ -1,0 +1,157 @@
+//! Pod specs, wherever they stand.
+
+use super::containers;
+use crate::facts::{Labels, Pod, Requirement, Toleration, Volume};
+use crate::known::Fact;
+use crate::parse::{Raw, Tree, View};
+use crate::quantity;
+use std::sync::Arc;
+
+/// A map of strings.
+pub fn labels(view: View<'_>) -> Labels {
+    view.entries().into_iter().map(|(key, value)| (key.to_owned(), value.string())).collect()
+}
+
+/// A pod from its template (`metadata` and `spec`) or from a bare spec.
+pub fn template(tree: &Arc<Tree>, template: View<'_>, role: &str, replicas: Fact<i64>) -> Pod {
+    let spec = if template.get("spec").get("containers").is_some() { template.get("spec") } else { template };
+    let mut pod = spec_of(tree, spec, role);
+    pod.replicas = replicas;
+    let metadata = template.get("metadata");
+    pod.labels = labels(metadata.get("labels"));
+    pod.annotations = labels(metadata.get("annotations"));
+    pod
+}
+
+/// A pod from its spec.
+pub fn spec_of(tree: &Arc<Tree>, spec: View<'_>, role: &str) -> Pod {
+    let mut pod = Pod::blank(spec.place());
+    pod.role = Fact::value(role.to_owned(), spec.place());
+    pod.replicas = Fact::value(1, spec.place());
+    scheduling(&mut pod, spec);
+    pod.volumes = spec.get("volumes").items().map(volume).collect();
+    pod.resource_claims = spec.get("resourceClaims").items().map(|claim| claim.get("name").string()).collect();
+    pod.host_network = spec.get("hostNetwork").boolean().or_default(false);
+    pod.host_ipc = spec.get("hostIPC").boolean().or_default(false);
+    pod.host_pid = spec.get("hostPID").boolean().or_default(false);
+    pod.dns_policy = spec.get("dnsPolicy").string().or_default("ClusterFirst".to_owned());
+    pod.priority_class = spec.get("priorityClassName").string();
+    pod.runtime_class = spec.get("runtimeClassName").string();
+    pod.scheduler = spec.get("schedulerName").string();
+    pod.service_account = spec.get("serviceAccountName").string();
+    pod.restart_policy = spec.get("restartPolicy").string();
+    pod.termination_grace_seconds = spec.get("terminationGracePeriodSeconds").int().or_default(30);
+    pod.subdomain = spec.get("subdomain").string();
+    pod.spec = Some(Raw::new(tree, spec));
+    for view in spec.get("containers").items() {
+        pod.containers.push(containers::container(tree, view, "main", &pod));
+    }
+    for view in spec.get("initContainers").items() {
+        let sidecar = view.get("restartPolicy").string().get().is_some_and(|p| p == "Always");
+        let container = containers::container(tree, view, if sidecar { "sidecar" } else { "init" }, &pod);
+        pod.init_containers.push(container);
+    }
+    pod.gpus = gpus(&pod);
+    pod
+}
+
+/// Node selection, tolerations and what they say about capacity.
+pub fn scheduling(pod: &mut Pod, spec: View<'_>) {
+    pod.node_selector = labels(spec.get("nodeSelector"));
+    let required = spec.path("affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution");
+    let terms: Vec<View<'_>> = required.get("nodeSelectorTerms").items().collect();
+    // Terms are alternatives: only a single one is a requirement.
+    if let [term] = terms.as_slice() {
+        pod.node_affinity = term.get("matchExpressions").items().map(requirement).collect();
+    }
+    pod.tolerations = spec.get("tolerations").items().map(toleration).collect();
+    pod.spot = spot(pod);
+}
+
+/// A match expression, or a requirement of a Karpenter pool.
+pub fn requirement(view: View<'_>) -> Requirement {
+    let mut out = Requirement::blank(view.place());
+    out.key = view.get("key").string();
+    out.operator = view.get("operator").string();
+    out.values = view.get("values").strings();
+    out
+}
+
+fn toleration(view: View<'_>) -> Toleration {
+    let mut out = Toleration::blank(view.place());
+    out.key = view.get("key").string();
+    out.operator = view.get("operator").string().or_default("Equal".to_owned());
+    out.value = view.get("value").string();
+    out.effect = view.get("effect").string();
+    out
+}
+
+/// Interruptible capacity as selectors name it.
+fn spot(pod: &Pod) -> Fact<bool> {
+    const SELECTORS: &[(&str, &str)] = &[
+        ("cloud.google.com/gke-spot", "true"),
+        ("cloud.google.com/gke-preemptible", "true"),
+        ("karpenter.sh/capacity-type", "spot"),
+        ("kubernetes.azure.com/scalesetpriority", "spot"),
+        ("eks.amazonaws.com/capacityType", "SPOT"),
+    ];
+    let selected = SELECTORS.iter().find_map(|(key, value)| {
+        let label = pod.node_selector.get(*key).filter(|label| label.get().is_some_and(|v| v == value));
+        let term = pod.node_affinity.iter().find(|t| t.key.get().is_some_and(|k| k == key));
+        let term =
+            term.and_then(|t| t.values.iter().find(|v| t.values.len() == 1 && v.get().is_some_and(|v| v == value)));
+        label.or(term)
+    });
+    selected.map_or(Fact::absent(pod.span), |label| Fact::value(true, label.span))
+}
+
+fn volume(view: View<'_>) -> Volume {
+    let mut out = Volume::blank(view.place());
+    out.name = view.get("name").string();
+    if let Some((kind, source)) = view.entries().into_iter().find(|(key, _)| *key != "name") {
+        out.kind = Fact::value(kind.to_owned(), source.place());
+        out.medium = source.get("medium").string();
+        let size = if kind == "ephemeral" {
+            source.path("volumeClaimTemplate.spec.resources.requests.storage")
+        } else {
+            source.get("sizeLimit")
+        };
+        out.size_bytes = size.parse(quantity::parse).map(|bytes| bytes as i64);
+        out.host_path = if kind == "hostPath" { source.get("path").string() } else { Fact::absent(source.place()) };
+        out.claim = source.get("claimName").string();
+        if kind == "ephemeral" {
+            out.access_modes = source.path("volumeClaimTemplate.spec.accessModes").strings();
+        }
+    }
+    out
+}
+
+/// What the scheduler must find for one pod: running containers and sidecars together, or the largest init
+/// container, whichever is more.
+pub fn gpus(pod: &Pod) -> Fact<i64> {
+    let mut sum = 0;
+    let mut at = None;
+    let running = pod
+        .containers
+        .iter()
+        .chain(pod.init_containers.iter().filter(|c| c.role.get().is_some_and(|r| r == "sidecar")));
+    for container in running {
+        match container.gpus.get() {
+            Some(&n) if n > 0 => {
+                sum += n;
+                at = at.or(Some(container.gpus.span));
+            }
+            _ if container.gpus.is_unknown() => return container.gpus.clone(),
+            _ => {}
+        }
+    }
+    for container in &pod.init_containers {
+        if let Some(&n) = container.gpus.get()
+            && n > sum
+        {
+            sum = n;
+            at = Some(container.gpus.span);
+        }
+    }
+    Fact::value(sum, at.unwrap_or(pod.span))
+}

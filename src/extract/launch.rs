@@ -1,0 +1,276 @@
+//! Command lines: what a container, a script or a Dockerfile launches. Knows launchers and their flags (which
+//! are rows of the catalog); knows no format.
+
+use crate::catalog;
+use crate::facts::{Container, EnvVar, Launch};
+use crate::known::{Fact, Known, Why};
+use crate::parse::placeholder;
+use crate::parse::shell::{self, Command, Word};
+use crate::source::{Span, Traced};
+use std::collections::BTreeMap;
+
+/// Launchers that are no servers, and the engine they are.
+const LAUNCHERS: &[(&str, &str)] = &[
+    ("torchrun", "torchrun"),
+    ("torch.distributed.run", "torchrun"),
+    ("torch.distributed.launch", "torchrun"),
+    ("accelerate", "accelerate"),
+    ("deepspeed", "deepspeed"),
+    ("mpirun", "mpirun"),
+    ("mpiexec", "mpirun"),
+    ("horovodrun", "mpirun"),
+];
+
+/// Words that run another command.
+const PREFIXES: &[&str] = &[
+    "env",
+    "exec",
+    "nohup",
+    "sudo",
+    "time",
+    "uv",
+    "run",
+    "poetry",
+    "tini",
+    "--",
+    "srun",
+    "numactl",
+    "dumb-init",
+    "stdbuf",
+];
+
+/// What a container launches, by its command line, else by its image.
+pub fn of(container: &Container, words: &[&Traced]) -> Option<Launch> {
+    let name = container.image.registry.get().zip(container.image.repository.get());
+    let image = name.map(|(registry, repository)| super::image::full_name(registry, repository));
+    let by_image = image.as_deref().and_then(catalog::server_of_image);
+    let mut launch = commands(words)
+        .iter()
+        .find_map(|command| of_command(command, &container.env))
+        .or_else(|| {
+            // Flags alone go to the image's own server.
+            let server = by_image?;
+            let place = container.image.repository.span;
+            let words: Vec<Word> =
+                words.first().filter(|w| w.text().starts_with('-')).map(|_| arguments(words)).unwrap_or_default();
+            let idle = !words.is_empty() || container.command.is_empty();
+            idle.then(|| read(server.engine, place, (&words, &container.env)))
+        })
+        .or_else(|| {
+            let first = commands(words).into_iter().find_map(|c| c.words.into_iter().next())?;
+            let program = base_name(first.text()).to_owned();
+            program.starts_with("python").then(|| {
+                let all = commands(words).into_iter().next().map(|c| c.words).unwrap_or_default();
+                read("python", first.span(), (&all, &container.env))
+            })
+        })?;
+    defaults(&mut launch, container);
+    Some(launch)
+}
+
+/// What a script launches: the first command with a known launcher.
+pub fn of_script(script: &shell::Script, env: &BTreeMap<String, EnvVar>) -> Option<Launch> {
+    script.commands.iter().find_map(|command| match command.inner() {
+        Some(inner) => inner.commands.iter().find_map(|c| of_command(c, env)),
+        None => of_command(command, env),
+    })
+}
+
+/// The commands behind a list of words: the words themselves, or the script that they hand to a shell.
+fn commands(words: &[&Traced]) -> Vec<Command> {
+    let owned: Vec<Traced> = words.iter().map(|w| (*w).clone()).collect();
+    let Some(command) = Command::of_arguments(&owned) else { return Vec::new() };
+    if let Some(inner) = command.inner() {
+        return inner.commands;
+    }
+    // One text with spaces is a command line that some shell splits.
+    match words {
+        [only] if only.text().contains(char::is_whitespace) => shell::parse(only).commands,
+        [shell, script] if shell::is_shell(shell.text()) && script.text().contains(char::is_whitespace) => {
+            shell::parse(script).commands
+        }
+        _ => vec![command],
+    }
+}
+
+fn arguments(words: &[&Traced]) -> Vec<Word> {
+    match words {
+        [only] if only.text().contains(char::is_whitespace) => {
+            shell::parse(only).commands.into_iter().flat_map(|c| c.words).collect()
+        }
+        _ => commands(words).into_iter().flat_map(|c| c.words).collect(),
+    }
+}
+
+fn base_name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
+
+/// The engine that one command starts.
+fn of_command(command: &Command, env: &BTreeMap<String, EnvVar>) -> Option<Launch> {
+    let (at, engine) = command.words.iter().enumerate().take(24).find_map(|(i, word)| {
+        let program = base_name(word.text());
+        let module = program.strip_suffix(".py").unwrap_or(program);
+        let first = command.words[..i].iter().all(|w| {
+            let text = base_name(w.text());
+            PREFIXES.contains(&text) || text.starts_with("python") || text.starts_with('-') || w.assignment().is_some()
+        });
+        // A launcher may stand behind another one: mpirun … python, ray … vllm.
+        let server =
+            catalog::server_of_program(program).or_else(|| catalog::server_of_program(module)).map(|s| s.engine);
+        let launcher = LAUNCHERS.iter().find(|(name, _)| *name == program).map(|(_, engine)| *engine);
+        let engine = server.or(launcher)?;
+        first.then_some((i, engine))
+    })?;
+    let word = &command.words[at];
+    Some(read(engine, word.span(), (&command.words[at..], env)))
+}
+
+/// Reads the flags of an engine.
+fn read(engine: &str, place: Span, (words, env): (&[Word], &BTreeMap<String, EnvVar>)) -> Launch {
+    let mut out = Launch::blank(place);
+    out.engine = Fact::value(engine.to_owned(), place);
+    out.words = words.iter().map(|w| Fact::value(w.text().to_owned(), w.span())).collect();
+    out.flags = flags(words, env);
+    if engine == "vllm" {
+        let serve = words.iter().position(|w| w.text() == "serve");
+        if let Some(model) = serve.and_then(|i| words.get(i + 1)).filter(|w| !w.text().starts_with('-')) {
+            out.model = value(model.text(), model.span(), env);
+        }
+    }
+    for flag in catalog::launch_flags(engine) {
+        let stated = flag.flags.split_whitespace().find_map(|name| out.flags.get(name).cloned());
+        let stated =
+            stated.or_else(|| flag.envs.split_whitespace().find_map(|name| env.get(name)).map(|v| v.value.clone()));
+        if let Some(fact) = stated {
+            set(&mut out, flag.field, fact);
+        }
+    }
+    out
+}
+
+fn set(out: &mut Launch, field: &str, fact: Fact<String>) {
+    fn number<T: std::str::FromStr>(fact: Fact<String>) -> Fact<T> {
+        fact.and_then(|text| match text.parse() {
+            Ok(number) => Known::Value(number),
+            Err(_) => Known::Unknown(Why::Malformed(text.into())),
+        })
+    }
+    match field {
+        "model" => out.model = fact,
+        "revision" => out.revision = fact,
+        "tensor_parallel" => out.tensor_parallel = number(fact),
+        "pipeline_parallel" => out.pipeline_parallel = number(fact),
+        "data_parallel" => out.data_parallel = number(fact),
+        "dtype" => out.dtype = fact,
+        "quantization" => out.quantization = fact,
+        "kv_cache_dtype" => out.kv_cache_dtype = fact,
+        "attention_backend" => out.attention_backend = fact,
+        "max_model_len" => out.max_model_len = number(fact),
+        "max_num_seqs" => out.max_num_seqs = number(fact),
+        "gpu_memory_utilization" => out.gpu_memory_utilization = number(fact),
+        "port" => out.port = number(fact),
+        "host" => out.host = fact,
+        "processes_per_node" => out.processes_per_node = number(fact),
+        "processes" => out.processes = number(fact),
+        // An elastic range states its minimum first.
+        "nodes" => out.nodes = number(fact.map(|text| text.split(':').next().unwrap_or("").to_owned())),
+        "rendezvous" => {
+            let host =
+                |text: String| text.strip_prefix("tcp://").unwrap_or(&text).split(':').next().unwrap_or("").to_owned();
+            out.rendezvous = fact.map(host);
+        }
+        _ => {}
+    }
+}
+
+/// Flags by long name: `--a-b c`, `--a_b=c`, `-tp 2`; a bare flag is `true`.
+fn flags(words: &[Word], env: &BTreeMap<String, EnvVar>) -> BTreeMap<String, Fact<String>> {
+    let mut out = BTreeMap::new();
+    let mut i = 1.min(words.len());
+    // Flags alone: there is no program before them.
+    if words.first().is_some_and(|w| w.text().starts_with('-')) {
+        i = 0;
+    }
+    while let Some(word) = words.get(i) {
+        i += 1;
+        let text = word.text();
+        let Some(name) = text.strip_prefix("--").or_else(|| text.strip_prefix('-')) else { continue };
+        if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            continue;
+        }
+        let (name, fact) = match name.split_once('=') {
+            Some((name, inline)) => {
+                let start = text.len() - inline.len();
+                (name, value(inline, word.traced().span(start..text.len()), env))
+            }
+            None => {
+                match words.get(i).filter(|next| !next.text().starts_with('-') || next.text().parse::<f64>().is_ok()) {
+                    Some(next) => {
+                        i += 1;
+                        (name, value(next.text(), next.span(), env))
+                    }
+                    None => (name, Fact::value("true".to_owned(), word.span())),
+                }
+            }
+        };
+        out.insert(name.replace('_', "-"), fact);
+    }
+    out
+}
+
+/// A word with its variables resolved; unknown when one has no value here.
+fn value(text: &str, span: Span, env: &BTreeMap<String, EnvVar>) -> Fact<String> {
+    if !text.contains('$') {
+        return match placeholder(text) {
+            Some(why) => Fact::unknown(why, span),
+            None => Fact::value(text.trim_matches(['\'', '"']).to_owned(), span),
+        };
+    }
+    // Kubernetes writes $(NAME), shells write ${NAME}.
+    let shell_form = kubernetes_to_shell(text);
+    let lookup = |name: &str| env.get(name).and_then(|v| v.value.get().cloned());
+    match shell::expand(&shell_form, &lookup) {
+        Some(value) => Fact::value(value, span),
+        None => Fact::unknown(placeholder(text).unwrap_or_else(|| Why::Variable(text.into())), span),
+    }
+}
+
+/// `$(NAME)` as `${NAME}`; a command substitution stays as it is.
+fn kubernetes_to_shell(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("$(") {
+        let inner = &rest[at + 2..];
+        let end = inner.find(')');
+        let name = end.map(|e| &inner[..e]).filter(|n| n.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'));
+        match (name, end) {
+            (Some(name), Some(end)) => {
+                out.push_str(&rest[..at]);
+                out.push_str(&format!("${{{name}}}"));
+                rest = &inner[end + 1..];
+            }
+            _ => {
+                out.push_str(&rest[..at + 2]);
+                rest = inner;
+            }
+        }
+    }
+    out + rest
+}
+
+/// What the server does when nothing is stated.
+fn defaults(launch: &mut Launch, container: &Container) {
+    let Some(server) = launch.engine.get().and_then(|engine| catalog::server(engine)) else { return };
+    if let (true, Some(port)) = (launch.port.is_absent(), server.port) {
+        launch.port = Fact::value(port, launch.engine.span);
+    }
+    let flag = server.auth_flags.split_whitespace().find_map(|f| launch.flags.get(f));
+    let env = server.auth_envs.split_whitespace().find_map(|e| container.env.get(e));
+    let empty = |fact: &Fact<String>| fact.get().is_some_and(|v| v.trim_matches(['\'', '"']).is_empty());
+    launch.authenticated = match (flag, env) {
+        (Some(flag), _) => Fact::value(!empty(flag), flag.span),
+        (None, Some(env)) => Fact::value(!empty(&env.value), env.span),
+        (None, None) => Fact::value(false, launch.engine.span),
+    };
+}

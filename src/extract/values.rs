@@ -1,0 +1,126 @@
+//! Values of Helm charts, read as data: what looks like a container is one. Also what Chart.yaml and
+//! kustomization.yaml install.
+
+use super::kubernetes;
+use super::{intent, kubernetes as k8s};
+use crate::facts::{Facts, HelmRelease, Object, Pod, Workload};
+use crate::known::Fact;
+use crate::parse::{Node, Raw, Tree, View};
+use crate::version::Version;
+use std::sync::Arc;
+
+/// Deepest nesting in which containers are looked for.
+const DEPTH: usize = 12;
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Whether a document is values of a chart, or a chart or kustomization that installs others.
+pub fn is_values(root: Node<'_>, path: &str) -> bool {
+    let name = file_name(path).to_lowercase();
+    root.is_map()
+        && (name.contains("values")
+            || matches!(name.as_str(), "chart.yaml" | "kustomization.yaml" | "kustomization.yml")
+            || shaped_like_operator(root))
+}
+
+/// Values of the GPU operator, whatever the file is called.
+fn shaped_like_operator(root: Node<'_>) -> bool {
+    let driver = root.get("driver").is_some_and(|d| {
+        d.get("version").is_some() || d.get("enabled").is_some() || d.get("kernelModuleType").is_some()
+    });
+    let others = ["toolkit", "devicePlugin", "migManager", "mig", "dcgmExporter", "nfd", "gfd", "operator"];
+    driver && others.iter().any(|key| root.get(key).is_some())
+}
+
+/// Reads a document.
+pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
+    let name = file_name(path).to_lowercase();
+    let view = root.view();
+    if name == "chart.yaml" || name.starts_with("kustomization") {
+        let key = if name == "chart.yaml" { "dependencies" } else { "helmCharts" };
+        for dependency in view.get(key).items() {
+            let mut out = HelmRelease::blank(dependency.get("name").place());
+            out.format =
+                Fact::value(if key == "dependencies" { "chart-dependency" } else { "kustomize" }.to_owned(), out.span);
+            out.name = dependency.get("alias").string().or(|| dependency.get("releaseName").string());
+            out.chart = dependency.get("name").string();
+            out.version = dependency.get("version").parse(Version::parse);
+            out.repository = dependency.get("repository").string().or(|| dependency.get("repo").string());
+            out.values = Some(Raw::new(tree, dependency.get("valuesInline")));
+            facts.releases.push(Arc::new(out));
+        }
+        return;
+    }
+    let mut object = Object::blank(root.head());
+    object.kind = Fact::value("Values".to_owned(), root.head());
+    object.name = Fact::value(path.to_owned(), root.head());
+    object.body = Some(Raw::new(tree, view));
+    facts.objects.push(Arc::new(object));
+    let operator = view.get("gpu-operator");
+    if shaped_like_operator(root) || name.contains("gpu-operator") {
+        facts.releases.push(Arc::new(operator_values(tree, view)));
+    } else if operator.is_some() {
+        facts.releases.push(Arc::new(operator_values(tree, operator)));
+    }
+    search(tree, view, (DEPTH, ""), facts);
+}
+
+fn operator_values(tree: &Arc<Tree>, view: View<'_>) -> HelmRelease {
+    let mut out = HelmRelease::blank(view.place());
+    out.format = Fact::value("values".to_owned(), view.place());
+    out.chart = Fact::value("gpu-operator".to_owned(), view.place());
+    out.values = Some(Raw::new(tree, view));
+    out
+}
+
+fn search(tree: &Arc<Tree>, view: View<'_>, (depth, key): (usize, &str), facts: &mut Facts) {
+    let Some(node) = view.node() else { return };
+    if depth == 0 {
+        return;
+    }
+    if node.is_seq() {
+        view.items().for_each(|item| search(tree, item, (depth - 1, key), facts));
+        return;
+    }
+    if !node.is_map() {
+        return;
+    }
+    let placed = ["nodeSelector", "resources", "args", "command", "extraArgs", "tolerations"]
+        .iter()
+        .any(|k| view.get(k).is_some());
+    if view.get("image").is_some() && placed || k8s::looks_like_container(view) {
+        facts.workloads.push(workload(tree, view, key));
+    }
+    for (key, child) in view.entries() {
+        search(tree, child, (depth - 1, key), facts);
+    }
+}
+
+fn workload(tree: &Arc<Tree>, view: View<'_>, key: &str) -> Workload {
+    let mut pod = Pod::blank(view.place());
+    pod.role = Fact::value("main".to_owned(), view.place());
+    pod.replicas = ["replicaCount", "replicas"]
+        .iter()
+        .map(|k| view.get(k))
+        .find(|v| v.is_some())
+        .map_or(Fact::value(1, view.place()), |v| v.int());
+    kubernetes::scheduling(&mut pod, view);
+    pod.spec = Some(Raw::new(tree, view));
+    let container = kubernetes::container(tree, view, "main", &pod);
+    pod.gpus = container.gpus.clone();
+    pod.containers.push(container);
+    let mut out = Workload::blank(view.place());
+    out.format = Fact::value("values".to_owned(), view.place());
+    out.kind = Fact::value("Values".to_owned(), view.place());
+    out.name = Fact::value(key.to_owned(), view.place());
+    out.replicas = pod.replicas.clone();
+    out.group_size = Fact::value(1, view.place());
+    out.group_gpus = pod.gpus.clone();
+    out.gpus = pod.gpus.clone();
+    out.object = Some(Raw::new(tree, view));
+    out.pods.push(pod);
+    out.intent = intent::of(&out);
+    out
+}
