@@ -11,6 +11,7 @@
 //! Arrows go one way; `tests/architecture.rs` holds the table of who may use whom.
 
 pub mod catalog;
+pub mod cli;
 pub mod discover;
 pub mod evaluate;
 pub mod extract;
@@ -19,7 +20,9 @@ pub mod finding;
 pub mod known;
 pub mod link;
 pub mod parse;
+pub mod pipeline;
 pub mod quantity;
+pub mod report;
 pub mod rules;
 pub mod source;
 pub mod version;

@@ -1,3 +1,8 @@
 //! The `gpulint` binary.
 
-fn main() {}
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    gpulint::cli::run(&gpulint::cli::Arguments::parse())
+}

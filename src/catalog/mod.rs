@@ -331,3 +331,50 @@ pub fn launch_flags(engine: &str) -> impl Iterator<Item = LaunchFlag> {
         envs: get(row, "envs"),
     })
 }
+
+static API_REMOVALS: Table = Table::new(include_str!("../../rules/catalog/kubernetes_api_removals.csv"));
+static TLS_POLICIES: Table = Table::new(include_str!("../../rules/catalog/tls_policies.csv"));
+static MIG_PROFILES: Table = Table::new(include_str!("../../rules/catalog/mig_profiles.csv"));
+static CUDA_ROWS: Table = Table::new(include_str!("../../rules/catalog/cuda.csv"));
+static MODELS: Table = Table::new(include_str!("../../rules/catalog/models.csv"));
+
+/// The Kubernetes release that no longer serves an API version of a kind.
+pub fn api_removed_in(api_version: &str, kind: &str) -> Option<Version> {
+    let row = API_REMOVALS.rows().iter().find(|r| get(r, "api_version") == api_version && get(r, "kind") == kind)?;
+    Version::parse(get(row, "removed_in"))
+}
+
+/// The lowest TLS version that a load balancer's policy accepts.
+pub fn tls_policy_minimum(policy: &str) -> Option<Version> {
+    Version::parse(get(TLS_POLICIES.rows().iter().find(|r| get(r, "policy") == policy)?, "minimum"))
+}
+
+/// How many instances of a MIG profile one GPU holds; `None` when the GPU has no such profile.
+pub fn mig_instances(gpu: &str, profile: &str) -> Option<i64> {
+    let profile = profile.replace(".me", "+me");
+    let row = MIG_PROFILES.rows().iter().find(|r| get(r, "gpu") == gpu && get(r, "profile") == profile)?;
+    get(row, "max_instances").parse().ok()
+}
+
+/// The MIG profiles of a GPU.
+pub fn mig_profiles(gpu: &str) -> Vec<&'static str> {
+    MIG_PROFILES.rows().iter().filter(|r| get(r, "gpu") == gpu).map(|r| get(r, "profile")).collect()
+}
+
+/// The oldest driver that runs a CUDA release: the minor-version compatibility minimum of its major release, or
+/// the toolkit's own driver before CUDA 11.
+pub fn min_driver(cuda: &Version) -> Option<Version> {
+    let rows = || CUDA_ROWS.rows().iter().filter_map(|r| Some((Version::parse(get(r, "cuda"))?, r)));
+    let of_minor =
+        rows().filter(|(v, _)| v.major() == cuda.major() && v.minor() == cuda.minor()).map(|(_, r)| r).next();
+    let of_major =
+        || rows().filter(|(v, _)| v.major() == cuda.major()).map(|(_, r)| r).find(|r| !get(r, "min_driver").is_empty());
+    Version::parse(get(of_minor.filter(|r| !get(r, "min_driver").is_empty()).or_else(of_major)?, "min_driver"))
+}
+
+/// Parameters of a model in billions.
+pub fn model_parameters(name: &str) -> Option<f64> {
+    let lower = name.trim().to_lowercase();
+    let row = MODELS.rows().iter().find(|r| get(r, "hf_id").to_lowercase() == lower)?;
+    get(row, "params_total_b").parse().ok()
+}

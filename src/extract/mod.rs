@@ -7,8 +7,10 @@ pub mod kubernetes;
 pub mod launch;
 pub mod values;
 
+use crate::discover::Kind;
 use crate::facts::Facts;
-use crate::parse::{Node, Tree};
+use crate::parse::{Node, Problem, Tree};
+use crate::source::{SourceId, Sources, Span};
 use std::sync::Arc;
 
 /// Facts of every document of a YAML or JSON file.
@@ -26,4 +28,37 @@ fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     } else if values::is_values(root, path) {
         values::read(tree, root, path, facts);
     }
+}
+
+/// A file of a module that is evaluated with the other files of its directory.
+#[derive(Debug)]
+pub struct ModuleFile {
+    /// Display path.
+    pub path: String,
+    /// Its syntax.
+    pub hcl: crate::parse::hcl::Hcl,
+    /// Whether it only gives values to variables.
+    pub values: bool,
+}
+
+/// What a file in a syntax of its own gave beside facts.
+#[derive(Debug, Default)]
+pub struct TextFile {
+    /// What was wrong with its text.
+    pub problems: Vec<Problem>,
+    /// Its comments.
+    pub comments: Vec<Span>,
+    /// For Terraform: the file, to be evaluated with its module.
+    pub module: Option<ModuleFile>,
+}
+
+/// Facts of a file that is not YAML or JSON.
+pub fn text(id: SourceId, path: &str, text: &str, kind: Kind, facts: &mut Facts) -> TextFile {
+    let _ = (id, path, text, kind, facts);
+    TextFile::default()
+}
+
+/// Facts of Terraform modules, one per directory.
+pub fn modules(files: Vec<ModuleFile>, sources: &Sources, facts: &mut Facts) {
+    let _ = (files, sources, facts);
 }

@@ -1,5 +1,98 @@
 //! Functions over the catalog.
 
+use super::general::{functions, not_in_catalog, string, text};
 use super::*;
+use crate::catalog;
+use crate::facts::value::Data;
+use crate::rules::lang::eval::{elements, list, version};
+use crate::version::Version;
+use std::borrow::Cow;
 
-pub(super) const FUNCTIONS: &[Function] = &[];
+functions! {
+    "is_model_server" (param("engine", str_type)) -> Output::Type(bool_type), true, "Whether an engine serves a model over the network.", |a, _| {
+        Value::of(Data::Bool(text(&a[0]).and_then(|e| catalog::server(&e)).is_some_and(|s| s.serves)))
+    };
+    "server_metric" (param("query", str_type)) -> Output::Type(bool_type), false, "Whether a query names a metric that a model server exports.", |a, _| {
+        Value::of(Data::Bool(text(&a[0]).is_some_and(|q| catalog::server_of_metric(&q).is_some())))
+    };
+    "api_removed_in" (param("api_version", str_type), param("kind", str_type)) -> Output::Type(version_type), false, "The Kubernetes release that no longer serves an API version of a kind; null when it is served.", |a, _| {
+        let removed = text(&a[0]).zip(text(&a[1])).and_then(|(v, k)| catalog::api_removed_in(&v, &k));
+        of_version(removed)
+    };
+    "tls_policy_minimum" (param("policy", str_type)) -> Output::Type(version_type), false, "The lowest TLS version that an AWS load balancer policy accepts; unknown for a policy that is not in the catalog.", |a, _| {
+        text(&a[0]).and_then(|p| catalog::tls_policy_minimum(&p)).map_or_else(|| not_in_catalog(&a[0]), |v| of_version(Some(v)))
+    };
+    "tls_version" (param("text", str_type)) -> Output::Type(version_type), false, "The TLS version in a name such as TLS1_0, TLS_1_2, TLSV1_3.", |a, _| {
+        let digits = text(&a[0]).map(|t| t.chars().filter(|c| c.is_ascii_digit()).collect::<String>()).unwrap_or_default();
+        of_version(digits.split_at_checked(1).and_then(|(major, minor)| Version::parse(&format!("{major}.{minor}"))))
+    };
+    "instance_vcpus" (param("type", str_type)) -> Output::Type(int_type), false, "vCPUs of a machine type; unknown when it is not in the catalog.", |a, _| {
+        let vcpus = text(&a[0]).and_then(|t| catalog::instance(&t)).and_then(|i| i.vcpus);
+        vcpus.map_or_else(|| not_in_catalog(&a[0]), |v| Value::of(Data::Int(v)))
+    };
+    "instance_gpus" (param("type", str_type)) -> Output::Type(int_type), false, "GPUs of a machine type; unknown when it is not in the catalog.", |a, _| {
+        let gpus = text(&a[0]).and_then(|t| catalog::instance(&t)).and_then(|i| i.gpu_count);
+        gpus.map_or_else(|| not_in_catalog(&a[0]), |v| Value::of(Data::Int(v)))
+    };
+    "instance_fabric" (param("type", str_type)) -> Output::Type(str_type), false, "Fabric of a machine type: EFA, InfiniBand, none; unknown when it is not in the catalog.", |a, _| {
+        let fabric = text(&a[0]).and_then(|t| catalog::instance(&t)).and_then(|i| i.fabric());
+        fabric.map_or_else(|| not_in_catalog(&a[0]), |f| string(f.to_owned(), &a[0]))
+    };
+    "instance_known" (param("type", str_type)) -> Output::Type(bool_type), false, "Whether a machine type has a row in the catalog of accelerator machines.", |a, _| {
+        Value::of(Data::Bool(text(&a[0]).is_some_and(|t| catalog::instance(&t).is_some())))
+    };
+    "gpu_known" (param("name", str_type)) -> Output::Type(bool_type), false, "Whether a GPU name of any scheme has a row in the catalog.", |a, _| {
+        Value::of(Data::Bool(text(&a[0]).is_some_and(|t| catalog::gpu(&t).is_some())))
+    };
+    "mig_instances" (param("gpu", str_type), param("profile", str_type)) -> Output::Type(int_type), false, "How many instances of a MIG profile one GPU holds; 0 when it has no such profile.", |a, _| {
+        let found = text(&a[0]).zip(text(&a[1])).and_then(|(g, p)| catalog::mig_instances(&g, &p));
+        Value::of(Data::Int(found.unwrap_or(0)))
+    };
+    "mig_profiles" (param("gpu", str_type)) -> Output::Type(strings_type), false, "The MIG profiles of a GPU.", |a, _| {
+        list(text(&a[0]).map(|g| catalog::mig_profiles(&g)).unwrap_or_default().into_iter().map(|p| string(p.to_owned(), &a[0])))
+    };
+    "min_driver" (param("cuda", version_type)) -> Output::Type(version_type), false, "The oldest driver that runs a CUDA release (minor-version compatibility).", |a, _| {
+        let driver = version(&a[0]).and_then(|v| catalog::min_driver(&v));
+        driver.map_or_else(|| not_in_catalog(&a[0]), |d| of_version(Some(d)))
+    };
+    "model_weight_gib" (param("model", str_type), optional("dtype", str_type), optional("quantization", str_type)) -> Output::Type(float_type), true, "Size of a model's weights in GiB for a dtype or quantization; null when the catalog has no row.", |a, _| {
+        let Some(parameters) = text(&a[0]).and_then(|m| catalog::model_parameters(&m)) else { return Value::of(Data::Null) };
+        let says = |i: usize| a.get(i).and_then(text).unwrap_or_default().to_lowercase();
+        let bytes = bytes_per_parameter(&says(1), &says(2), &text(&a[0]).unwrap_or_default().to_lowercase());
+        Value { data: Data::Float(parameters * 1e9 * bytes / (1u64 << 30) as f64), span: a[0].span }
+    };
+    "resource_names" (param("containers", dyn_type)) -> Output::Type(strings_type), true, "Names of every resource that containers request or limit.", |a, _| {
+        let mut names: Vec<Value<'_>> = Vec::new();
+        for container in elements(&a[0]) {
+            let Data::Entity(entity) = container.data else { continue };
+            for field in ["requests", "limits"] {
+                let Some((index, _)) = entity.entity().field(field) else { continue };
+                if let Data::Map(map) = entity.field(index).data {
+                    names.extend(map.iter().map(|(k, v)| Value { data: Data::Str(k.clone()), span: v.span }));
+                }
+            }
+        }
+        list(names)
+    };
+}
+
+fn of_version<'a>(found: Option<Version>) -> Value<'a> {
+    found.map_or(Value::of(Data::Null), |v| Value::of(Data::Version(Cow::Owned(v))))
+}
+
+/// Bytes that one parameter takes: by quantization, else by the name of the checkpoint, else by dtype (16 bits).
+fn bytes_per_parameter(dtype: &str, quantization: &str, name: &str) -> f64 {
+    let four = ["awq", "gptq", "int4", "w4a16", "4bit", "nf4", "mxfp4", "fp4", "nvfp4", "bitsandbytes-nf4", "q4"];
+    let eight = ["fp8", "int8", "w8a8", "8bit", "eetq", "q8"];
+    let says =
+        |words: &[&str]| words.iter().any(|w| quantization.contains(w) || quantization.is_empty() && name.contains(w));
+    if says(&four) {
+        0.5
+    } else if says(&eight) {
+        1.0
+    } else if matches!(dtype, "float32" | "float" | "fp32") {
+        4.0
+    } else {
+        2.0
+    }
+}

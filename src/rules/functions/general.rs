@@ -24,6 +24,7 @@ macro_rules! functions {
         },)*];
     };
 }
+pub(super) use functions;
 
 functions! {
     "size" (param("value", dyn_type)) -> Output::Type(int_type), true, "Elements of a list or map, characters of a text; 0 of null.", |a, _| {

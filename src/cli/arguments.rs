@@ -1,0 +1,144 @@
+//! What can be asked on the command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// A policy-as-code linter for GPU deployments.
+#[derive(Debug, Parser)]
+#[command(name = "gpulint", version, about, max_term_width = 100)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Lint files and directories
+    Check(Box<Check>),
+    /// List the rules
+    Rules {
+        /// How to list them
+        #[arg(long, value_enum, default_value_t = Listing::Table)]
+        format: Listing,
+    },
+    /// Show the page of a rule
+    Explain {
+        /// Id of the rule
+        rule: String,
+    },
+    /// Run the examples of the built-in packs, or of the packs in a directory
+    Test {
+        /// Directory of a pack
+        directory: Option<PathBuf>,
+    },
+    /// Show what was extracted and joined, as JSON
+    Facts {
+        /// Files and directories
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+        /// Show absent facts too
+        #[arg(long)]
+        all: bool,
+    },
+    /// Write a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// How rules are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Listing {
+    /// Ids only
+    List,
+    /// Id, severity, pack and what it asks about
+    Table,
+    /// Everything
+    Json,
+}
+
+/// Formats of the report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Human,
+    /// Version 1 of the JSON report
+    Json,
+}
+
+/// Severities as arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs)]
+pub enum SeverityArg {
+    Info,
+    Warning,
+    Error,
+}
+
+/// Confidences as arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs)]
+pub enum ConfidenceArg {
+    Low,
+    Medium,
+    High,
+}
+
+/// Options of `check`.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// Files and directories; `-` reads standard input
+    #[arg(default_value = ".")]
+    pub paths: Vec<PathBuf>,
+    /// Format of the report; may be repeated, each with its own --output
+    #[arg(long, value_enum, default_values_t = [Format::Human])]
+    pub format: Vec<Format>,
+    /// File for the report; the n-th belongs to the n-th --format
+    #[arg(long)]
+    pub output: Vec<PathBuf>,
+    /// Only these rules or packs
+    #[arg(long, value_delimiter = ',')]
+    pub select: Vec<String>,
+    /// Not these rules or packs
+    #[arg(long, value_delimiter = ',')]
+    pub ignore: Vec<String>,
+    /// Least confidence of rules that are asked
+    #[arg(long, value_enum)]
+    pub min_confidence: Option<ConfidenceArg>,
+    /// Least severity that makes the exit code 1
+    #[arg(long, value_enum)]
+    pub fail_on: Option<SeverityArg>,
+    /// Configuration file instead of the .gpulint.yaml found upwards from the target
+    #[arg(long)]
+    pub config: Option<PathBuf>,
+    /// Directory with further rules; may be repeated
+    #[arg(long)]
+    pub rules: Vec<PathBuf>,
+    /// List what could not be decided, and why
+    #[arg(long)]
+    pub show_unknown: bool,
+    /// Threads
+    #[arg(long)]
+    pub jobs: Option<usize>,
+    /// Name of standard input, for its kind and for the report
+    #[arg(long, default_value = "stdin.yaml")]
+    pub stdin_filename: String,
+    /// Apply exclusions to files that are named, too
+    #[arg(long)]
+    pub force_exclude: bool,
+    /// Read files that ignore files leave out
+    #[arg(long)]
+    pub no_ignore: bool,
+    /// Exit with 0 whatever was found
+    #[arg(long)]
+    pub exit_zero: bool,
+    /// Whether to use colour
+    #[arg(long, value_enum, default_value_t = clap::ColorChoice::Auto)]
+    pub color: clap::ColorChoice,
+    /// Print no summary
+    #[arg(long, short)]
+    pub quiet: bool,
+}

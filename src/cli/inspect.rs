@@ -1,0 +1,229 @@
+//! Commands that show what gpulint knows: rules, pages, tests, facts.
+
+use super::arguments::{Arguments, Listing};
+use super::check::{add_pack, cwd, files};
+use super::{CLEAN, FINDINGS, print};
+use crate::discover::{self, Options};
+use crate::facts::Facts;
+use crate::facts::value::{Data, Entity, Value as Fact};
+use crate::pipeline::{self, Input};
+use crate::rules::Ruleset;
+use crate::rules::examples::{self, Verdict};
+use crate::source::{Sources, Span};
+use clap::CommandFactory;
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+/// `gpulint rules`.
+///
+/// # Errors
+/// None today.
+pub fn rules(format: &Listing) -> Result<u8, String> {
+    let rules = Ruleset::builtin();
+    let lines: Vec<String> = match format {
+        Listing::List => rules.entries().iter().map(|e| e.text.id.clone()).collect(),
+        Listing::Table => rules
+            .entries()
+            .iter()
+            .map(|e| {
+                format!(
+                    "{:44} {:8} {:7} {:14} {}",
+                    e.text.id, e.text.severity, e.text.confidence, e.text.pack, e.text.applies_to
+                )
+            })
+            .collect(),
+        Listing::Json => vec![
+            serde_json::to_string_pretty(&rules.entries().iter().map(|e| json!({
+                "id": e.text.id, "pack": e.text.pack, "severity": e.text.severity, "confidence": e.text.confidence,
+                "applies_to": e.text.applies_to, "message": e.text.message, "help": e.text.help,
+                "references": e.page().references,
+            })).collect::<Vec<_>>()).map_err(|e| e.to_string())?,
+        ],
+    };
+    print(&(lines.join("\n") + "\n"));
+    Ok(CLEAN)
+}
+
+/// `gpulint explain RULE`.
+///
+/// # Errors
+/// No such rule.
+pub fn explain(rule: &str) -> Result<u8, String> {
+    let rules = Ruleset::builtin();
+    let entry = rules.get(rule).ok_or_else(|| format!("there is no rule `{rule}`{}", rules.hint(rule)))?;
+    let (text, page) = (&entry.text, entry.page());
+    let mut out = format!("{} ({} pack, {}, {} confidence)\n\n", text.id, text.pack, text.severity, text.confidence);
+    out.push_str(&format!("{}\n\nHelp: {}\n\n{}\n", text.message, text.help, page.why));
+    if !text.params.is_empty() {
+        out.push_str("\nParameters:\n");
+        for p in &text.params {
+            out.push_str(&format!("  {} ({}, default {}): {}\n", p.name, p.ty, p.default.join(", "), p.description));
+        }
+    }
+    out.push_str("\nReferences:\n");
+    page.references.iter().for_each(|r| out.push_str(&format!("  {r}\n")));
+    for example in &page.examples {
+        out.push_str(if example.fires { "\nFires on:\n" } else { "\nSilent on" });
+        if !example.fires {
+            out.push_str(&format!(" ({}):\n", example.because));
+        }
+        for (path, text) in &example.files {
+            out.push_str(&format!("  --- {path}\n"));
+            text.lines().for_each(|l| out.push_str(&format!("  {l}\n")));
+        }
+    }
+    print(&out);
+    Ok(CLEAN)
+}
+
+/// `gpulint test [DIR]`.
+///
+/// # Errors
+/// A pack that does not load.
+pub fn test(directory: Option<&Path>) -> Result<u8, String> {
+    let mut rules = Ruleset::builtin();
+    let own: Option<Vec<String>> = match directory {
+        Some(directory) => {
+            let mut pack = Ruleset::empty();
+            add_pack(&mut pack, directory)?;
+            add_pack(&mut rules, directory)?;
+            Some(pack.entries().iter().map(|e| e.text.id.clone()).collect())
+        }
+        None => None,
+    };
+    let results = examples::test(&rules, |e| own.as_ref().is_none_or(|ids| ids.contains(&e.text.id)), &|files| {
+        lint(files, &rules)
+    });
+    let count = |verdict| results.iter().filter(|r| r.verdict == verdict).count();
+    let mut out = String::new();
+    for result in results.iter().filter(|r| r.verdict != Verdict::Validated) {
+        out.push_str(&format!("{:?}: {} example {}: {}\n", result.verdict, result.rule, result.example, result.detail));
+    }
+    let failed = results.len() - count(Verdict::Validated);
+    out.push_str(&format!(
+        "{} Validated, {} Missing, {} Noisy, {} Wrong\n",
+        count(Verdict::Validated),
+        count(Verdict::Missing),
+        count(Verdict::Noisy),
+        count(Verdict::Wrong)
+    ));
+    print(&crate::source::sanitise(&out));
+    Ok(if failed > 0 { FINDINGS } else { CLEAN })
+}
+
+/// Lints files in memory.
+fn lint(files: Vec<(String, String)>, rules: &Ruleset) -> (Sources, Vec<crate::finding::Finding>) {
+    let mut inputs: Vec<Input> = files
+        .into_iter()
+        .filter_map(|(path, text)| Some(Input { kind: discover::kind_of(&path)?, path, text }))
+        .collect();
+    inputs.sort_by(|a, b| a.path.cmp(&b.path));
+    let outcome = pipeline::run(inputs, Facts::default(), Vec::new(), rules);
+    (outcome.sources, outcome.evaluation.findings)
+}
+
+/// `gpulint facts PATH`.
+///
+/// # Errors
+/// A path that does not exist.
+pub fn facts(paths: &[PathBuf], all: bool) -> Result<u8, String> {
+    let files = files(paths, &Options::new(cwd()))?;
+    let outcome = pipeline::run(files.inputs, Facts::default(), Vec::new(), &Ruleset::empty());
+    let show = Show { sources: &outcome.sources, all };
+    let facts = &outcome.facts;
+    let mut out = Map::new();
+    macro_rules! lists {
+        ($($list:ident),*) => { $(
+            let items: Vec<Value> = facts.$list.iter().map(|e| show.entity(e as &dyn Entity, 0)).collect();
+            out.insert(stringify!($list).to_owned(), Value::Array(items));
+        )* };
+    }
+    lists!(workloads);
+    macro_rules! shared {
+        ($($list:ident),*) => { $(
+            let items: Vec<Value> = facts.$list.iter().map(|e| show.entity(&**e as &dyn Entity, 0)).collect();
+            out.insert(stringify!($list).to_owned(), Value::Array(items));
+        )* };
+    }
+    shared!(
+        pools,
+        clusters,
+        builds,
+        package_files,
+        releases,
+        autoscalers,
+        services,
+        routes,
+        budgets,
+        objects,
+        resources
+    );
+    print(&(serde_json::to_string_pretty(&Value::Object(out)).map_err(|e| e.to_string())? + "\n"));
+    Ok(CLEAN)
+}
+
+struct Show<'a> {
+    sources: &'a Sources,
+    all: bool,
+}
+
+impl Show<'_> {
+    fn place(&self, span: Span) -> String {
+        let source = self.sources.get(span.source);
+        let at = source.position(span.start);
+        format!("{}:{}:{}", source.path, at.line, at.column)
+    }
+
+    fn entity(&self, entity: &dyn Entity, depth: usize) -> Value {
+        let mut out = Map::new();
+        out.insert("at".to_owned(), json!(self.place(entity.span())));
+        for (i, field) in entity.entity().fields.iter().enumerate() {
+            if let Some(value) = self.value(&entity.field(i), depth + 1) {
+                out.insert(field.name.to_owned(), value);
+            }
+        }
+        Value::Object(out)
+    }
+
+    fn value(&self, value: &Fact<'_>, depth: usize) -> Option<Value> {
+        let leaf = |key: &str, shown: Value| {
+            let mut out = Map::new();
+            out.insert(key.to_owned(), shown);
+            if let Some(span) = value.span {
+                out.insert("at".to_owned(), json!(self.place(span)));
+            }
+            Some(Value::Object(out))
+        };
+        match &value.data {
+            Data::Null => self.all.then(|| leaf("absent", json!(true))).flatten(),
+            Data::Unknown(why) => leaf("unknown", json!(why.to_string())),
+            Data::Bool(b) => leaf("value", json!(b)),
+            Data::Int(i) => leaf("value", json!(i)),
+            Data::Float(f) => leaf("value", json!(f)),
+            Data::Str(s) => leaf("value", json!(s)),
+            Data::Version(v) => leaf("value", json!(v.to_string())),
+            Data::List(items) if items.is_empty() && !self.all => None,
+            Data::List(items) => Some(Value::Array(items.iter().filter_map(|v| self.value(v, depth + 1)).collect())),
+            Data::Map(map) if map.is_empty() && !self.all => None,
+            Data::Map(map) => {
+                let entries = map.iter().filter_map(|(k, v)| Some((k.to_string(), self.value(v, depth + 1)?)));
+                Some(Value::Object(entries.collect()))
+            }
+            // Joined entities are shown one level deep: they have entries of their own.
+            Data::Entity(entity) if depth > 8 => Some(json!({"at": self.place(entity.span())})),
+            Data::Entity(entity) => Some(self.entity(*entity, depth + 1)),
+            Data::Node(_) => None,
+        }
+    }
+}
+
+/// `gpulint completions SHELL`.
+///
+/// # Errors
+/// None.
+pub fn completions(shell: clap_complete::Shell) -> Result<u8, String> {
+    let mut out = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "gpulint", &mut out);
+    print(&String::from_utf8_lossy(&out));
+    Ok(CLEAN)
+}

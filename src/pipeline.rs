@@ -1,0 +1,135 @@
+//! From files to findings: discover's texts are parsed and extracted in parallel, joined, and asked. Knows
+//! every stage; prints nothing and reads no file.
+
+use crate::discover::Kind;
+use crate::evaluate::{self, Evaluation};
+use crate::extract;
+use crate::facts::Facts;
+use crate::finding::{Confidence, Finding, Severity};
+use crate::link;
+use crate::parse::{Dialect, Problem, yaml};
+use crate::rules::Ruleset;
+use crate::source::{Source, SourceId, Sources, Span};
+use rayon::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// A file to lint: its display path, its kind and its text.
+#[derive(Debug, Clone)]
+pub struct Input {
+    /// Display path.
+    pub path: String,
+    /// What its name says that it is.
+    pub kind: Kind,
+    /// Its text.
+    pub text: String,
+}
+
+/// What a run produced.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// The files, in the order of their ids.
+    pub sources: Sources,
+    /// The joined facts.
+    pub facts: Facts,
+    /// Findings and what could not be decided.
+    pub evaluation: Evaluation,
+    /// Comments of every file, for suppressions.
+    pub comments: Vec<Span>,
+}
+
+/// What one file gave.
+#[derive(Default)]
+struct Read {
+    facts: Facts,
+    problems: Vec<(Problem, Trouble)>,
+    comments: Vec<Span>,
+    module: Option<extract::ModuleFile>,
+}
+
+/// How bad a problem of a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trouble {
+    Syntax,
+    Duplicate,
+    Internal,
+}
+
+/// Lints texts. `declared` are facts that the configuration states, with ids of sources after the inputs.
+pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Ruleset) -> Outcome {
+    let reads: Vec<Read> = inputs.par_iter().enumerate().map(|(i, input)| read(SourceId(i as u32), input)).collect();
+    let mut files: Vec<Source> = inputs.into_iter().map(|input| Source::new(input.path, input.text)).collect();
+    files.extend(extra);
+    let sources = Sources::new(files);
+    let mut facts = declared;
+    let mut findings = Vec::new();
+    let mut comments = Vec::new();
+    let mut modules = Vec::new();
+    for read in reads {
+        facts.append(read.facts);
+        findings.extend(read.problems.into_iter().map(|(problem, trouble)| problem_finding(problem, trouble)));
+        comments.extend(read.comments);
+        modules.extend(read.module);
+    }
+    extract::modules(modules, &sources, &mut facts);
+    link::link(&mut facts, &sources);
+    let paths: Vec<&str> = sources.iter().map(|(_, source)| source.path.as_str()).collect();
+    let mut evaluation = evaluate::evaluate(&facts, &paths, rules);
+    evaluation.findings.extend(findings);
+    evaluation.findings.sort_by(|a, b| (a.span, &a.rule, &a.message).cmp(&(b.span, &b.rule, &b.message)));
+    Outcome { sources, facts, evaluation, comments }
+}
+
+/// Reads one file. A panic is a finding on that file; the others are read all the same.
+fn read(id: SourceId, input: &Input) -> Read {
+    catch_unwind(AssertUnwindSafe(|| read_file(id, input))).unwrap_or_else(|_| {
+        let message = "gpulint failed on this file; please report it".to_owned();
+        Read { problems: vec![(Problem { span: Span::new(id, 0..0), message }, Trouble::Internal)], ..Read::default() }
+    })
+}
+
+fn read_file(id: SourceId, input: &Input) -> Read {
+    let mut out = Read::default();
+    match input.kind {
+        Kind::Yaml | Kind::Json => {
+            let dialect = if input.kind == Kind::Json { Dialect::Typed } else { Dialect::Kubernetes };
+            let mut tree = yaml::parse(id, &input.text, dialect);
+            out.problems.extend(tree.problems.drain(..).map(|p| (p, Trouble::Syntax)));
+            out.comments = std::mem::take(&mut tree.comments);
+            out.problems.extend(yaml::duplicate_keys(&tree).into_iter().map(|(key, _, span)| {
+                let message = format!("the key `{key}` is written twice in one mapping; the first value is lost");
+                (Problem { span, message }, Trouble::Duplicate)
+            }));
+            extract::documents(&Arc::new(tree), &input.path, &mut out.facts);
+        }
+        kind => {
+            let file = extract::text(id, &input.path, &input.text, kind, &mut out.facts);
+            out.problems.extend(file.problems.into_iter().map(|p| (p, Trouble::Syntax)));
+            out.comments = file.comments;
+            out.module = file.module;
+        }
+    }
+    out
+}
+
+fn problem_finding(problem: Problem, trouble: Trouble) -> Finding {
+    let (rule, severity, help) = match trouble {
+        Trouble::Syntax => ("syntax-error", Severity::Error, "mend the syntax; the rest of the file was linted"),
+        Trouble::Duplicate => ("duplicate-key", Severity::Warning, "remove one of the two"),
+        Trouble::Internal => ("internal-error", Severity::Error, "report the file at the project's issue tracker"),
+    };
+    Finding {
+        rule: rule.to_owned(),
+        pack: "gpulint".to_owned(),
+        severity,
+        confidence: Confidence::High,
+        span: problem.span,
+        message: problem.message,
+        label: String::new(),
+        related: Vec::new(),
+        help: Some(help.to_owned()),
+        url: None,
+        entity: String::new(),
+        fix: None,
+    }
+}

@@ -1,0 +1,4 @@
+//! Outputs: one file per format over the same findings. Knows findings and sources; knows neither facts nor
+//! syntaxes.
+
+pub mod json;
