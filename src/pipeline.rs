@@ -71,7 +71,7 @@ pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Rule
         comments.extend(read.comments);
         modules.extend(read.module);
     }
-    extract::modules(modules, &sources, &mut facts);
+    extract::modules(modules, &mut facts);
     link::link(&mut facts, &sources);
     let paths: Vec<&str> = sources.iter().map(|(_, source)| source.path.as_str()).collect();
     let mut evaluation = evaluate::evaluate(&facts, &paths, rules);

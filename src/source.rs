@@ -198,6 +198,21 @@ impl Traced {
         }
     }
 
+    /// This text, which was read from the decoded text `outer`, traced to where `outer` was written.
+    pub fn retraced(&self, outer: &Traced) -> Traced {
+        let mut pieces: Vec<Piece> = Vec::new();
+        for (i, piece) in self.pieces.iter().enumerate() {
+            let end = self.pieces.get(i + 1).map_or(self.text.len() as u32, |next| next.at);
+            let inner = piece.source..piece.source + (end - piece.at);
+            if let Some(source) = outer.trace(inner.start) {
+                pieces.push(Piece { at: piece.at, source });
+            }
+            let within = outer.pieces.iter().filter(|p| p.at > inner.start && p.at < inner.end);
+            pieces.extend(within.map(|p| Piece { at: piece.at + (p.at - inner.start), source: p.source }));
+        }
+        Traced { text: self.text.clone(), whole: outer.span(self.whole.range()), pieces: pieces.into() }
+    }
+
     /// A part of this text, still traced.
     pub fn slice(&self, range: Range<usize>) -> Traced {
         let whole = self.span(range.clone());

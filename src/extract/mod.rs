@@ -5,12 +5,14 @@ pub mod image;
 pub mod intent;
 pub mod kubernetes;
 pub mod launch;
+pub mod machines;
+pub mod terraform;
 pub mod values;
 
 use crate::discover::Kind;
 use crate::facts::Facts;
 use crate::parse::{Node, Problem, Tree};
-use crate::source::{SourceId, Sources, Span};
+use crate::source::{SourceId, Span};
 use std::sync::Arc;
 
 /// Facts of every document of a YAML or JSON file.
@@ -54,11 +56,21 @@ pub struct TextFile {
 
 /// Facts of a file that is not YAML or JSON.
 pub fn text(id: SourceId, path: &str, text: &str, kind: Kind, facts: &mut Facts) -> TextFile {
-    let _ = (id, path, text, kind, facts);
-    TextFile::default()
+    match kind {
+        Kind::Terraform | Kind::TerraformVars => {
+            let mut hcl = crate::parse::hcl::parse(id, text);
+            let (problems, comments) = (std::mem::take(&mut hcl.problems), std::mem::take(&mut hcl.comments));
+            let module = ModuleFile { path: path.to_owned(), hcl, values: kind == Kind::TerraformVars };
+            TextFile { problems, comments, module: Some(module) }
+        }
+        _ => {
+            let _ = facts;
+            TextFile::default()
+        }
+    }
 }
 
 /// Facts of Terraform modules, one per directory.
-pub fn modules(files: Vec<ModuleFile>, sources: &Sources, facts: &mut Facts) {
-    let _ = (files, sources, facts);
+pub fn modules(files: Vec<ModuleFile>, facts: &mut Facts) {
+    terraform::modules(files, facts);
 }

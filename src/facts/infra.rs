@@ -167,6 +167,8 @@ entities! {
         namespace: Fact<String>,
         /// Values given inline or by the values file beside it.
         values: Option<Raw>,
+        /// Single values set by name, `driver.version`.
+        set: Labels,
         /// Further values files beside it.
         values_files: Vec<Arc<Object>>,
     }

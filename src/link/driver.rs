@@ -39,6 +39,16 @@ fn release(release: &HelmRelease) -> Option<DriverSource> {
     let views: Vec<View<'_>> = files.chain(inline).filter(|v| v.is_some()).collect();
     let decide = |key: &str| views.iter().rev().map(|v| v.get(key)).find(|v| v.is_some());
     let (origin, file) = ("gpu-operator", release.span.source);
+    if let Some(set) = release.set.get("driver.enabled").filter(|s| s.get().is_some_and(|v| v == "false")) {
+        return Some(DriverSource { file, origin, driver: Fact::absent(set.span) });
+    }
+    if let Some(set) = release.set.get("driver.version") {
+        let driver = set.clone().and_then(|text| match driver_version(&text) {
+            Some(version) => Known::Value(version),
+            None => Known::Unknown(Why::Malformed(text.into())),
+        });
+        return Some(DriverSource { file, origin, driver });
+    }
     if let Some(enabled) = decide("enabled")
         && enabled.boolean().get() == Some(&false)
     {

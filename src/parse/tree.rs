@@ -143,6 +143,19 @@ impl Tree {
         self.documents.iter().map(|&id| self.node(id))
     }
 
+    /// Moves every span from the decoded text that was read to where that text was written.
+    pub fn retrace(&mut self, text: &Traced) {
+        for data in &mut self.nodes {
+            data.span = text.span(data.span.range());
+            if let NodeKind::Scalar { text: scalar, .. } = &mut data.kind {
+                *scalar = scalar.retraced(text);
+            }
+        }
+        let moved = |span: &mut Span| *span = text.span(span.range());
+        self.comments.iter_mut().for_each(moved);
+        self.problems.iter_mut().for_each(|p| p.span = text.span(p.span.range()));
+    }
+
     /// Every node, in the order they were read.
     pub fn nodes(&self) -> impl Iterator<Item = Node<'_>> {
         (0..self.nodes.len() as u32).map(|i| self.node(NodeId(i)))

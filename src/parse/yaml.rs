@@ -40,6 +40,13 @@ pub fn parse(source: SourceId, text: &str, dialect: Dialect) -> Tree {
     reader.builder.finish()
 }
 
+/// Reads YAML inside another text (a heredoc, a block scalar): spans lead to where that text stands.
+pub fn parse_traced(text: &Traced, dialect: Dialect) -> Tree {
+    let mut tree = parse(text.whole().source, text.text(), dialect);
+    tree.retrace(text);
+    tree
+}
+
 /// A container that is still open.
 struct Open {
     id: NodeId,

@@ -1,0 +1,275 @@
+//! Pools of machines of every infrastructure format: which attribute states what. Knows resource types of clouds.
+
+use crate::facts::{Labels, NodePool, Taint};
+use crate::known::{Fact, Known};
+use crate::parse::{Node, Raw, Tree, View};
+use crate::source::Span;
+use crate::version::Version;
+use std::sync::Arc;
+
+/// Where a resource type states the facts of a pool; paths step into the first item of a sequence.
+struct Shape {
+    kind: &'static str,
+    platform: &'static str,
+    types: &'static [&'static str],
+    count: (&'static str, &'static str),
+    disk_gb: &'static str,
+    image: &'static str,
+    release: &'static str,
+    labels: &'static str,
+    taints: &'static str,
+    spot: (&'static str, &'static str),
+    zones: &'static str,
+}
+
+const NONE: Shape = Shape {
+    kind: "",
+    platform: "",
+    types: &[],
+    count: ("", ""),
+    disk_gb: "",
+    image: "",
+    release: "",
+    labels: "",
+    taints: "",
+    spot: ("", ""),
+    zones: "",
+};
+
+const SHAPES: &[Shape] = &[
+    Shape {
+        kind: "aws_eks_node_group",
+        platform: "eks",
+        types: &["instance_types"],
+        count: ("scaling_config.min_size", "scaling_config.max_size"),
+        disk_gb: "disk_size",
+        image: "ami_type",
+        release: "release_version",
+        labels: "labels",
+        taints: "taint",
+        spot: ("capacity_type", "SPOT"),
+        zones: "subnet_ids",
+    },
+    Shape {
+        kind: "AWS::EKS::Nodegroup",
+        platform: "eks",
+        types: &["InstanceTypes"],
+        count: ("ScalingConfig.MinSize", "ScalingConfig.MaxSize"),
+        disk_gb: "DiskSize",
+        image: "AmiType",
+        release: "ReleaseVersion",
+        labels: "Labels",
+        taints: "Taints",
+        spot: ("CapacityType", "SPOT"),
+        zones: "Subnets",
+    },
+    Shape {
+        kind: "google_container_node_pool",
+        platform: "gke",
+        types: &["node_config.machine_type"],
+        count: ("autoscaling.min_node_count", "autoscaling.max_node_count"),
+        disk_gb: "node_config.disk_size_gb",
+        image: "node_config.image_type",
+        release: "version",
+        labels: "node_config.labels",
+        taints: "node_config.taint",
+        spot: ("node_config.spot", "true"),
+        zones: "node_locations",
+    },
+    Shape {
+        kind: "azurerm_kubernetes_cluster_node_pool",
+        platform: "aks",
+        types: &["vm_size"],
+        count: ("min_count", "max_count"),
+        disk_gb: "os_disk_size_gb",
+        image: "os_sku",
+        release: "orchestrator_version",
+        labels: "node_labels",
+        taints: "node_taints",
+        spot: ("priority", "Spot"),
+        zones: "zones",
+    },
+    Shape {
+        kind: "alicloud_cs_kubernetes_node_pool",
+        platform: "ack",
+        types: &["instance_types"],
+        count: ("scaling_config.min_size", "scaling_config.max_size"),
+        disk_gb: "system_disk_size",
+        image: "image_type",
+        labels: "labels",
+        taints: "taints",
+        zones: "vswitch_ids",
+        ..NONE
+    },
+    Shape {
+        kind: "aws_instance",
+        platform: "ec2",
+        types: &["instance_type"],
+        disk_gb: "root_block_device.volume_size",
+        image: "ami",
+        ..NONE
+    },
+    Shape { kind: "aws_launch_template", platform: "ec2", types: &["instance_type"], image: "image_id", ..NONE },
+    Shape {
+        kind: "aws_autoscaling_group",
+        platform: "ec2",
+        count: ("min_size", "max_size"),
+        zones: "vpc_zone_identifier",
+        ..NONE
+    },
+    Shape {
+        kind: "AWS::EC2::LaunchTemplate",
+        platform: "ec2",
+        types: &["LaunchTemplateData.InstanceType"],
+        image: "LaunchTemplateData.ImageId",
+        ..NONE
+    },
+    Shape { kind: "AWS::EC2::Instance", platform: "ec2", types: &["InstanceType"], image: "ImageId", ..NONE },
+    Shape {
+        kind: "google_compute_instance",
+        platform: "gce",
+        types: &["machine_type"],
+        disk_gb: "boot_disk.initialize_params.size",
+        image: "boot_disk.initialize_params.image",
+        spot: ("scheduling.preemptible", "true"),
+        ..NONE
+    },
+    Shape {
+        kind: "google_compute_instance_template",
+        platform: "gce",
+        types: &["machine_type"],
+        spot: ("scheduling.preemptible", "true"),
+        ..NONE
+    },
+    Shape {
+        kind: "azurerm_linux_virtual_machine",
+        platform: "azure-vm",
+        types: &["size"],
+        spot: ("priority", "Spot"),
+        ..NONE
+    },
+    Shape {
+        kind: "azurerm_linux_virtual_machine_scale_set",
+        platform: "azure-vm",
+        types: &["sku"],
+        spot: ("priority", "Spot"),
+        ..NONE
+    },
+    Shape { kind: "alicloud_instance", platform: "ecs", types: &["instance_type"], image: "image_id", ..NONE },
+    Shape { kind: "ALIYUN::ECS::Instance", platform: "ecs", types: &["InstanceType"], image: "ImageId", ..NONE },
+    Shape { kind: "ALIYUN::ECS::InstanceGroup", platform: "ecs", types: &["InstanceType"], image: "ImageId", ..NONE },
+    Shape { kind: "tencentcloud_instance", platform: "cvm", types: &["instance_type"], image: "image_id", ..NONE },
+];
+
+/// A dotted path that steps into the first item of each sequence: nested blocks of Terraform are sequences.
+pub fn at<'t>(view: View<'t>, path: &str) -> View<'t> {
+    if path.is_empty() {
+        return View::new(None, view.place());
+    }
+    path.split('.').fold(view, |view, key| {
+        let next = view.get(key);
+        match next.node() {
+            Some(node) if node.is_seq() && node.items().next().is_some_and(Node::is_map) => {
+                View::new(node.items().next(), next.place())
+            }
+            _ => next,
+        }
+    })
+}
+
+/// The pool that a resource states, if its type is one.
+pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: Span) -> Option<NodePool> {
+    let shape = SHAPES.iter().find(|s| s.kind == kind)?;
+    let mut out = NodePool::blank(span);
+    let format = if kind.contains("::") { "cloudformation" } else { "terraform" };
+    out.format = Fact::value(format.to_owned(), span);
+    out.kind = Fact::value(kind.to_owned(), span);
+    out.platform = Fact::value(shape.platform.to_owned(), span);
+    let stated =
+        ["node_group_name", "NodegroupName", "name"].iter().map(|k| view.get(k).string()).find(|n| n.get().is_some());
+    out.name = stated.unwrap_or_else(|| Fact::value(name.to_owned(), span));
+    out.cluster = ["cluster_name", "cluster", "ClusterName", "kubernetes_cluster_id", "cluster_id"]
+        .iter()
+        .map(|k| view.get(k))
+        .find(|v| v.node().is_some())
+        .map_or(Fact::absent(span), |v| v.string());
+    out.instance_types = shape.types.iter().flat_map(|path| at(view, path).strings()).collect();
+    out.min_nodes = at(view, shape.count.0).int();
+    out.max_nodes = at(view, shape.count.1).int().or(|| view.get("node_count").int());
+    out.disk_bytes = at(view, shape.disk_gb).float().map(|gb| (gb * f64::from(1u32 << 30)) as i64);
+    out.image_type = at(view, shape.image).string();
+    out.image_release = at(view, shape.release).string();
+    out.labels = labels(at(view, shape.labels));
+    out.taints = taints(view, shape.taints);
+    let spot = at(view, shape.spot.0);
+    out.spot = match spot.string() {
+        Fact { known: Known::Value(text), span } => Fact::value(text.eq_ignore_ascii_case(shape.spot.1), span),
+        other => other.map(|_| false),
+    };
+    out.zones = at(view, shape.zones).strings();
+    let accelerator =
+        ["node_config.guest_accelerator", "guest_accelerator"].iter().map(|p| at(view, p)).find(|v| v.is_some());
+    if let Some(accelerator) = accelerator {
+        out.accelerator = accelerator.get("type").string();
+        out.accelerator_count = accelerator.get("count").int();
+        out.driver_mode = at(accelerator, "gpu_driver_installation_config.gpu_driver_version").string();
+    }
+    if shape.platform == "aks" {
+        out.driver_mode = view.get("gpu_driver").string();
+    }
+    out.object = Some(Raw::new(tree, view));
+    Some(out)
+}
+
+/// A map of labels; Alibaba's list of key and value.
+fn labels(view: View<'_>) -> Labels {
+    let keyed = view.get("key");
+    if keyed.is_some() {
+        let key = keyed.string().get().cloned().unwrap_or_default();
+        return [(key, view.get("value").string())].into();
+    }
+    view.entries().into_iter().map(|(key, value)| (key.to_owned(), value.string())).collect()
+}
+
+/// Taints as blocks of key, value and effect, or as texts `key=value:effect`.
+fn taints(view: View<'_>, path: &str) -> Vec<Taint> {
+    let (parent, last) = path.rsplit_once('.').unwrap_or(("", path));
+    let holder = if parent.is_empty() { view } else { at(view, parent) };
+    let list = holder.get(last);
+    list.items()
+        .map(|item| {
+            let mut out = Taint::blank(item.place());
+            match item.traced() {
+                Some(text) => {
+                    let whole = text.text();
+                    let (pair, effect) = whole.rsplit_once(':').unwrap_or((whole, ""));
+                    let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+                    let fact = |t: &str| Fact::value(t.to_owned(), text.whole());
+                    (out.key, out.value, out.effect) = (fact(key), fact(value), fact(effect));
+                }
+                None => {
+                    let field = |lower: &str, upper: &str| item.get(lower).string().or(|| item.get(upper).string());
+                    out.key = field("key", "Key");
+                    out.value = field("value", "Value");
+                    out.effect = field("effect", "Effect").map(|e| effect(&e).to_owned());
+                }
+            }
+            out
+        })
+        .collect()
+}
+
+/// The effect in Kubernetes' spelling.
+fn effect(text: &str) -> &str {
+    match text {
+        "NO_SCHEDULE" => "NoSchedule",
+        "PREFER_NO_SCHEDULE" => "PreferNoSchedule",
+        "NO_EXECUTE" => "NoExecute",
+        other => other,
+    }
+}
+
+/// A version in a text, for clusters.
+pub fn version(view: View<'_>) -> Fact<Version> {
+    view.parse(Version::parse)
+}

@@ -1,0 +1,207 @@
+//! Terraform modules: resources, pools, clusters, releases of charts, tasks. Knows providers' resource types.
+
+use super::{ModuleFile, kubernetes, machines};
+use crate::facts::{Cluster, Container, Facts, HelmRelease, Pod, Resource, Workload};
+use crate::known::{Fact, Known};
+use crate::parse::hcl::{self, Block, Hcl};
+use crate::parse::{Dialect, Raw, View, yaml};
+use crate::version::Version;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Reads the modules of a run: every directory with Terraform files is one.
+pub fn modules(files: Vec<ModuleFile>, facts: &mut Facts) {
+    let mut directories: BTreeMap<String, (Vec<Hcl>, Vec<(String, Hcl)>)> = BTreeMap::new();
+    for file in files {
+        let (directory, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
+        let module = directories.entry(directory.to_owned()).or_default();
+        match file.values {
+            // Only these are read without being named on Terraform's command line.
+            true if name == "terraform.tfvars" || name.ends_with(".auto.tfvars") => {
+                module.1.push((name.to_owned(), file.hcl))
+            }
+            true => {}
+            false => module.0.push(file.hcl),
+        }
+    }
+    for (_, (files, mut values)) in directories {
+        values.sort_by_key(|(name, _)| (name != "terraform.tfvars", name.clone()));
+        let values: Vec<Hcl> = values.into_iter().map(|(_, hcl)| hcl).collect();
+        for block in hcl::evaluate(&files, &values) {
+            if block.count != Known::Value(0) {
+                read(&block, facts);
+            }
+        }
+    }
+}
+
+fn read(block: &Block, facts: &mut Facts) {
+    let view = View::new(Some(block.body()), block.keyword_span);
+    match (block.keyword.as_str(), block.label(0)) {
+        ("resource", Some(kind)) => resource(block, kind, view, facts),
+        ("module", _) => eks_module(block, view, facts),
+        _ => {}
+    }
+}
+
+fn resource(block: &Block, kind: &str, view: View<'_>, facts: &mut Facts) {
+    let span = block.keyword_span;
+    let name = block.label(1).unwrap_or("");
+    let tree = &block.tree;
+    if let Some(pool) = machines::pool(tree, view, (kind, name), span) {
+        facts.pools.push(Arc::new(pool));
+    }
+    match kind {
+        "helm_release" => facts.releases.push(Arc::new(release(block, view))),
+        "aws_eks_cluster"
+        | "google_container_cluster"
+        | "azurerm_kubernetes_cluster"
+        | "alicloud_cs_managed_kubernetes" => {
+            facts.clusters.push(Arc::new(cluster(block, kind, view)));
+            // The default pool of a cluster stands in the cluster itself.
+            if kind == "azurerm_kubernetes_cluster" {
+                let pool = machines::at(view, "default_node_pool");
+                let found = machines::pool(tree, pool, ("azurerm_kubernetes_cluster_node_pool", "default"), span);
+                facts.pools.extend(found.filter(|p| !p.instance_types.is_empty()).map(Arc::new));
+            }
+        }
+        "kubernetes_manifest" | "kubectl_manifest" => {
+            let manifest = if view.get("manifest").is_some() { view.get("manifest") } else { view.get("yaml_body") };
+            if let Some(root) = manifest.node().filter(|n| kubernetes::is_object(*n)) {
+                kubernetes::document(tree, root, facts);
+            }
+        }
+        "aws_ecs_task_definition" => facts.workloads.push(task(block, view)),
+        _ => {}
+    }
+    let mut out = Resource::blank(span);
+    out.format = Fact::value("terraform".to_owned(), span);
+    out.r#type = Fact::value(kind.to_owned(), block.labels.first().map_or(span, |l| l.1));
+    out.name = Fact::value(name.to_owned(), block.labels.get(1).map_or(span, |l| l.1));
+    out.body = Some(Raw::new(tree, view));
+    facts.resources.push(Arc::new(out));
+}
+
+fn cluster(block: &Block, kind: &str, view: View<'_>) -> Cluster {
+    let mut out = Cluster::blank(block.keyword_span);
+    out.format = Fact::value("terraform".to_owned(), block.keyword_span);
+    out.name = view.get("name").string();
+    let platform = match kind {
+        "aws_eks_cluster" => "eks",
+        "google_container_cluster" => "gke",
+        "azurerm_kubernetes_cluster" => "aks",
+        _ => "ack",
+    };
+    out.platform = Fact::value(platform.to_owned(), block.keyword_span);
+    out.kubernetes = ["version", "min_master_version", "kubernetes_version"]
+        .iter()
+        .map(|k| view.get(k))
+        .find(|v| v.node().is_some())
+        .map_or(Fact::absent(block.keyword_span), machines::version);
+    out.autopilot = view.get("enable_autopilot").boolean();
+    out.object = Some(Raw::new(&block.tree, view));
+    out
+}
+
+/// A chart: `set` blocks and `values` become one tree of values where that is possible.
+fn release(block: &Block, view: View<'_>) -> HelmRelease {
+    let chart = view.get("chart");
+    let mut out = HelmRelease::blank(chart.place());
+    out.format = Fact::value("terraform".to_owned(), chart.place());
+    out.name = view.get("name").string();
+    out.namespace = view.get("namespace").string();
+    out.chart = chart.string().map(|c| c.rsplit('/').next().unwrap_or("").to_owned());
+    out.version = view.get("version").parse(Version::parse);
+    out.repository = view.get("repository").string();
+    let first = view.get("values").items().next();
+    out.values = match first {
+        Some(values) if values.node().is_some_and(|n| n.is_map()) => Some(Raw::new(&block.tree, values)),
+        // Values as text, in a heredoc: a tree of their own; its spans are those of the heredoc's lines.
+        Some(values) => values.traced().map(|text| {
+            let tree = Arc::new(yaml::parse_traced(text, Dialect::Kubernetes));
+            let root = tree.roots().next();
+            Raw { id: root.map(|r| r.id()), place: text.whole(), tree: Arc::clone(&tree) }
+        }),
+        None => None,
+    };
+    out.set = view
+        .get("set")
+        .items()
+        .chain(view.get("set_string").items())
+        .filter_map(|set| Some((set.get("name").string().get()?.clone(), set.get("value").string())))
+        .collect();
+    out
+}
+
+/// Node groups of the community module for EKS.
+fn eks_module(block: &Block, view: View<'_>, facts: &mut Facts) {
+    let source = view.get("source").string();
+    if !source.get().is_some_and(|s| s.contains("terraform-aws-modules/eks/aws")) {
+        return;
+    }
+    let mut cluster = Cluster::blank(block.keyword_span);
+    cluster.format = Fact::value("terraform".to_owned(), block.keyword_span);
+    cluster.name = view.get("cluster_name").string().or(|| view.get("name").string());
+    cluster.platform = Fact::value("eks".to_owned(), source.span);
+    cluster.kubernetes = machines::version(view.get("cluster_version"));
+    cluster.object = Some(Raw::new(&block.tree, view));
+    facts.clusters.push(Arc::new(cluster));
+    for (name, group) in view.get("eks_managed_node_groups").entries() {
+        let flat = machines::pool(&block.tree, group, ("aws_eks_node_group", name), group.place());
+        if let Some(mut pool) = flat {
+            pool.min_nodes = group.get("min_size").int();
+            pool.max_nodes = group.get("max_size").int();
+            pool.name = Fact::value(name.to_owned(), group.place());
+            for (_, taint) in group.get("taints").entries() {
+                let mut out = crate::facts::Taint::blank(taint.place());
+                out.key = taint.get("key").string();
+                out.value = taint.get("value").string();
+                out.effect = taint.get("effect").string();
+                pool.taints.push(out);
+            }
+            facts.pools.push(Arc::new(pool));
+        }
+    }
+}
+
+/// An ECS task as a workload of its containers.
+fn task(block: &Block, view: View<'_>) -> Workload {
+    let span = block.keyword_span;
+    let mut pod = Pod::blank(span);
+    pod.role = Fact::value("main".to_owned(), span);
+    pod.replicas = Fact::value(1, span);
+    let mut gpus = Fact::value(0, span);
+    for definition in view.get("container_definitions").items() {
+        let mut container: Container = kubernetes::container(&block.tree, definition, "main", &pod);
+        let environment = definition.get("environment").items().filter_map(|e| {
+            let mut variable = crate::facts::EnvVar::blank(e.place());
+            variable.name = e.get("name").string();
+            variable.value = e.get("value").string();
+            Some((variable.name.get()?.clone(), variable))
+        });
+        container.env = environment.collect();
+        let gpu = definition
+            .get("resourceRequirements")
+            .items()
+            .find(|r| r.get("type").string().get().is_some_and(|t| t == "GPU"));
+        if let Some(gpu) = gpu {
+            container.gpus = gpu.get("value").int();
+            container.gpu_vendor = Fact::value("nvidia".to_owned(), gpu.place());
+            gpus = container.gpus.clone();
+        }
+        pod.containers.push(container);
+    }
+    pod.gpus = gpus.clone();
+    let mut out = Workload::blank(span);
+    out.format = Fact::value("ecs".to_owned(), span);
+    out.kind = Fact::value("task-definition".to_owned(), span);
+    out.name = view.get("family").string();
+    out.replicas = Fact::value(1, span);
+    out.group_size = Fact::value(1, span);
+    out.group_gpus = gpus.clone();
+    out.gpus = gpus;
+    out.object = Some(Raw::new(&block.tree, view));
+    out.pods.push(pod);
+    out.intent = super::intent::of(&out);
+    out
+}
