@@ -1,6 +1,7 @@
 //! Evaluated values into trees: one tree a file, one mapping a block.
 
-use super::eval::{Eval, Place, Registry, Scope, Written};
+use super::eval::{Eval, Place, Scope, Written};
+use super::module::Registry;
 use super::value::{Val, Value, number_text};
 use super::{Block, Hcl};
 use crate::known::{Known, Why};

@@ -2,8 +2,9 @@
 //! Knows `var`, `local` and names bound by `for`; everything else that is referred to is unknown.
 
 use super::functions;
+use super::module::Registry;
 use super::rope::{Rope, Style};
-use super::value::{Fail, MAX_ITEMS, MAX_TEXT, Val, Value, equal, failed, too_large};
+use super::value::{Fail, MAX_ITEMS, Val, Value, equal, failed, too_large};
 use crate::known::Why;
 use crate::source::{SourceId, Span, Traced};
 use hcl_edit::Span as _;
@@ -12,16 +13,13 @@ use hcl_edit::expr::{
     TraversalOperator, UnaryOp, UnaryOperator,
 };
 use hcl_edit::structure::Body;
-use hcl_edit::template::{Directive, Element, Strip};
-use std::cell::{Cell, RefCell};
+use hcl_edit::template::Element;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
 
 /// Deeper expressions, through locals and variables too, are not evaluated.
 const MAX_DEPTH: u32 = 120;
-/// Expressions evaluated for one module.
-const MAX_STEPS: u32 = 1_000_000;
 
 /// Text that was parsed on its own: where it stands in its file.
 #[derive(Debug, Clone, Copy)]
@@ -55,38 +53,6 @@ pub(super) struct Written<'m> {
     pub expr: &'m Expression,
 }
 
-/// A declared variable.
-#[derive(Debug, Default)]
-pub(super) struct Variable<'m> {
-    pub kind: Option<Written<'m>>,
-    pub default: Option<Written<'m>>,
-    /// The line of the last `.tfvars` file that sets it.
-    pub set: Option<Written<'m>>,
-}
-
-/// What the files of a module declare, and what has been evaluated of it.
-#[derive(Debug)]
-pub(super) struct Registry<'m> {
-    pub variables: BTreeMap<&'m str, Variable<'m>>,
-    pub locals: BTreeMap<&'m str, Written<'m>>,
-    /// Values of variables given by a call of the module.
-    pub inputs: BTreeMap<&'m str, Val>,
-    cache: RefCell<BTreeMap<String, Option<Val>>>,
-    steps: Cell<u32>,
-}
-
-impl Registry<'_> {
-    pub fn new() -> Self {
-        Self {
-            variables: BTreeMap::new(),
-            locals: BTreeMap::new(),
-            inputs: BTreeMap::new(),
-            cache: RefCell::default(),
-            steps: Cell::new(MAX_STEPS),
-        }
-    }
-}
-
 /// A name bound by `for`, `for_each` or `dynamic`.
 #[derive(Debug)]
 pub(super) struct Scope<'s> {
@@ -115,6 +81,11 @@ impl<'e> Eval<'e> {
         'e: 's,
     {
         Eval { scope: Some(scope), ..*self }
+    }
+
+    /// The evaluator at another place of the module, where no name is bound.
+    pub fn elsewhere(&self, place: Place<'e>) -> Self {
+        Self { place, scope: None, ..*self }
     }
 
     /// The value that `each`, or the iterator of a `dynamic` block, has for one item.
@@ -382,86 +353,6 @@ impl<'e> Eval<'e> {
         }
     }
 
-    /// The value of `var.name` or `local.name`.
-    fn named(&self, root: &str, name: &str, span: Span) -> Val {
-        let id = format!("{root}.{name}");
-        if let Some(known) = self.registry.cache.borrow().get(&id) {
-            return match known {
-                Some(value) => value.clone(),
-                None => Val::result(failed(format!("{id} refers to itself")), span),
-            };
-        }
-        self.registry.cache.borrow_mut().insert(id.clone(), None);
-        let outer = |written: Written<'e>| Eval { place: written.place, scope: None, ..*self }.eval(written.expr);
-        let value = if root == "local" {
-            self.registry.locals.get(name).map(|&written| outer(written))
-        } else {
-            self.registry.variables.get(name).and_then(|variable| {
-                let value = match self.registry.inputs.get(name) {
-                    Some(value) => value.clone(),
-                    None => outer(variable.set.or(variable.default)?),
-                };
-                Some(match variable.kind {
-                    Some(kind) => Eval { place: kind.place, scope: None, ..*self }.conform(value, kind.expr),
-                    None => value,
-                })
-            })
-        };
-        let value = value.unwrap_or_else(|| {
-            let why = if root == "var" { Why::Variable(name.into()) } else { Why::Remote(id.as_str().into()) };
-            Val::unknown(why, span)
-        });
-        self.registry.cache.borrow_mut().insert(id, Some(value.clone()));
-        value
-    }
-
-    /// A value under a type constraint: optional attributes are filled in.
-    fn conform(&self, value: Val, kind: &Expression) -> Val {
-        let Expression::FuncCall(call) = kind else { return value };
-        let Some(inner) = call.args.get(0) else { return value };
-        let (span, origin) = (value.span, value.origin);
-        let keep = |value: Value| Val::new(value, span).from(origin);
-        match (&value.value, call.name.name.as_str(), inner) {
-            (Value::List(items), "list" | "set", kind) => {
-                keep(Value::list(items.iter().map(|item| self.conform(item.clone(), kind)).collect()))
-            }
-            (Value::Map(entries), "map", kind) => {
-                keep(Value::map(entries.iter().map(|(k, v)| (Rc::clone(k), self.conform(v.clone(), kind)))))
-            }
-            (Value::Map(entries), "object", Expression::Object(object)) => {
-                let mut out = entries.to_vec();
-                for (key, value) in object.iter() {
-                    let Some(name) = attribute_name(key) else { continue };
-                    let (kind, default) = match value.expr() {
-                        Expression::FuncCall(call) if call.name.name.as_str() == "optional" => {
-                            (call.args.get(0), Some(call.args.get(1)))
-                        }
-                        kind => (Some(kind), None),
-                    };
-                    let found = out.iter_mut().find(|(k, _)| k.text() == name);
-                    match (found, default) {
-                        (Some((_, value)), default) => {
-                            if let (true, Some(Some(default))) = (value.is_null(), default) {
-                                *value = self.eval(default);
-                            }
-                            if let Some(kind) = kind {
-                                *value = self.conform(value.clone(), kind);
-                            }
-                        }
-                        (None, Some(default)) => {
-                            let value = default.map_or(Val::new(Value::Null, span), |d| self.eval(d));
-                            let value = kind.map_or(value.clone(), |kind| self.conform(value, kind));
-                            out.push((Rc::new(Traced::opaque(name, span)), value));
-                        }
-                        (None, None) => {}
-                    }
-                }
-                keep(Value::map(out))
-            }
-            _ => value,
-        }
-    }
-
     fn for_expr(&self, for_expr: &ForExpr, span: Span) -> Result<Value, Fail> {
         let intro = &for_expr.intro;
         let pairs = self.eval(&intro.collection_expr).pairs()?;
@@ -499,85 +390,6 @@ impl<'e> Eval<'e> {
         Ok(Value::map(groups.into_values().map(|(key, values)| (key, Val::new(Value::list(values), span)))))
     }
 
-    fn template(&self, elements: &[&Element], style: Style, span: Span) -> Result<Value, Fail> {
-        let mut writer = Writer { rope: Rope::default(), unknown: None, trim: false };
-        self.write(&mut writer, elements, style)?;
-        let text = Rc::new(writer.rope.finish(span));
-        Ok(match writer.unknown {
-            Some(why) => Value::Partial(text, why),
-            None => Value::Str(text),
-        })
-    }
-
-    fn write(&self, out: &mut Writer, elements: &[&Element], style: Style) -> Result<(), Fail> {
-        for element in elements {
-            self.spend()?;
-            if out.rope.text.len() > MAX_TEXT {
-                return Err(too_large());
-            }
-            let range = self.place.range(element.span());
-            match element {
-                Element::Literal(_) => {
-                    let raw = &self.place.text[range.clone()];
-                    let skip = if out.trim { raw.len() - raw.trim_start().len() } else { 0 };
-                    out.trim = false;
-                    out.rope.literal(self.place.text, range.start + skip..range.end, style);
-                }
-                Element::Interpolation(interpolation) => {
-                    out.open(interpolation.strip);
-                    match self.eval(&interpolation.expr).string() {
-                        Ok(text) => out.rope.insert(&text, range),
-                        Err(Fail::Unknown(why)) => out.unknown(why, self.place.text, range),
-                        Err(fail) => return Err(fail),
-                    }
-                    out.close(interpolation.strip);
-                }
-                Element::Directive(directive) => match self.directive(out, directive, style) {
-                    Err(Fail::Unknown(why)) => out.unknown(why, self.place.text, range),
-                    result => result?,
-                },
-            }
-        }
-        Ok(())
-    }
-
-    fn directive(&self, out: &mut Writer, directive: &Directive, style: Style) -> Result<(), Fail> {
-        match directive {
-            Directive::If(branch) => {
-                let yes = self.eval(&branch.if_expr.cond_expr).boolean()?;
-                out.open(branch.if_expr.strip);
-                let (template, strip) = match (&branch.else_expr, yes) {
-                    (_, true) => (Some(&branch.if_expr.template), branch.if_expr.strip),
-                    (Some(other), false) => (Some(&other.template), other.strip),
-                    (None, false) => (None, Strip::None),
-                };
-                if let Some(template) = template {
-                    out.close(strip);
-                    self.write(out, &template.iter().collect::<Vec<_>>(), style)?;
-                }
-                let next = branch.else_expr.as_ref().filter(|_| yes).map_or(branch.endif_expr.strip, |e| e.strip);
-                out.open(next);
-                out.close(branch.endif_expr.strip);
-            }
-            Directive::For(repeat) => {
-                let head = &repeat.for_expr;
-                let pairs = self.eval(&head.collection_expr).pairs()?;
-                out.open(head.strip);
-                let elements: Vec<&Element> = head.template.iter().collect();
-                for (key, value) in pairs {
-                    let key_name = head.key_var.as_ref().map_or("", |k| k.as_str());
-                    let outer = Scope { name: key_name, value: key, parent: self.scope };
-                    let scope = Scope { name: head.value_var.as_str(), value, parent: Some(&outer) };
-                    out.close(head.strip);
-                    self.with(&scope).write(out, &elements, style)?;
-                    out.open(repeat.endfor_expr.strip);
-                }
-                out.close(repeat.endfor_expr.strip);
-            }
-        }
-        Ok(())
-    }
-
     /// The attributes of a body as values.
     pub fn attributes(&self, body: &Body) -> Vec<(Rc<Traced>, Val)> {
         let mut out = vec![];
@@ -587,38 +399,5 @@ impl<'e> Eval<'e> {
             out.push((key, self.eval(&attribute.value)));
         }
         out
-    }
-}
-
-fn attribute_name(key: &ObjectKey) -> Option<&str> {
-    match key {
-        ObjectKey::Ident(name) => Some(name.as_str()),
-        ObjectKey::Expression(Expression::Variable(name)) => Some(name.as_str()),
-        ObjectKey::Expression(Expression::String(name)) => Some(name.as_str()),
-        ObjectKey::Expression(_) => None,
-    }
-}
-
-/// A template being written out.
-struct Writer {
-    rope: Rope,
-    unknown: Option<Why>,
-    trim: bool,
-}
-
-impl Writer {
-    fn open(&mut self, strip: Strip) {
-        if matches!(strip, Strip::Start | Strip::Both) {
-            self.rope.trim_end();
-        }
-    }
-
-    fn close(&mut self, strip: Strip) {
-        self.trim = matches!(strip, Strip::End | Strip::Both);
-    }
-
-    fn unknown(&mut self, why: Why, text: &str, range: Range<usize>) {
-        self.rope.verbatim(&text[range.clone()], range.start);
-        self.unknown.get_or_insert(why);
     }
 }

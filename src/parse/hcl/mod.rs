@@ -13,7 +13,9 @@ mod cut;
 mod emit;
 mod eval;
 mod functions;
+mod module;
 mod rope;
+mod template;
 #[cfg(test)]
 mod tests;
 mod value;

@@ -1,0 +1,160 @@
+//! Functions on lists, sets and maps.
+
+use super::{Call, Found};
+use crate::parse::hcl::value::{Fail, Val, Value, failed};
+
+impl Call<'_> {
+    pub(super) fn collections(&self) -> Option<Found> {
+        let list = |items: Result<Vec<Val>, Fail>| items.map(|items| self.val(Value::list(items)));
+        Some(match self.name {
+            "length" => self.length(),
+            "concat" => list(self.args.iter().map(Val::items).collect::<Result<Vec<_>, _>>().map(|l| l.concat())),
+            "tolist" | "values" => list(self.items(0)),
+            "keys" => list(self.arg(0).and_then(|v| {
+                v.entries()?;
+                Ok(v.pairs()?.into_iter().map(|(key, _)| key).collect())
+            })),
+            "tomap" => self.convert(|v| v.entries().map(|_| v.value.clone())),
+            "toset" => list(self.items(0).and_then(|items| sorted(self.distinct(items)?))),
+            "distinct" => list(self.items(0).and_then(|items| self.distinct(items))),
+            "setunion" => list(
+                self.args.iter().map(Val::items).collect::<Result<Vec<_>, _>>().and_then(|l| self.distinct(l.concat())),
+            ),
+            "sort" => list(self.items(0).and_then(sorted)),
+            "reverse" => list(self.items(0).map(|items| items.into_iter().rev().collect())),
+            "compact" => list(self.items(0).and_then(|items| {
+                let full = |v: Val| Ok((!v.is_null() && !v.string()?.is_empty()).then_some(v));
+                items.into_iter().map(full).filter_map(Result::transpose).collect()
+            })),
+            "flatten" => {
+                let mut out = vec![];
+                list(self.items(0).and_then(|items| self.flatten(&items, &mut out)).map(|()| out))
+            }
+            "slice" => list(self.slice()),
+            "chunklist" => self.chunks(),
+            "contains" => self.contains(),
+            "index" => self.index_of(),
+            "alltrue" => self.every(true),
+            "anytrue" => self.every(false),
+            "merge" => self.merge(),
+            "zipmap" => self.zipmap(),
+            _ => return None,
+        })
+    }
+
+    fn length(&self) -> Found {
+        let value = self.arg(0)?;
+        let length = match value.known()? {
+            Value::Str(text) => text.text().chars().count(),
+            _ => value.items()?.len(),
+        };
+        Ok(self.val(Value::Number(length as f64)))
+    }
+
+    fn distinct(&self, items: Vec<Val>) -> Result<Vec<Val>, Fail> {
+        let mut out: Vec<Val> = vec![];
+        for item in items {
+            let mut seen = false;
+            for other in &out {
+                seen = seen || self.eval.equal(other, &item)?;
+            }
+            if !seen {
+                out.push(item);
+            }
+        }
+        Ok(out)
+    }
+
+    fn flatten(&self, items: &[Val], out: &mut Vec<Val>) -> Result<(), Fail> {
+        for item in items {
+            self.eval.spend()?;
+            match &item.value {
+                Value::List(inner) => self.flatten(inner, out)?,
+                // An unknown item may be a list of any length.
+                Value::Unknown(why) => return Err(Fail::Unknown(why.clone())),
+                _ => out.push(item.clone()),
+            }
+        }
+        Ok(())
+    }
+
+    fn slice(&self) -> Result<Vec<Val>, Fail> {
+        let items = self.items(0)?;
+        match items.get(self.arg(1)?.index()?..self.arg(2)?.index()?) {
+            Some(part) => Ok(part.to_vec()),
+            None => failed("a slice out of range"),
+        }
+    }
+
+    fn chunks(&self) -> Found {
+        let (items, size) = (self.items(0)?, self.arg(1)?.index()?);
+        let chunk = |items: &[Val]| self.val(Value::list(items.to_vec()));
+        Ok(self.val(Value::list(items.chunks(size.max(1)).map(chunk).collect())))
+    }
+
+    fn contains(&self) -> Found {
+        let mut unknown = None;
+        for item in self.items(0)? {
+            match self.eval.equal(&item, self.arg(1)?) {
+                Ok(true) => return Ok(self.val(Value::Bool(true))),
+                Ok(false) => {}
+                Err(fail) => unknown = Some(fail),
+            }
+        }
+        unknown.map_or_else(|| Ok(self.val(Value::Bool(false))), Err)
+    }
+
+    fn index_of(&self) -> Found {
+        for (at, item) in self.items(0)?.iter().enumerate() {
+            if self.eval.equal(item, self.arg(1)?)? {
+                return Ok(self.val(Value::Number(at as f64)));
+            }
+        }
+        failed("not an item of the list")
+    }
+
+    /// Whether all items are true (`all`), or any of them.
+    fn every(&self, all: bool) -> Found {
+        let mut unknown = None;
+        for item in self.items(0)? {
+            match item.boolean() {
+                Ok(value) if value != all => return Ok(self.val(Value::Bool(!all))),
+                Ok(_) => {}
+                Err(fail) => unknown = Some(fail),
+            }
+        }
+        unknown.map_or_else(|| Ok(self.val(Value::Bool(all))), Err)
+    }
+
+    fn merge(&self) -> Found {
+        let mut entries = vec![];
+        for arg in self.args.iter().filter(|arg| !arg.is_null()) {
+            entries.extend_from_slice(arg.entries()?);
+        }
+        Ok(self.val(Value::map(entries)))
+    }
+
+    fn zipmap(&self) -> Found {
+        let (keys, values) = (self.items(0)?, self.items(1)?);
+        if keys.len() != values.len() {
+            return failed("keys and values differ in number");
+        }
+        let entry = |(key, value): (Val, Val)| Ok((self.key(key.string()?), value));
+        Ok(self.val(Value::map(keys.into_iter().zip(values).map(entry).collect::<Result<Vec<_>, Fail>>()?)))
+    }
+}
+
+/// Items in the order of their texts; lists of collections keep their order.
+fn sorted(items: Vec<Val>) -> Result<Vec<Val>, Fail> {
+    if items.iter().any(|v| matches!(v.value, Value::List(_) | Value::Map(_))) {
+        return Ok(items);
+    }
+    if items.iter().all(|v| matches!(v.value, Value::Number(_))) {
+        let mut keyed = items.into_iter().map(|v| Ok((v.number()?, v))).collect::<Result<Vec<_>, Fail>>()?;
+        keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
+        return Ok(keyed.into_iter().map(|(_, v)| v).collect());
+    }
+    let mut keyed = items.into_iter().map(|v| Ok((v.string()?, v))).collect::<Result<Vec<_>, Fail>>()?;
+    keyed.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(keyed.into_iter().map(|(_, v)| v).collect())
+}

@@ -1,0 +1,116 @@
+//! Templates: literals, interpolations and directives into text that keeps its way back to the source.
+
+use super::eval::{Eval, Scope};
+use super::rope::{Rope, Style};
+use super::value::{Fail, MAX_TEXT, Value, too_large};
+use crate::known::Why;
+use crate::source::Span;
+use hcl_edit::Span as _;
+use hcl_edit::template::{Directive, Element, Strip};
+use std::ops::Range;
+use std::rc::Rc;
+
+impl Eval<'_> {
+    pub fn template(&self, elements: &[&Element], style: Style, span: Span) -> Result<Value, Fail> {
+        let mut writer = Writer { rope: Rope::default(), unknown: None, trim: false };
+        self.write(&mut writer, elements, style)?;
+        let text = Rc::new(writer.rope.finish(span));
+        Ok(match writer.unknown {
+            Some(why) => Value::Partial(text, why),
+            None => Value::Str(text),
+        })
+    }
+
+    fn write(&self, out: &mut Writer, elements: &[&Element], style: Style) -> Result<(), Fail> {
+        for element in elements {
+            self.spend()?;
+            if out.rope.text.len() > MAX_TEXT {
+                return Err(too_large());
+            }
+            let range = self.place.range(element.span());
+            match element {
+                Element::Literal(_) => {
+                    let raw = &self.place.text[range.clone()];
+                    let skip = if out.trim { raw.len() - raw.trim_start().len() } else { 0 };
+                    out.trim = false;
+                    out.rope.literal(self.place.text, range.start + skip..range.end, style);
+                }
+                Element::Interpolation(interpolation) => {
+                    out.open(interpolation.strip);
+                    match self.eval(&interpolation.expr).string() {
+                        Ok(text) => out.rope.insert(&text, range),
+                        Err(Fail::Unknown(why)) => out.unknown(why, self.place.text, range),
+                        Err(fail) => return Err(fail),
+                    }
+                    out.close(interpolation.strip);
+                }
+                Element::Directive(directive) => match self.directive(out, directive, style) {
+                    Err(Fail::Unknown(why)) => out.unknown(why, self.place.text, range),
+                    result => result?,
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn directive(&self, out: &mut Writer, directive: &Directive, style: Style) -> Result<(), Fail> {
+        match directive {
+            Directive::If(branch) => {
+                let yes = self.eval(&branch.if_expr.cond_expr).boolean()?;
+                out.open(branch.if_expr.strip);
+                let (template, strip) = match (&branch.else_expr, yes) {
+                    (_, true) => (Some(&branch.if_expr.template), branch.if_expr.strip),
+                    (Some(other), false) => (Some(&other.template), other.strip),
+                    (None, false) => (None, Strip::None),
+                };
+                if let Some(template) = template {
+                    out.close(strip);
+                    self.write(out, &template.iter().collect::<Vec<_>>(), style)?;
+                }
+                let next = branch.else_expr.as_ref().filter(|_| yes).map_or(branch.endif_expr.strip, |e| e.strip);
+                out.open(next);
+                out.close(branch.endif_expr.strip);
+            }
+            Directive::For(repeat) => {
+                let head = &repeat.for_expr;
+                let pairs = self.eval(&head.collection_expr).pairs()?;
+                out.open(head.strip);
+                let elements: Vec<&Element> = head.template.iter().collect();
+                for (key, value) in pairs {
+                    let key_name = head.key_var.as_ref().map_or("", |k| k.as_str());
+                    let outer = Scope { name: key_name, value: key, parent: self.scope };
+                    let scope = Scope { name: head.value_var.as_str(), value, parent: Some(&outer) };
+                    out.close(head.strip);
+                    self.with(&scope).write(out, &elements, style)?;
+                    out.open(repeat.endfor_expr.strip);
+                }
+                out.close(repeat.endfor_expr.strip);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A template being written out.
+struct Writer {
+    rope: Rope,
+    unknown: Option<Why>,
+    trim: bool,
+}
+
+impl Writer {
+    fn open(&mut self, strip: Strip) {
+        if matches!(strip, Strip::Start | Strip::Both) {
+            self.rope.trim_end();
+        }
+    }
+
+    fn close(&mut self, strip: Strip) {
+        self.trim = matches!(strip, Strip::End | Strip::Both);
+    }
+
+    fn unknown(&mut self, why: Why, text: &str, range: Range<usize>) {
+        self.rope.verbatim(&text[range.clone()], range.start);
+        self.unknown.get_or_insert(why);
+    }
+}
