@@ -3,6 +3,20 @@
 use crate::source::Span;
 use serde::Serialize;
 
+/// The pack of what gpulint says about the run itself: files, suppressions, configuration.
+pub const OWN_PACK: &str = "gpulint";
+
+/// Findings of [`OWN_PACK`]. They come from no rule file, so they are listed here.
+pub const OWN_RULES: &[&str] = &[
+    "duplicate-key",
+    "expired-suppression",
+    "internal-error",
+    "malformed-suppression",
+    "suppression-without-reason",
+    "syntax-error",
+    "unused-suppression",
+];
+
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -12,11 +12,13 @@
 
 pub mod catalog;
 pub mod cli;
+pub mod config;
 pub mod discover;
 pub mod evaluate;
 pub mod extract;
 pub mod facts;
 pub mod finding;
+pub mod judge;
 pub mod known;
 pub mod link;
 pub mod parse;

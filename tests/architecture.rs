@@ -17,7 +17,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("facts", &["source", "known", "version", "parse"]),
     ("extract", &["source", "known", "version", "quantity", "parse", "catalog", "facts"]),
     ("finding", &["source"]),
-    ("config", &["source", "known", "version", "quantity", "parse", "facts", "finding"]),
+    ("config", &["source", "known", "version", "quantity", "parse", "facts", "finding", "rules"]),
     ("link", &["source", "known", "version", "catalog", "facts", "parse"]),
     ("rules", &["source", "known", "version", "quantity", "parse", "catalog", "facts", "finding"]),
     ("evaluate", &["source", "facts", "finding", "rules"]),

@@ -1,0 +1,148 @@
+//! `.gpulint.yaml`: what the repository cannot say and what the user wants. Knows its own keys, each with its
+//! place; knows neither formats nor how findings are made.
+
+mod read;
+
+use crate::facts::{Cluster, Facts, NodePool};
+use crate::finding::{Confidence, OWN_RULES, Severity};
+use crate::parse::{Dialect, Problem, yaml};
+use crate::rules::Ruleset;
+use crate::source::{SourceId, Span};
+use globset::GlobMatcher;
+use jiff::civil::Date;
+use std::sync::Arc;
+
+/// Name of the file, looked for upwards from the target.
+pub const FILE_NAME: &str = ".gpulint.yaml";
+
+/// A word of the configuration, with its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word {
+    /// The word.
+    pub text: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// What is changed about a rule.
+#[derive(Debug, Clone)]
+pub struct Override {
+    /// Id of the rule.
+    pub rule: Word,
+    /// Its severity (`Some(None)` is off) and where that stands.
+    pub severity: Option<(Option<Severity>, Span)>,
+    /// Names and values of parameters.
+    pub params: Vec<(Word, Vec<String>)>,
+}
+
+/// A finding that is known and accepted.
+#[derive(Debug, Clone)]
+pub struct Ignore {
+    /// Rule or pack.
+    pub rule: Word,
+    /// Files it holds for; every file when left out.
+    pub path: Option<GlobMatcher>,
+    /// Text that the name of the entity contains.
+    pub object: Option<String>,
+    /// Why.
+    pub reason: Option<String>,
+    /// Last day on which it holds.
+    pub until: Option<Date>,
+}
+
+/// A configuration.
+#[derive(Debug, Clone, Default)]
+pub struct Config {
+    /// Clusters.
+    pub clusters: Vec<Arc<Cluster>>,
+    /// Node pools of the clusters.
+    pub pools: Vec<Arc<NodePool>>,
+    /// Image names and the Dockerfiles that build them.
+    pub images: Vec<(Word, Word)>,
+    /// Directories with further rules.
+    pub packs: Vec<Word>,
+    /// Changes to rules.
+    pub overrides: Vec<Override>,
+    /// Only these rules or packs; empty for all.
+    pub select: Vec<Word>,
+    /// Not these rules or packs.
+    pub ignore: Vec<Word>,
+    /// Files to leave out, in the syntax of `.gitignore`.
+    pub exclude: Vec<Word>,
+    /// Accepted findings.
+    pub ignores: Vec<Ignore>,
+    /// Whether every suppression must give a reason.
+    pub require_reason: bool,
+    /// Least severity that fails a run.
+    pub fail_on: Option<Severity>,
+    /// Least confidence of findings that are shown.
+    pub min_confidence: Option<Confidence>,
+}
+
+/// Reads a configuration. What is wrong is told all at once; the rest holds.
+pub fn parse(source: SourceId, text: &str) -> (Config, Vec<Problem>) {
+    let tree = yaml::parse(source, text, Dialect::Core);
+    let mut problems = tree.problems.clone();
+    problems.extend(
+        yaml::duplicate_keys(&tree)
+            .into_iter()
+            .map(|(key, _, span)| Problem { span, message: format!("the key `{key}` is written twice") }),
+    );
+    let mut config = Config::default();
+    let mut roots = tree.roots().filter(|root| !root.is_null());
+    if let Some(root) = roots.next() {
+        config = read::config(root, &mut problems);
+    }
+    if let Some(more) = roots.next() {
+        problems.push(Problem { span: more.head(), message: "only one document is read".to_owned() });
+    }
+    (config, problems)
+}
+
+impl Config {
+    /// The clusters and pools as facts.
+    pub fn facts(&self) -> Facts {
+        Facts { clusters: self.clusters.clone(), pools: self.pools.clone(), ..Facts::default() }
+    }
+
+    /// The severity that a rule is given; `Some(None)` is off.
+    pub fn severity(&self, rule: &str) -> Option<Option<Severity>> {
+        let given = self.overrides.iter().rev().find(|o| o.rule.text == rule)?;
+        given.severity.map(|(severity, _)| severity)
+    }
+
+    /// Changes the rules as configured. What names no rule, pack or parameter is a problem.
+    pub fn apply(&self, rules: &mut Ruleset) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let mut tell = |span: Span, message: String| problems.push(Problem { span, message });
+        let own = |word: &str| OWN_RULES.contains(&word) || word == crate::finding::OWN_PACK;
+        let named = self.select.iter().chain(&self.ignore).chain(self.ignores.iter().map(|i| &i.rule));
+        for word in named.filter(|w| !rules.names(&w.text) && !own(&w.text)) {
+            tell(word.span, format!("there is no rule or pack `{}`{}", word.text, rules.hint(&word.text)));
+        }
+        for change in &self.overrides {
+            if own(&change.rule.text) {
+                continue;
+            }
+            let id = &change.rule.text;
+            if rules.get(id).is_none() {
+                tell(change.rule.span, format!("there is no rule `{id}`{}", rules.hint(id)));
+                continue;
+            }
+            if let Some((severity, span)) = change.severity
+                && let Err(why) = rules.set_severity(id, severity)
+            {
+                tell(span, why);
+            }
+            for (name, value) in &change.params {
+                if let Err(why) = rules.set_param(id, &name.text, value.clone()) {
+                    tell(name.span, why);
+                }
+            }
+        }
+        problems
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+use super::*;
+use crate::source::Source;
+
+fn config(text: &str) -> (Config, Vec<Problem>) {
+    parse(SourceId(3), text)
+}
+
+/// Messages with the text under their carets.
+fn told(text: &str) -> Vec<(String, String)> {
+    let source = Source::new(FILE_NAME, text);
+    let (_, problems) = config(text);
+    problems.into_iter().map(|p| (source.slice(p.span).to_owned(), p.message)).collect()
+}
+
+#[test]
+fn clusters_become_facts_with_places() {
+    let text = "clusters:\n- name: prod\n  platform: eks\n  kubernetes: 1.30\n  driver: 550.54.15\n  node_pools:\n  \
+                - {name: h100, gpu: H100, count: 8, taints: ['nvidia.com/gpu=present:NoSchedule'], labels: {tier: gpu}}\n";
+    let (config, problems) = config(text);
+    assert!(problems.is_empty(), "{problems:?}");
+    let facts = config.facts();
+    let (cluster, pool) = (&facts.clusters[0], &facts.pools[0]);
+    assert_eq!(cluster.format.get().map(String::as_str), Some("configuration"));
+    assert_eq!(cluster.kubernetes.get().map(ToString::to_string).as_deref(), Some("1.30"));
+    assert_eq!(pool.gpu_count.get(), Some(&8));
+    assert_eq!(pool.platform.get().map(String::as_str), Some("eks"));
+    assert_eq!(pool.taints[0].effect.get().map(String::as_str), Some("NoSchedule"));
+    assert_eq!(pool.labels["tier"].get().map(String::as_str), Some("gpu"));
+    assert_eq!(cluster.driver.span.source, SourceId(3));
+    assert_eq!(&text[cluster.driver.span.range()], "550.54.15");
+}
+
+#[test]
+fn every_fault_is_told_at_its_place() {
+    let text = "clusterz: []\nfail_on: fatal\nrequire_reason: maybe\nignores:\n- {path: '[', rule: x}\n- {reason: y}\n\
+                clusters:\n- kubernetes: new\n  node_pools: {}\n";
+    let told = told(text);
+    let has = |under: &str, message: &str| told.iter().any(|(u, m)| u == under && m.contains(message));
+    assert!(has("clusterz", "did you mean `clusters`?"), "{told:?}");
+    assert!(has("fatal", "info, warning or error"), "{told:?}");
+    assert!(has("maybe", "true or false"), "{told:?}");
+    assert!(has("'['", "unclosed") || has("'['", "character class"), "{told:?}");
+    assert!(has("reason", "names its `rule`"), "{told:?}");
+    assert!(has("new", "a version"), "{told:?}");
+    assert!(told.iter().any(|(_, m)| m == "a list is expected"), "{told:?}");
+}
+
+#[test]
+fn a_wrong_path_never_widens_an_ignore() {
+    let (config, _) = config("ignores:\n- {rule: x, path: '['}\n- {rule: x, until: soon}\n- {rule: x}\n");
+    assert_eq!(config.ignores.len(), 1);
+}
+
+#[test]
+fn overrides_change_rules_and_unknown_names_are_problems() {
+    let mut rules = Ruleset::builtin();
+    let id = rules.entries()[0].text.id.clone();
+    let (config, problems) = config(&format!(
+        "rules:\n  {id}: off\n  {id}x: {{severity: info}}\n  unused-suppression: info\nselect: [no-such-thing]\n"
+    ));
+    assert!(problems.is_empty(), "{problems:?}");
+    let told: Vec<String> = config.apply(&mut rules).into_iter().map(|p| p.message).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[1].contains(&format!("did you mean `{id}`?")), "{told:?}");
+    assert_eq!(rules.get(&id).and_then(|e| e.severity), None);
+    assert_eq!(config.severity("unused-suppression"), Some(Some(Severity::Info)));
+}
+
+#[test]
+fn rules_may_be_a_list_of_directories() {
+    let (config, problems) = config("rules: [policies, more]\npacks: third\n");
+    assert!(problems.is_empty());
+    assert_eq!(config.packs.iter().map(|w| w.text.as_str()).collect::<Vec<_>>(), ["policies", "more", "third"]);
+}
+
+#[test]
+fn nothing_is_a_configuration_and_a_list_is_not() {
+    assert!(config("").1.is_empty());
+    assert!(config("# only a comment\n").1.is_empty());
+    assert!(!config("- a\n").1.is_empty());
+}

@@ -1,0 +1,136 @@
+//! Findings into a verdict: what is shown, what is waived and why, which waivers are stale. Knows the
+//! configuration and suppressions; knows nothing of how findings are made.
+
+mod suppress;
+
+pub use suppress::Annotation;
+
+use crate::config::Config;
+use crate::finding::{Confidence, Finding, OWN_PACK, Severity, Undecided};
+use crate::source::{Sources, Span};
+use jiff::civil::Date;
+
+/// Which files were looked at.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Coverage {
+    /// Files seen.
+    pub seen: usize,
+    /// Files linted.
+    pub linted: usize,
+    /// Paths and reasons of the others.
+    pub skipped: Vec<(String, String)>,
+}
+
+/// What a run found, before anybody's wishes are applied.
+#[derive(Debug, Default)]
+pub struct Input<'a> {
+    /// Findings of every rule.
+    pub findings: Vec<Finding>,
+    /// What could not be decided.
+    pub undecided: Vec<Undecided>,
+    /// Comments of every file, from the comment sign on.
+    pub comments: &'a [Span],
+    /// Suppressions written as annotations of objects.
+    pub annotations: Vec<Annotation>,
+    /// Which files were looked at.
+    pub coverage: Coverage,
+}
+
+/// What was asked for on this run; the configuration fills what is left open.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Only these rules or packs; empty for all.
+    pub select: Vec<String>,
+    /// Not these rules or packs.
+    pub ignore: Vec<String>,
+    /// Least confidence.
+    pub min_confidence: Option<Confidence>,
+    /// The day on which suppressions expire or not.
+    pub today: Date,
+}
+
+/// The outcome of a run.
+#[derive(Debug, Default)]
+pub struct Verdict {
+    /// Findings to show, in the order of places.
+    pub shown: Vec<Finding>,
+    /// Findings that somebody waived, with the reason given.
+    pub waived: Vec<(Finding, String)>,
+    /// What could not be decided.
+    pub undecided: Vec<Undecided>,
+    /// Which files were looked at.
+    pub coverage: Coverage,
+}
+
+impl Verdict {
+    /// How many findings of a severity are shown.
+    pub fn count(&self, severity: Severity) -> usize {
+        self.shown.iter().filter(|f| f.severity == severity).count()
+    }
+}
+
+/// Judges the findings of a run.
+pub fn judge(input: Input<'_>, sources: &Sources, config: &Config, options: &Options) -> Verdict {
+    // Every finding meets the suppressions, wanted or not: a suppression is not stale because of `--select`.
+    let mut waivers = suppress::Waivers::collect(&input, sources, config);
+    let mut verdict = Verdict { undecided: input.undecided, coverage: input.coverage, ..Verdict::default() };
+    for finding in input.findings {
+        match waivers.waive(&finding, sources, options.today) {
+            Some(reason) => verdict.waived.push((finding, reason)),
+            None => verdict.shown.push(finding),
+        }
+    }
+    let own = waivers.findings(&verdict.undecided, config, options.today);
+    verdict.shown.extend(own);
+    let wish = Wish::new(config, options);
+    verdict.shown.retain_mut(|finding| wish.override_own(finding, config) && wish.wants(finding));
+    verdict.waived.retain(|(finding, _)| wish.wants(finding));
+    verdict.shown.sort_by(|a, b| (a.span, &a.rule, &a.message).cmp(&(b.span, &b.rule, &b.message)));
+    verdict
+}
+
+/// What the command line and the configuration ask for together.
+struct Wish<'a> {
+    select: Vec<&'a str>,
+    ignore: Vec<&'a str>,
+    least: Confidence,
+}
+
+impl<'a> Wish<'a> {
+    fn new(config: &'a Config, options: &'a Options) -> Self {
+        let mut select: Vec<&str> = options.select.iter().map(String::as_str).collect();
+        if select.is_empty() {
+            select = config.select.iter().map(|w| w.text.as_str()).collect();
+        }
+        let ignore = options.ignore.iter().map(String::as_str);
+        Self {
+            select,
+            ignore: ignore.chain(config.ignore.iter().map(|w| w.text.as_str())).collect(),
+            least: options.min_confidence.or(config.min_confidence).unwrap_or(Confidence::Medium),
+        }
+    }
+
+    fn wants(&self, finding: &Finding) -> bool {
+        let named = |list: &[&str]| list.iter().any(|w| *w == finding.rule || *w == finding.pack);
+        // What gpulint says about the run itself is no rule that was left unselected.
+        let selected = self.select.is_empty() || named(&self.select) || finding.pack == OWN_PACK;
+        let sure = finding.confidence >= self.least || self.select.contains(&finding.rule.as_str());
+        selected && sure && !named(&self.ignore)
+    }
+
+    /// Applies a severity that the configuration gives one of gpulint's own findings; whether it is still on.
+    fn override_own(&self, finding: &mut Finding, config: &Config) -> bool {
+        if finding.pack != OWN_PACK {
+            return true;
+        }
+        match config.severity(&finding.rule) {
+            Some(Some(severity)) => finding.severity = severity,
+            Some(None) => return false,
+            None => {}
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+//! Suppressions: comments, annotations and the `ignores` of the configuration. Knows where each holds and
+//! whether it was of use.
+
+mod comment;
+
+use super::Input;
+use crate::config::{Config, Word};
+use crate::finding::{Confidence, Finding, OWN_PACK, Severity, Undecided};
+use crate::source::{SourceId, Sources, Span};
+use globset::GlobMatcher;
+use jiff::civil::Date;
+
+/// A suppression written as an annotation of an object.
+#[derive(Debug, Clone)]
+pub struct Annotation {
+    /// The whole object: what starts within it is waived.
+    pub scope: Span,
+    /// Rules or packs.
+    pub rules: Vec<String>,
+    /// Why.
+    pub reason: Option<String>,
+    /// The annotation itself.
+    pub span: Span,
+}
+
+/// Where a suppression holds.
+#[derive(Debug)]
+enum Place {
+    /// On a line, counted from 0.
+    Line(SourceId, usize),
+    /// In a file.
+    File(SourceId),
+    /// Within an object.
+    Scope(Span),
+    /// In files with these paths, for entities whose name contains the text.
+    Named { path: Option<GlobMatcher>, object: Option<String> },
+}
+
+impl Place {
+    fn holds(&self, finding: &Finding, sources: &Sources) -> bool {
+        let source = finding.span.source;
+        match self {
+            Place::Line(file, line) => *file == source && sources.get(source).line_of(finding.span.start) == *line,
+            Place::File(file) => *file == source,
+            Place::Scope(scope) => {
+                scope.source == source && scope.start <= finding.span.start && finding.span.start < scope.end
+            }
+            Place::Named { path, object } => {
+                path.as_ref().is_none_or(|glob| glob.is_match(&sources.get(source).path))
+                    && object.as_ref().is_none_or(|text| finding.entity.contains(text.as_str()))
+            }
+        }
+    }
+}
+
+/// One suppression.
+#[derive(Debug)]
+struct Waiver {
+    place: Place,
+    words: Vec<(Word, bool)>,
+    reason: Option<String>,
+    until: Option<Date>,
+    span: Span,
+}
+
+impl Waiver {
+    fn expired(&self, today: Date) -> bool {
+        self.until.is_some_and(|until| until < today)
+    }
+}
+
+/// Every suppression of a run.
+#[derive(Debug, Default)]
+pub struct Waivers {
+    waivers: Vec<Waiver>,
+    malformed: Vec<Finding>,
+}
+
+impl Waivers {
+    /// Gathers comments, annotations and the configuration's `ignores`.
+    pub fn collect(input: &Input<'_>, sources: &Sources, config: &Config) -> Self {
+        let mut out = Self::default();
+        for &span in input.comments {
+            match comment::read(span, sources.get(span.source)) {
+                None => {}
+                Some(Ok(waiver)) => out.waivers.push(waiver),
+                Some(Err((span, why))) => {
+                    let help =
+                        "write `gpulint: ignore[rule-id] reason=\"…\"`, and `until=2030-12-31` where it shall end";
+                    out.malformed.push(own(
+                        "malformed-suppression",
+                        span,
+                        format!("this suppresses nothing: {why}"),
+                        help,
+                    ));
+                }
+            }
+        }
+        out.waivers.extend(input.annotations.iter().map(|a| Waiver {
+            place: Place::Scope(a.scope),
+            words: a.rules.iter().map(|rule| (Word { text: rule.clone(), span: a.span }, false)).collect(),
+            reason: a.reason.clone(),
+            until: None,
+            span: a.span,
+        }));
+        out.waivers.extend(config.ignores.iter().map(|i| Waiver {
+            place: Place::Named { path: i.path.clone(), object: i.object.clone() },
+            words: vec![(i.rule.clone(), false)],
+            reason: i.reason.clone(),
+            until: i.until,
+            span: i.rule.span,
+        }));
+        out
+    }
+
+    /// The reason of a suppression that waives the finding; every suppression that would is marked as used.
+    pub fn waive(&mut self, finding: &Finding, sources: &Sources, today: Date) -> Option<String> {
+        let mut waived = None;
+        for waiver in self.waivers.iter_mut().filter(|w| w.place.holds(finding, sources)) {
+            for (word, used) in &mut waiver.words {
+                if word.text == finding.rule || word.text == finding.pack {
+                    *used = true;
+                    if waiver.until.is_none_or(|until| until >= today) && waived.is_none() {
+                        waived = Some(waiver.reason.clone().unwrap_or_default());
+                    }
+                }
+            }
+        }
+        waived
+    }
+
+    /// What is wrong with the suppressions themselves, after every finding was tried.
+    pub fn findings(self, undecided: &[Undecided], config: &Config, today: Date) -> Vec<Finding> {
+        let mut out = self.malformed;
+        for waiver in self.waivers {
+            if waiver.expired(today) {
+                let until = waiver.until.map(|d| d.to_string()).unwrap_or_default();
+                let message = format!("this suppression expired after {until}");
+                out.push(own("expired-suppression", waiver.span, message, "mend the finding, or set a later date"));
+                continue;
+            }
+            if config.require_reason && waiver.reason.as_deref().is_none_or(|r| r.trim().is_empty()) {
+                let message = "this suppression gives no reason".to_owned();
+                out.push(own("suppression-without-reason", waiver.span, message, "add reason=\"…\""));
+            }
+            for (word, _) in waiver.words.iter().filter(|(_, used)| !used) {
+                // A rule that is off or that could not be decided may fire tomorrow.
+                let off = config.severity(&word.text) == Some(None);
+                if off || undecided.iter().any(|u| u.rule == word.text) {
+                    continue;
+                }
+                let message = format!("nothing here is found by `{}`, so this suppresses nothing", word.text);
+                out.push(own("unused-suppression", word.span, message, "remove it"));
+            }
+        }
+        out
+    }
+}
+
+/// A finding of gpulint about what was written for gpulint.
+fn own(rule: &str, span: Span, message: String, help: &str) -> Finding {
+    Finding {
+        rule: rule.to_owned(),
+        pack: OWN_PACK.to_owned(),
+        severity: Severity::Warning,
+        confidence: Confidence::High,
+        span,
+        message,
+        label: String::new(),
+        related: Vec::new(),
+        help: Some(help.to_owned()),
+        url: None,
+        entity: String::new(),
+        fix: None,
+    }
+}
