@@ -378,3 +378,8 @@ pub fn model_parameters(name: &str) -> Option<f64> {
     let row = MODELS.rows().iter().find(|r| get(r, "hf_id").to_lowercase() == lower)?;
     get(row, "params_total_b").parse().ok()
 }
+
+/// The accelerator labels of GKE.
+pub fn gke_accelerators() -> impl Iterator<Item = &'static str> {
+    GPU_ROWS.rows().iter().flat_map(|r| get(r, "gke_accelerators").split_whitespace())
+}

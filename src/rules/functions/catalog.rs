@@ -44,6 +44,14 @@ functions! {
     "gpu_known" (param("name", str_type)) -> Output::Type(bool_type), false, "Whether a GPU name of any scheme has a row in the catalog.", |a, _| {
         Value::of(Data::Bool(text(&a[0]).is_some_and(|t| catalog::gpu(&t).is_some())))
     };
+    "gke_accelerator_known" (param("label", str_type)) -> Output::Type(bool_type), false, "Whether GKE has an accelerator label.", |a, _| {
+        Value::of(Data::Bool(text(&a[0]).is_some_and(|t| catalog::gke_accelerators().any(|known| known == t))))
+    };
+    "nearest_gke_accelerator" (param("label", str_type)) -> Output::Type(str_type), false, "The GKE accelerator label that is written most like this one; null when none is close.", |a, _| {
+        let Some(label) = text(&a[0]) else { return Value::of(Data::Null) };
+        let nearest = catalog::gke_accelerators().map(|known| (strsim::damerau_levenshtein(&label, known), known)).min();
+        nearest.filter(|(distance, _)| *distance <= 8).map_or(Value::of(Data::Null), |(_, known)| string(known.to_owned(), &a[0]))
+    };
     "mig_instances" (param("gpu", str_type), param("profile", str_type)) -> Output::Type(int_type), false, "How many instances of a MIG profile one GPU holds; 0 when it has no such profile.", |a, _| {
         let found = text(&a[0]).zip(text(&a[1])).and_then(|(g, p)| catalog::mig_instances(&g, &p));
         Value::of(Data::Int(found.unwrap_or(0)))
