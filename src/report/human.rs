@@ -1,0 +1,224 @@
+//! The report for people: each finding with its places in the text, then what was seen and what was not.
+
+use super::source_code::{Code, shown};
+use crate::finding::{Finding, Severity, Undecided};
+use crate::judge::Verdict;
+use crate::source::{SourceId, Sources, Span, sanitise};
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// How to show it.
+#[derive(Debug, Clone, Copy)]
+pub struct HumanOptions {
+    /// Whether to colour.
+    pub color: bool,
+    /// Columns to wrap messages at.
+    pub width: usize,
+    /// Whether to list what could not be decided.
+    pub show_unknown: bool,
+    /// Whether to end with the summary.
+    pub summary: bool,
+}
+
+/// The whole report.
+pub fn render(verdict: &Verdict, sources: &Sources, options: &HumanOptions) -> String {
+    let mut printer = Printer::new(sources, options);
+    for finding in &verdict.shown {
+        printer.finding(finding);
+    }
+    if options.show_unknown {
+        for undecided in &verdict.undecided {
+            printer.undecided(undecided);
+        }
+    }
+    let mut out = printer.out;
+    if options.summary {
+        out.push_str(&summary(verdict, options));
+    }
+    out
+}
+
+/// What is wrong with the configuration or a rule pack, drawn like findings.
+pub fn problems(findings: &[Finding], sources: &Sources, options: &HumanOptions) -> String {
+    let mut printer = Printer::new(sources, options);
+    findings.iter().for_each(|finding| printer.finding(finding));
+    printer.out
+}
+
+struct Printer<'a> {
+    sources: &'a Sources,
+    codes: BTreeMap<SourceId, Code<'a>>,
+    handler: GraphicalReportHandler,
+    out: String,
+}
+
+impl<'a> Printer<'a> {
+    fn new(sources: &'a Sources, options: &HumanOptions) -> Self {
+        let theme = if options.color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+        let handler = GraphicalReportHandler::new_themed(theme)
+            .with_width(options.width.max(40))
+            .with_links(false)
+            .with_break_words(false)
+            .without_syntax_highlighting();
+        Self { sources, codes: BTreeMap::new(), handler, out: String::new() }
+    }
+
+    fn finding(&mut self, finding: &Finding) {
+        let primary = (finding.span, finding.label.as_str());
+        let places = std::iter::once(primary).chain(finding.related.iter().map(|l| (l.span, l.text.as_str())));
+        // One snippet per file; the file of the primary place comes first.
+        let mut files: Vec<(SourceId, Vec<(Span, &str)>)> = Vec::new();
+        for place in places {
+            match files.iter_mut().find(|(file, _)| *file == place.0.source) {
+                Some((_, places)) => places.push(place),
+                None => files.push((place.0.source, vec![place])),
+            }
+        }
+        let severity = match finding.severity {
+            Severity::Error => miette::Severity::Error,
+            Severity::Warning => miette::Severity::Warning,
+            Severity::Info => miette::Severity::Advice,
+        };
+        let last = files.len() - 1;
+        for (i, (file, places)) in files.into_iter().enumerate() {
+            let help = finding.help.as_deref().filter(|help| i == last && !help.is_empty());
+            let part = Part {
+                code: (i == 0).then(|| clean(&format!("{}[{}]", finding.severity.name(), finding.rule))),
+                message: if i == 0 { clean(&finding.message) } else { String::new() },
+                severity,
+                labels: self.labels(file, &places),
+                help: help.map(clean),
+            };
+            self.part(&part, file);
+        }
+        self.out.push('\n');
+    }
+
+    fn labels(&self, file: SourceId, places: &[(Span, &str)]) -> Vec<LabeledSpan> {
+        let source = self.sources.get(file);
+        let label = |(i, (span, text)): (usize, &(Span, &str))| {
+            let text = (!text.is_empty()).then(|| clean(text));
+            let span = shown(source, *span);
+            if i == 0 { LabeledSpan::new_primary_with_span(text, span) } else { LabeledSpan::new_with_span(text, span) }
+        };
+        places.iter().enumerate().map(label).collect()
+    }
+
+    /// Draws a part of a finding. A part without a code continues the one before it: only its snippet is kept.
+    fn part(&mut self, part: &Part, file: SourceId) {
+        let code = self.codes.entry(file).or_insert_with(|| Code::new(self.sources.get(file)));
+        let mut text = String::new();
+        if self.handler.render_report(&mut text, &Drawn { part, code }).is_err() {
+            // Writing to a string cannot fail; if the renderer ever refuses, the message must not be lost.
+            text = format!("{}\n", part.message);
+        }
+        let kept = if part.code.is_some() { &text } else { text.split_once('\n').map_or("", |(_, snippet)| snippet) };
+        self.out.push_str(kept);
+    }
+
+    fn undecided(&mut self, undecided: &Undecided) {
+        let source = self.sources.get(undecided.span.source);
+        let at = source.position(undecided.span.start);
+        let line =
+            format!("{}:{}:{}: undecided[{}]: {}", source.path, at.line, at.column, undecided.rule, undecided.why);
+        self.out.push_str(&clean(&line).replace('\n', " "));
+        self.out.push('\n');
+    }
+}
+
+/// Text that cannot move the cursor: tabs and line ends within words are the renderer's affair.
+fn clean(text: &str) -> String {
+    sanitise(text).replace('\t', " ").trim_end().to_owned()
+}
+
+/// The line at the end: what was found, what was looked at, what is not known.
+fn summary(verdict: &Verdict, options: &HumanOptions) -> String {
+    let coverage = &verdict.coverage;
+    let mut parts = Vec::new();
+    if verdict.shown.is_empty() {
+        parts.push("nothing found".to_owned());
+    } else {
+        let counts = [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "info")];
+        parts.push(counts.map(|(severity, name)| plural(verdict.count(severity), name)).join(", "));
+    }
+    if !verdict.waived.is_empty() {
+        parts.push(format!("{} waived", verdict.waived.len()));
+    }
+    let mut files = format!("{} seen, {} linted", plural(coverage.seen, "file"), coverage.linted);
+    if !coverage.skipped.is_empty() {
+        files.push_str(&format!(", {} skipped ({})", coverage.skipped.len(), reasons(verdict)));
+    }
+    parts.push(files);
+    if !verdict.undecided.is_empty() {
+        let hint = if options.show_unknown { "" } else { " (--show-unknown lists them)" };
+        parts.push(format!("{} undecided{hint}", plural(verdict.undecided.len(), "check")));
+    }
+    clean(&parts.join(" · ")) + "\n"
+}
+
+/// How often each reason for leaving a file out occurs: `2 Helm template, 1 too large`.
+fn reasons(verdict: &Verdict) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, reason) in &verdict.coverage.skipped {
+        // What follows a colon is about the one file.
+        *counts.entry(reason.split(':').next().unwrap_or(reason)).or_default() += 1;
+    }
+    let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
+    counts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+    counts.iter().map(|(reason, count)| format!("{count} {reason}")).collect::<Vec<_>>().join(", ")
+}
+
+fn plural(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// A finding's places in one file.
+#[derive(Debug)]
+struct Part {
+    code: Option<String>,
+    message: String,
+    severity: miette::Severity,
+    labels: Vec<LabeledSpan>,
+    help: Option<String>,
+}
+
+/// What the renderer draws.
+#[derive(Debug)]
+struct Drawn<'a> {
+    part: &'a Part,
+    code: &'a Code<'a>,
+}
+
+impl fmt::Display for Drawn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.part.message)
+    }
+}
+
+impl std::error::Error for Drawn<'_> {}
+
+impl Diagnostic for Drawn<'_> {
+    fn code<'s>(&'s self) -> Option<Box<dyn fmt::Display + 's>> {
+        self.part.code.as_ref().map(|code| Box::new(code) as Box<dyn fmt::Display>)
+    }
+
+    fn severity(&self) -> Option<miette::Severity> {
+        Some(self.part.severity)
+    }
+
+    fn help<'s>(&'s self) -> Option<Box<dyn fmt::Display + 's>> {
+        self.part.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        Some(Box::new(self.part.labels.iter().cloned()))
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(self.code)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,144 @@
+use super::*;
+use crate::finding::{Confidence, Label};
+use crate::judge::Coverage;
+use crate::source::Source;
+
+const OPTIONS: HumanOptions = HumanOptions { color: false, width: 100, show_unknown: false, summary: true };
+
+fn span(source: u32, range: std::ops::Range<usize>) -> Span {
+    Span::new(SourceId(source), range)
+}
+
+fn finding(span: Span, related: Vec<Label>) -> Finding {
+    Finding {
+        rule: "driver-too-old-for-cuda".to_owned(),
+        pack: "compatibility".to_owned(),
+        severity: Severity::Error,
+        confidence: Confidence::High,
+        span,
+        message: "CUDA 12.8 needs driver 570 or newer; the node runs 535".to_owned(),
+        label: "built for CUDA 12.8".to_owned(),
+        related,
+        help: Some("raise the driver".to_owned()),
+        url: None,
+        entity: "Deployment/api".to_owned(),
+        fix: None,
+    }
+}
+
+fn rendered(files: &[(&str, &str)], finding: Finding) -> String {
+    let sources = Sources::new(files.iter().map(|(path, text)| Source::new(*path, *text)).collect());
+    let verdict = Verdict {
+        shown: vec![finding],
+        coverage: Coverage { seen: files.len(), linted: files.len(), skipped: vec![] },
+        ..Verdict::default()
+    };
+    render(&verdict, &sources, &OPTIONS)
+}
+
+#[test]
+fn a_finding_shows_both_files_then_what_to_do() {
+    let related = vec![Label { span: span(1, 9..12), text: "this pool runs 535".to_owned() }];
+    let files = [("k8s/api.yaml", "kind: Pod\nimage: cuda:12.8\nend: 1\n"), ("pool.tf", "driver = 535\n")];
+    let text = rendered(&files, finding(span(0, 17..26), related));
+    let expected = "\
+error[driver-too-old-for-cuda]
+
+  × CUDA 12.8 needs driver 570 or newer; the node runs 535
+   ╭─[k8s/api.yaml:2:8]
+ 1 │ kind: Pod
+ 2 │ image: cuda:12.8
+   ·        ────┬────
+   ·            ╰── built for CUDA 12.8
+ 3 │ end: 1
+   ╰────
+   ╭─[pool.tf:1:10]
+ 1 │ driver = 535
+   ·          ─┬─
+   ·           ╰── this pool runs 535
+   ╰────
+  help: raise the driver
+
+1 error, 0 warnings, 0 infos · 2 files seen, 2 linted
+";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn nothing_raw_reaches_the_terminal() {
+    let evil = "a\u{1b}[31m\u{202e}\u{7}\r\u{9b}z";
+    let mut found = finding(span(0, 0..evil.len()), vec![Label { span: span(1, 0..1), text: evil.to_owned() }]);
+    for slot in [&mut found.rule, &mut found.message, &mut found.label] {
+        *slot = evil.to_owned();
+    }
+    found.help = Some(evil.to_owned());
+    let sources = Sources::new(vec![Source::new(evil, format!("{evil}: 1\n{evil}\n")), Source::new("b", "x\n")]);
+    let verdict = Verdict {
+        shown: vec![found],
+        waived: vec![],
+        undecided: vec![Undecided { rule: evil.into(), span: span(0, 0..1), why: evil.into(), entity: evil.into() }],
+        coverage: Coverage { seen: 3, linted: 2, skipped: vec![(evil.to_owned(), evil.to_owned())] },
+    };
+    let text = render(&verdict, &sources, &HumanOptions { show_unknown: true, ..OPTIONS });
+    let raw = |c: &char| c.is_control() && *c != '\n' || ('\u{202a}'..='\u{202e}').contains(c);
+    assert_eq!(text.chars().find(raw), None, "{text:?}");
+    assert!(text.contains("a?[31m"));
+}
+
+#[test]
+fn long_lines_are_clipped_around_the_label() {
+    let line = format!("{}needle{}\n", "é".repeat(50_000), "x".repeat(50_000));
+    let text = rendered(&[("min.json", &format!("short\n{line}short\n"))], finding(span(0, 100_006..100_012), vec![]));
+    assert!(text.contains("needle") && text.contains("[min.json:2:50001]"), "{text}");
+    assert!(text.len() < 2_000, "{}", text.len());
+    let far = vec![Label { span: span(0, 6..8), text: "far".to_owned() }];
+    let text = rendered(&[("min.json", &format!("short\n{line}short\n"))], finding(span(0, 100_006..100_012), far));
+    assert!(text.contains("needle") && text.contains("far") && text.len() < 4_000, "{text}");
+}
+
+#[test]
+fn odd_spans_are_drawn_without_a_panic() {
+    for (text, range) in
+        [("", 0..0), ("a", 1..1), ("a\n", 2..2), ("é", 1..2), ("a", 5..9), ("a\r\nb\r\n", 0..6), ("\n\n", 0..2)]
+    {
+        let drawn = rendered(&[("f", text)], finding(span(0, range.clone()), vec![]));
+        assert!(drawn.contains("needs driver 570"), "{text:?} {range:?}\n{drawn}");
+    }
+    let block = rendered(&[("f", "run: |\n  one\n  two\n")], finding(span(0, 5..18), vec![]));
+    assert!(block.contains("1 │ run: |"), "{block}");
+}
+
+#[test]
+fn the_summary_says_what_was_not_seen() {
+    let skipped = |reason: &str| ("f".to_owned(), reason.to_owned());
+    let undecided = Undecided { rule: "r".into(), span: span(0, 0..1), why: "w".into(), entity: String::new() };
+    let verdict = Verdict {
+        undecided: vec![undecided],
+        coverage: Coverage {
+            seen: 12,
+            linted: 9,
+            skipped: vec![
+                skipped("too large: 9 bytes, the limit is 8"),
+                skipped("Helm template"),
+                skipped("Helm template"),
+            ],
+        },
+        ..Verdict::default()
+    };
+    let sources = Sources::new(vec![Source::new("f", "x")]);
+    assert_eq!(
+        render(&verdict, &sources, &OPTIONS),
+        "nothing found · 12 files seen, 9 linted, 3 skipped (2 Helm template, 1 too large) · 1 check undecided \
+         (--show-unknown lists them)\n"
+    );
+    let listed = render(&verdict, &sources, &HumanOptions { show_unknown: true, ..OPTIONS });
+    assert!(listed.starts_with("f:1:1: undecided[r]: w\n"), "{listed}");
+}
+
+#[test]
+fn colour_is_only_used_when_asked_for() {
+    let sources = Sources::new(vec![Source::new("f", "x: 1\n")]);
+    let verdict = Verdict { shown: vec![finding(span(0, 0..1), vec![])], ..Verdict::default() };
+    assert!(!render(&verdict, &sources, &OPTIONS).contains('\u{1b}'));
+    assert!(render(&verdict, &sources, &HumanOptions { color: true, ..OPTIONS }).contains('\u{1b}'));
+}
