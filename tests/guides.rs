@@ -1,0 +1,71 @@
+//! What buyers' guides to GPU servers tell people to write, and what gpulint says to it.
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+/// Folders of `fixtures/guides` and the rules that must fire there.
+const WRONG: &[(&str, &[&str])] = &[
+    ("base-image-without-pins", &[]),
+    ("driver-in-image", &[]),
+    ("hpa-on-gpu-resource", &["hpa-resource-metric-unsupported", "gpu-rollout-needs-surge"]),
+    ("malformed-key", &[]),
+    ("priority-class-broken", &["syntax-error"]),
+    ("scaling-on-cpu", &[]),
+    ("vendor-image-without-pins", &[]),
+];
+
+/// Folders in which nothing is an error.
+const CLEAN: &[&str] = &["priority-class", "stacks/enterprise", "stacks/research", "stacks/start-up"];
+
+/// The JSON report of `gpulint check` over a folder.
+fn check(folder: &str) -> Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_gpulint"))
+        .args(["check", "--format", "json", "--exit-zero", &format!("fixtures/guides/{folder}")])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("gpulint runs");
+    assert!(output.status.success(), "{folder}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("a JSON report")
+}
+
+fn rules(report: &Value, severity: Option<&str>) -> BTreeSet<String> {
+    let diagnostics = report["diagnostics"].as_array().expect("diagnostics").iter();
+    let wanted = diagnostics.filter(|d| severity.is_none_or(|s| d["severity"] == s));
+    wanted.map(|d| d["rule"].as_str().expect("a rule").to_owned()).collect()
+}
+
+#[test]
+fn wrong_advice_is_found() {
+    for (folder, wanted) in WRONG {
+        let found = rules(&check(folder), None);
+        for rule in *wanted {
+            assert!(found.contains(*rule), "{folder}: {rule} is missing, found {found:?}");
+        }
+    }
+}
+
+#[test]
+fn sound_deployments_have_no_error() {
+    for folder in CLEAN {
+        let report = check(folder);
+        assert_eq!(rules(&report, Some("error")), BTreeSet::new(), "{folder}: {}", report["diagnostics"]);
+        assert_eq!(report["files"]["seen"], report["files"]["linted"], "{folder}");
+    }
+}
+
+#[test]
+fn every_folder_is_expected() {
+    let guides = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/guides");
+    let names = |directory: &Path| -> BTreeSet<String> {
+        let entries = std::fs::read_dir(directory).expect("a directory").filter_map(Result::ok);
+        entries.filter(|e| e.path().is_dir()).map(|e| e.file_name().to_string_lossy().into_owned()).collect()
+    };
+    let mut found = names(&guides);
+    found.remove("stacks");
+    found.extend(names(&guides.join("stacks")).into_iter().map(|n| format!("stacks/{n}")));
+    let expected: BTreeSet<String> =
+        WRONG.iter().map(|(folder, _)| *folder).chain(CLEAN.iter().copied()).map(str::to_owned).collect();
+    assert_eq!(found, expected);
+}
