@@ -1,0 +1,290 @@
+//! GPUs, their names in every scheme, MIG profiles and architectures.
+
+use super::table::{Row, Table};
+use crate::version::Version;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+static GPUS: Table = Table::new(include_str!("../../rules/catalog/gpus.csv"));
+static GPU_NAMES: Table = Table::new(include_str!("../../rules/catalog/gpu_names.csv"));
+static MIG_PROFILES: Table = Table::new(include_str!("../../rules/catalog/mig_profiles.csv"));
+static COMPUTE_CAPABILITIES: Table = Table::new(include_str!("../../rules/catalog/compute_capabilities.csv"));
+
+/// A GPU model.
+#[derive(Debug, Clone)]
+pub struct Gpu {
+    /// Id: H100-SXM, A100-SXM4-40GB.
+    pub id: &'static str,
+    /// Product name.
+    pub name: &'static str,
+    /// nvidia, amd, google, aws, intel.
+    pub vendor: &'static str,
+    /// Architecture: Ampere, Hopper.
+    pub arch: &'static str,
+    /// Compute capability (NVIDIA).
+    pub compute_capability: Option<Version>,
+    /// Memory in MiB as nvidia-smi reports it, else the marketing size.
+    pub memory_mib: Option<i64>,
+    /// Memory bandwidth in GB/s.
+    pub memory_gb_per_s: Option<f64>,
+    /// Whether it has MIG.
+    pub mig: bool,
+    /// Whether it has a video encoder (NVENC).
+    pub nvenc: Option<bool>,
+    /// Whether it comes with an Arm processor only.
+    pub arm64: bool,
+    /// NVLink bandwidth in GB/s; 0 without NVLink.
+    pub nvlink_gbs: Option<i64>,
+    /// Board power in watts.
+    pub tdp_w: Option<i64>,
+    /// Whether it is a data-center or professional product (forward compatibility works on these only).
+    pub datacenter: bool,
+    /// First driver branch that knows it.
+    pub first_branch: Option<u64>,
+    /// Last driver branch that knows it.
+    pub last_branch: Option<u64>,
+    /// Kernel modules that drive it: proprietary, either or open.
+    pub kernel_modules: Option<&'static str>,
+    /// Accelerator names on GKE.
+    pub gke_accelerators: &'static str,
+}
+
+fn read(row: Row) -> Gpu {
+    let compute_capability = row.version("compute_capability");
+    let architecture = compute_capability.as_ref().and_then(architecture);
+    let name = row.text("name");
+    Gpu {
+        id: row.text("id"),
+        name,
+        vendor: row.text("vendor"),
+        arch: row.text("architecture"),
+        memory_mib: row.number("memory_mib").or_else(|| Some(row.number::<i64>("memory_gb")? * 1024)),
+        memory_gb_per_s: row.number("memory_gb_per_s"),
+        mig: row.flag("mig") == Some(true),
+        nvenc: row.flag("nvenc"),
+        arm64: row.flag("arm64") == Some(true),
+        nvlink_gbs: row.number::<f64>("nvlink_gb_per_s").map(|gb| gb.round() as i64),
+        tdp_w: row.number("tdp_w"),
+        datacenter: !name.contains("GeForce") && !name.contains("TITAN"),
+        first_branch: row.number("first_branch").or(architecture.as_ref().and_then(|a| a.first_branch)),
+        last_branch: architecture.as_ref().and_then(|a| a.last_branch),
+        kernel_modules: architecture.as_ref().map(|a| a.kernel_modules),
+        gke_accelerators: row.text("gke_accelerators"),
+        compute_capability,
+    }
+}
+
+/// Every GPU.
+pub fn gpus() -> &'static [Gpu] {
+    static READ: OnceLock<Vec<Gpu>> = OnceLock::new();
+    READ.get_or_init(|| GPUS.rows().map(read).collect())
+}
+
+/// Row of `gpus()` by every name of it in lower case; the first row of a shared alias wins.
+fn names() -> &'static BTreeMap<String, usize> {
+    static NAMES: OnceLock<BTreeMap<String, usize>> = OnceLock::new();
+    NAMES.get_or_init(|| {
+        let mut names = BTreeMap::new();
+        let mut add = |name: &str, index| {
+            if !name.is_empty() {
+                names.entry(name.to_lowercase()).or_insert(index);
+            }
+        };
+        for (index, row) in GPUS.rows().enumerate() {
+            ["id", "name", "product_label"].iter().for_each(|column| add(row.text(column), index));
+        }
+        for (index, row) in GPUS.rows().enumerate() {
+            let others = ["gke_accelerators", "karpenter_name", "aliases"];
+            others.iter().flat_map(|column| row.words(column)).for_each(|name| add(name, index));
+        }
+        for row in GPU_NAMES.rows() {
+            if let Some(index) = GPUS.rows().position(|gpu| gpu.text("id") == row.text("gpu")) {
+                ["name", "product_label"].iter().for_each(|column| add(row.text(column), index));
+            }
+        }
+        names
+    })
+}
+
+/// The GPU of a name in any case: id, alias, `nvidia.com/gpu.product` label (with sharing or MIG suffix), GKE
+/// accelerator, Karpenter, SkyPilot or NVML name.
+pub fn gpu(name: &str) -> Option<&'static Gpu> {
+    let lower = name.trim().to_lowercase();
+    let plain = lower.strip_suffix("-shared").unwrap_or(&lower);
+    let plain = plain.split_once("-mig-").map_or(plain, |(head, _)| head);
+    gpus().get(*names().get(plain)?)
+}
+
+/// Whether NVIDIA's drivers know a product of this name or label, with or without a row of its own.
+pub fn product_known(name: &str) -> bool {
+    let says = |text: &str| text.eq_ignore_ascii_case(name);
+    gpu(name).is_some() || GPU_NAMES.rows().any(|r| says(r.text("name")) || says(r.text("product_label")))
+}
+
+/// The accelerator names that GKE knows.
+pub fn gke_accelerators() -> impl Iterator<Item = &'static str> {
+    gpus().iter().flat_map(|gpu| gpu.gke_accelerators.split_ascii_whitespace())
+}
+
+/// The GKE accelerator name that a wrong one means: the same model behind another prefix, else the nearest spelling.
+pub fn nearest_gke_accelerator(name: &str) -> Option<&'static str> {
+    let model = |text: &str| text.rsplit('-').next().unwrap_or(text).to_lowercase();
+    gke_accelerators().find(|known| model(known) == model(name)).or_else(|| nearest(name, gke_accelerators()))
+}
+
+/// The candidate most like a name, when one is near enough to be meant.
+pub(super) fn nearest(name: &str, candidates: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+    let lower = name.to_lowercase();
+    let scored = candidates.map(|c| (strsim::damerau_levenshtein(&lower, &c.to_lowercase()), c));
+    scored.min().filter(|(distance, _)| *distance <= name.len() / 4 + 1).map(|(_, c)| c)
+}
+
+/// A MIG profile of a GPU.
+#[derive(Debug, Clone)]
+pub struct MigProfile {
+    /// 1g.10gb, 1g.10gb+me.
+    pub profile: &'static str,
+    /// Resource name under the mixed strategy.
+    pub resource: &'static str,
+    /// Compute slices it takes.
+    pub compute_slices: Option<i64>,
+    /// Memory in MiB as nvidia-smi reports it, else the size in its name.
+    pub memory_mib: Option<i64>,
+    /// Instances of it on one GPU.
+    pub max_instances: Option<i64>,
+}
+
+fn mig_rows(gpu: &str) -> impl Iterator<Item = MigProfile> {
+    MIG_PROFILES.rows().filter(move |r| r.text("gpu") == gpu).map(|row| MigProfile {
+        profile: row.text("profile"),
+        resource: row.text("resource"),
+        compute_slices: row.number("compute_slices"),
+        memory_mib: row.number("memory_mib").or_else(|| Some(row.number::<i64>("memory_gb")? * 1024)),
+        max_instances: row.number("max_instances"),
+    })
+}
+
+/// A MIG profile of a GPU by its name; `+me` may be written `.me`, as in resource names.
+pub fn mig_profile(gpu: &str, profile: &str) -> Option<MigProfile> {
+    let wanted = profile.replace(".me", "+me").replace(".gfx", "+gfx").replace(".all", "+all");
+    mig_rows(gpu).find(|p| p.profile == wanted)
+}
+
+/// How many instances of a MIG profile one GPU holds; `None` when the GPU has no such profile.
+pub fn mig_instances(gpu: &str, profile: &str) -> Option<i64> {
+    mig_profile(gpu, profile)?.max_instances
+}
+
+/// The MIG profiles of a GPU.
+pub fn mig_profiles(gpu: &str) -> Vec<&'static str> {
+    mig_rows(gpu).map(|p| p.profile).collect()
+}
+
+/// What toolkits and drivers know of a compute capability.
+#[derive(Debug, Clone)]
+pub struct Architecture {
+    /// Ampere, Hopper.
+    pub name: &'static str,
+    /// First CUDA release that compiles for it.
+    pub first_cuda: Option<Version>,
+    /// Last CUDA release that does.
+    pub last_cuda: Option<Version>,
+    /// First driver branch that knows it.
+    pub first_branch: Option<u64>,
+    /// Last driver branch that does.
+    pub last_branch: Option<u64>,
+    /// Kernel modules that drive it: proprietary, either or open.
+    pub kernel_modules: &'static str,
+}
+
+/// The architecture of a compute capability.
+pub fn architecture(compute_capability: &Version) -> Option<Architecture> {
+    let row =
+        COMPUTE_CAPABILITIES.rows().find(|r| r.version("compute_capability").as_ref() == Some(compute_capability))?;
+    Some(Architecture {
+        name: row.text("architecture"),
+        first_cuda: row.version("first_cuda"),
+        last_cuda: row.version("last_cuda"),
+        first_branch: row.number("first_branch"),
+        last_branch: row.number("last_branch"),
+        kernel_modules: row.text("kernel_modules"),
+    })
+}
+
+/// How compiled code reaches a GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coverage {
+    /// A binary of the same major and no newer minor compute capability.
+    Binary,
+    /// PTX only: the driver compiles it, and must be as new as the CUDA release that made it.
+    Ptx,
+    /// Nothing: "no kernel image is available".
+    Missing,
+}
+
+/// Whether binaries (`80 86 90a`) and PTX (`90`) reach a compute capability. `None` without any list.
+pub fn coverage(binaries: &str, ptx: &str, compute_capability: &Version) -> Option<Coverage> {
+    if binaries.trim().is_empty() && ptx.trim().is_empty() {
+        return None;
+    }
+    let wanted = (compute_capability.major(), compute_capability.minor());
+    let capability = |code: &str| {
+        let digits = code.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let (major, minor) = digits.split_at_checked(digits.len().checked_sub(1)?)?;
+        Some((major.parse::<u64>().ok()?, minor.parse::<u64>().ok()?, digits.len() != code.len()))
+    };
+    let binary = binaries.split_whitespace().filter_map(capability).any(|(major, minor, specific)| {
+        if specific { (major, minor) == wanted } else { major == wanted.0 && minor <= wanted.1 }
+    });
+    let newer = |(major, minor, specific): (u64, u64, bool)| !specific && (major, minor) <= wanted;
+    Some(if binary {
+        Coverage::Binary
+    } else if ptx.split_whitespace().filter_map(capability).any(newer) {
+        Coverage::Ptx
+    } else {
+        Coverage::Missing
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scheme_names_the_same_gpu() {
+        for name in [
+            "H100-SXM",
+            "h100",
+            "NVIDIA-H100-80GB-HBM3",
+            "nvidia-h100-80gb",
+            "NVIDIA-H100-80GB-HBM3-MIG-1g.10gb-SHARED",
+        ] {
+            assert_eq!(gpu(name).map(|g| g.compute_capability.clone()), Some(Version::parse("9.0")), "{name}");
+        }
+        assert_eq!(gpu("nvidia-tesla-t4").map(|g| g.id), Some("T4"));
+        assert_eq!(gpu("A100-80GB").and_then(|g| g.memory_mib), Some(81920));
+        assert_eq!(gpu("a10g").map(|g| g.id), Some("A10G"));
+        assert!(gpu("A1000").is_none());
+        assert_eq!(nearest_gke_accelerator("nvidia-tesla-l4"), Some("nvidia-l4"));
+        assert_eq!(nearest_gke_accelerator("nvidia-tesla-t-4"), Some("nvidia-tesla-t4"));
+    }
+
+    #[test]
+    fn binaries_serve_their_major_and_ptx_serves_newer() {
+        let on = |sm, ptx, cc| coverage(sm, ptx, &Version::parse(cc).expect("version"));
+        assert_eq!(on("80 86 90", "", "8.9"), Some(Coverage::Binary));
+        assert_eq!(on("80 90", "", "12.0"), Some(Coverage::Missing));
+        assert_eq!(on("80", "90", "12.0"), Some(Coverage::Ptx));
+        assert_eq!(on("90a", "", "9.0"), Some(Coverage::Binary));
+        assert_eq!(on("100a", "", "10.3"), Some(Coverage::Missing));
+        assert_eq!(on("", "", "8.0"), None);
+    }
+
+    #[test]
+    fn profiles_by_both_spellings() {
+        assert_eq!(mig_instances("A100-SXM4-40GB", "1g.5gb"), Some(7));
+        assert_eq!(mig_instances("A100-SXM4-40GB", "1g.5gb.me"), Some(1));
+        assert_eq!(mig_instances("A100-SXM4-40GB", "1g.10gb.shared"), None);
+        assert_eq!(mig_instances("T4", "1g.5gb"), None);
+    }
+}

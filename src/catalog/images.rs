@@ -1,0 +1,353 @@
+//! Image families and the grammars of their tags: what a repository and a tag tell of the content.
+
+use super::drivers::min_driver;
+use super::software::{Build, framework_build};
+use super::table::{Row, Table};
+use crate::version::Version;
+use regex::{Captures, Regex};
+use std::sync::OnceLock;
+
+static FAMILIES: Table = Table::new(include_str!("../../rules/catalog/image_families.csv"));
+static TAGS: Table = Table::new(include_str!("../../rules/catalog/image_tags.csv"));
+static NGC: Table = Table::new(include_str!("../../rules/catalog/ngc.csv"));
+static TEI: Table = Table::new(include_str!("../../rules/catalog/tei_images.csv"));
+static ENGINE_IMAGES: Table = Table::new(include_str!("../../rules/catalog/engine_images.csv"));
+
+/// What a repository and a tag tell of an image.
+#[derive(Debug, Clone, Default)]
+pub struct ImageInfo {
+    /// Image family: nvidia/cuda, vllm/vllm-openai, aws-dlc.
+    pub family: &'static str,
+    /// What its code runs on: nvidia, amd, intel, google, aws, habana or cpu.
+    pub accelerator: Option<&'static str>,
+    /// CUDA, the major release alone when the tag says no more.
+    pub cuda: Option<Version>,
+    /// cuDNN, often the major release alone.
+    pub cudnn: Option<Version>,
+    /// TensorRT.
+    pub tensorrt: Option<Version>,
+    /// NGC release month.
+    pub ngc: Option<Version>,
+    /// base, runtime or devel.
+    pub flavor: Option<String>,
+    /// Distribution: ubuntu, amazonlinux, ubi.
+    pub os: Option<String>,
+    /// Its release.
+    pub os_version: Option<Version>,
+    /// Python.
+    pub python: Option<Version>,
+    /// Package that the image is made for: torch, tensorflow, vllm, tritonserver.
+    pub framework: Option<&'static str>,
+    /// Its release.
+    pub framework_version: Option<Version>,
+    /// torch in the image.
+    pub torch: Option<Version>,
+    /// Lowest compute capability that its GPU code runs on.
+    pub min_compute_capability: Option<Version>,
+    /// The only compute capabilities it runs on; empty when every newer one will do.
+    pub only_compute_capabilities: Vec<Version>,
+    /// Oldest driver that runs its CUDA (minor-version compatibility).
+    pub min_driver: Option<Version>,
+    /// Whether NVIDIA_REQUIRE_CUDA of its nvidia/cuda base refuses drivers that the base does not list.
+    pub require_cuda: bool,
+    /// Whether it brings cuda-compat for data-center GPUs under older drivers.
+    pub forward_compat: bool,
+    /// The build of its framework, where the catalog has a row.
+    pub build: Option<Build>,
+}
+
+/// Why nothing is known of an image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unrecognised {
+    /// The repository is of no family in the catalog.
+    Repository,
+    /// The tag does not follow the grammar of this family.
+    Tag(&'static str),
+}
+
+struct Family {
+    row: Row,
+    grammar: OnceLock<Option<Regex>>,
+}
+
+impl Family {
+    fn captures<'t>(&self, tag: &'t str) -> Option<Captures<'t>> {
+        let compile = || Regex::new(self.row.filled("tag")?).ok();
+        self.grammar.get_or_init(compile).as_ref()?.captures(tag)
+    }
+}
+
+fn family(name: &str) -> Option<&'static Family> {
+    static READ: OnceLock<Vec<Family>> = OnceLock::new();
+    let families = READ.get_or_init(|| FAMILIES.rows().map(|row| Family { row, grammar: OnceLock::new() }).collect());
+    families.iter().find(|f| f.row.words("repositories").any(|pattern| names(pattern, name)))
+}
+
+/// Whether a pattern of the table names a repository; a mirror keeps the name as the end of its own.
+fn names(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or("");
+    let Some(mut rest) = name.strip_prefix(first) else {
+        return !pattern.contains('*') && name.strip_suffix(pattern).is_some_and(|host| host.ends_with('/'));
+    };
+    let mut exact = true;
+    for part in parts {
+        exact = part.is_empty();
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    if pattern.contains('*') { exact || rest.is_empty() } else { rest.is_empty() }
+}
+
+/// The image family of a repository, written without the host of Docker Hub: nvidia/cuda, nvcr.io/nvidia/pytorch.
+pub fn image_family(repository: &str) -> Option<&'static str> {
+    family(repository).map(|f| f.row.text("family"))
+}
+
+/// What a repository and a tag tell.
+pub fn image(repository: &str, tag: &str) -> Result<ImageInfo, Unrecognised> {
+    let family = family(repository).ok_or(Unrecognised::Repository)?;
+    let row = family.row;
+    let captures = family.captures(tag).ok_or(Unrecognised::Tag(row.text("family")))?;
+    let group = |name: &str| captures.name(name).map(|m| m.as_str()).filter(|text| !text.is_empty());
+    let last = repository.rsplit('/').next().unwrap_or(repository);
+    let mut info = ImageInfo {
+        family: row.text("family"),
+        accelerator: accelerator(tag, row),
+        cudnn: group("cudnn").and_then(Version::parse),
+        flavor: group("flavor").map(str::to_owned),
+        python: group("python").and_then(python),
+        framework: row.filled("package").or_else(|| framework(last)),
+        framework_version: group("version").and_then(Version::parse),
+        require_cuda: row.flag("require_cuda") == Some(true),
+        forward_compat: row.flag("forward_compat") == Some(true),
+        ..ImageInfo::default()
+    };
+    if let Some((os, version)) = group("os").map(distribution) {
+        info.os = Some(os);
+        info.os_version = version;
+    }
+    if info.accelerator == Some("nvidia") {
+        info.cuda = group("cuda")
+            .or_else(|| group("cuda_major"))
+            .and_then(Version::parse)
+            .or_else(|| group("cuda_digits").or_else(|| group("cuda_prefix")).and_then(digits));
+    }
+    let exact = TAGS.rows().filter(|r| r.text("tag") == tag);
+    let exact = exact.clone().find(|r| {
+        repository == r.text("repository")
+            || r.text("repository").strip_prefix("dlc/") == Some(last) && info.family == "aws-dlc"
+    });
+    match row.text("cuda_from") {
+        "ngc" => month(&mut info, group("ngc"), group("variant")),
+        "build" => of_build(&mut info),
+        _ => {}
+    }
+    if let Some(row) = exact {
+        of_row(&mut info, row);
+    }
+    if info.family.ends_with("text-embeddings-inference") && info.accelerator == Some("nvidia") {
+        let prefix = group("variant").unwrap_or("").trim_end_matches('-');
+        let row = TEI.find("prefix", prefix);
+        info.only_compute_capabilities =
+            row.map(|r| r.words("compute_capabilities").filter_map(Version::parse).collect()).unwrap_or_default();
+        info.min_compute_capability = info.only_compute_capabilities.iter().min().cloned();
+    }
+    finish(&mut info);
+    Ok(info)
+}
+
+/// The month's row of NVIDIA's own images. The TensorRT-LLM variant of Triton is on an older base than its month.
+fn month(info: &mut ImageInfo, ngc: Option<&str>, variant: Option<&str>) {
+    info.ngc = ngc.and_then(Version::parse);
+    info.framework_version = None;
+    let Some(row) = ngc.and_then(|month| NGC.find("month", month)) else { return };
+    if variant.is_some_and(|v| v.starts_with("trtllm")) {
+        return;
+    }
+    of_row(info, row);
+}
+
+/// Takes what a row of an image or a month states.
+fn of_row(info: &mut ImageInfo, row: Row) {
+    let take = |field: &mut Option<Version>, column: &str| *field = row.version(column).or(field.take());
+    take(&mut info.cuda, "cuda");
+    take(&mut info.cudnn, "cudnn");
+    take(&mut info.tensorrt, "tensorrt");
+    take(&mut info.python, "python");
+    take(&mut info.framework_version, "framework_version");
+    take(&mut info.min_compute_capability, "min_compute_capability");
+    if let Some((os, version)) = row.filled("os").map(distribution) {
+        info.os = Some(os);
+        info.os_version = version;
+    }
+}
+
+/// The CUDA of an engine's release, where the tag does not name another.
+fn of_build(info: &mut ImageInfo) {
+    let (Some(package), Some(version), Some("nvidia")) = (info.framework, &info.framework_version, info.accelerator)
+    else {
+        return;
+    };
+    let build = framework_build(package, version, None)
+        .or_else(|| (package == "tensorflow").then(|| framework_build("tensorflow-gpu", version, None)).flatten());
+    let of_image = ENGINE_IMAGES.rows().find(|r| r.text("engine") == package && r.holds(version));
+    if info.cuda.is_none() {
+        let cuda = of_image.and_then(|r| r.version("cuda")).or_else(|| build.as_ref()?.cuda.clone());
+        info.cuda = cuda;
+        info.build = build;
+    } else {
+        info.torch = build.and_then(|b| b.torch);
+    }
+}
+
+fn finish(info: &mut ImageInfo) {
+    if info.accelerator != Some("nvidia") {
+        return;
+    }
+    if let (Some("torch"), Some(version), Some(cuda), None) =
+        (info.framework, &info.framework_version, &info.cuda, &info.ngc)
+    {
+        info.build = framework_build("torch", version, Some(&format!("cu{}{}", cuda.major(), cuda.minor())));
+        info.torch = Some(version.clone());
+    }
+    if let Some(build) = &info.build {
+        info.torch = info.torch.take().or_else(|| build.torch.clone());
+        info.min_compute_capability =
+            info.min_compute_capability.take().or_else(|| build.min_compute_capability.clone());
+    }
+    info.min_driver = info.cuda.as_ref().and_then(min_driver);
+}
+
+/// What the words of a tag say of the hardware, else what the family is made for.
+fn accelerator(tag: &str, family: Row) -> Option<&'static str> {
+    let word = |word: &str| {
+        let cuda = word.strip_prefix("cu").is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
+        match word.trim_end_matches(|c: char| c.is_ascii_digit()) {
+            "rocm" | "hipblas" => Some("amd"),
+            "neuron" | "neuronx" => Some("aws"),
+            "gaudi" | "hpu" => Some("habana"),
+            "xpu" | "intel" => Some("intel"),
+            "tpu" => Some("google"),
+            "musa" | "vulkan" | "cann" => Some("other"),
+            "cpu" => Some("cpu"),
+            "gpu" | "cuda" => Some("nvidia"),
+            _ => cuda.then_some("nvidia"),
+        }
+    };
+    // In `latest-gpu-hipblas` the later word is the particular one.
+    let said = tag.rsplit(['-', '_', '.']).find_map(word);
+    let made_for = family.filled("accelerator");
+    said.filter(|found| *found != "nvidia" || made_for != Some("amd")).or(made_for)
+}
+
+/// The package that the name of an image family without one of its own tells.
+fn framework(last: &str) -> Option<&'static str> {
+    let of = |(word, package): &(&str, &'static str)| last.contains(word).then_some(*package);
+    [
+        ("pytorch", "torch"),
+        ("tensorflow", "tensorflow"),
+        ("vllm", "vllm"),
+        ("sglang", "sglang"),
+        ("jax", "jax"),
+        ("mxnet", "mxnet"),
+        ("tensorrtllm", "tensorrt-llm"),
+    ]
+    .iter()
+    .find_map(of)
+}
+
+/// 12.9 of `129`, 13 of `13`.
+fn digits(text: &str) -> Option<Version> {
+    let (major, minor) = text.split_at_checked(2)?;
+    Version::parse(&if minor.is_empty() { major.to_owned() } else { format!("{major}.{minor}") })
+}
+
+/// 3.10 of `py310` or `3.10`; `py3` alone says nothing.
+fn python(text: &str) -> Option<Version> {
+    let text = text.trim_start_matches('-');
+    match text.strip_prefix("py") {
+        Some(digits) => {
+            let (major, minor) = digits.split_at_checked(1)?;
+            (!minor.is_empty()).then(|| Version::parse(&format!("{major}.{minor}")))?
+        }
+        None => Version::parse(text),
+    }
+}
+
+/// The name and the release in `ubuntu22.04`, `ubuntu2204`, `ubi9`, `22.04`.
+fn distribution(text: &str) -> (String, Option<Version>) {
+    let name = text.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let release = &text[name.len()..];
+    let dotted = match release.split_at_checked(2) {
+        Some((year, month)) if name.contains("ubuntu") && month.len() == 2 => format!("{year}.{month}"),
+        _ => release.to_owned(),
+    };
+    let name = match name.trim_end_matches('-') {
+        "" => "ubuntu",
+        "amzn" => "amazonlinux",
+        other => other,
+    };
+    (name.to_owned(), Version::parse(&dotted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn v(text: &str) -> Option<Version> {
+        Version::parse(text)
+    }
+
+    fn cuda(repository: &str, tag: &str) -> Option<Version> {
+        image(repository, tag).expect("a known image").cuda
+    }
+
+    #[test]
+    fn tags_by_their_grammar() {
+        let info = image("nvidia/cuda", "12.4.1-cudnn-devel-ubuntu22.04").expect("nvidia/cuda");
+        assert_eq!((info.cuda, info.flavor.as_deref()), (v("12.4.1"), Some("devel")));
+        assert_eq!((info.os.as_deref(), info.os_version), (Some("ubuntu"), v("22.04")));
+        assert_eq!(info.min_driver, v("525.60.13"));
+        let info = image("pytorch/pytorch", "2.7.1-cuda12.8-cudnn9-runtime").expect("pytorch");
+        assert_eq!(info.build.map(|b| b.variant), Some("cu128"));
+        assert_eq!(info.min_compute_capability, v("7.5"));
+        assert_eq!(cuda("vllm/vllm-openai", "v0.8.5"), v("12.4"));
+        assert_eq!(cuda("vllm/vllm-openai", "v0.20.0"), v("13.0"));
+        assert_eq!(cuda("vllm/vllm-openai", "v0.20.0-cu129"), v("12.9"));
+        assert_eq!(cuda("vllm/vllm-openai", "latest"), None);
+        assert_eq!(cuda("registry.corp/mirror/vllm/vllm-openai", "v0.20.0"), v("13.0"));
+        assert_eq!(
+            cuda(
+                "763104351884.dkr.ecr.us-east-1.amazonaws.com/pytorch-training",
+                "2.6.0-gpu-py312-cu126-ubuntu22.04-ec2"
+            ),
+            v("12.6")
+        );
+        assert_eq!(image("vllm/vllm-openai", "gemma4").err(), Some(Unrecognised::Tag("vllm/vllm-openai")));
+        assert_eq!(image("acme/app", "1.0").err(), Some(Unrecognised::Repository));
+    }
+
+    #[test]
+    fn months_are_looked_up() {
+        assert_eq!(cuda("nvcr.io/nvidia/pytorch", "24.05-py3"), v("12.4.1"));
+        let triton = image("nvcr.io/nvidia/tritonserver", "24.10-py3").expect("triton");
+        assert_eq!(triton.tensorrt, v("10.5"));
+        assert_eq!(cuda("nvcr.io/nvidia/nemo", "24.01.framework"), None);
+    }
+
+    #[test]
+    fn hardware_of_a_tag() {
+        let on = |repository, tag| image(repository, tag).expect("a known image").accelerator;
+        assert_eq!(on("tensorflow/tensorflow", "2.15.0"), Some("cpu"));
+        assert_eq!(on("tensorflow/tensorflow", "2.15.0-gpu"), Some("nvidia"));
+        assert_eq!(on("ollama/ollama", "0.11.11-rocm"), Some("amd"));
+        assert_eq!(on("rayproject/ray", "2.10.0"), Some("cpu"));
+        assert_eq!(on("rayproject/ray", "2.52.0-py311-cu128"), Some("nvidia"));
+        assert_eq!(on("localai/localai", "latest-gpu-hipblas"), Some("amd"));
+        let tei = image("ghcr.io/huggingface/text-embeddings-inference", "turing-1.5").expect("tei");
+        assert_eq!(tei.only_compute_capabilities, [Version::parse("7.5").expect("version")]);
+    }
+}

@@ -1,0 +1,200 @@
+//! Machine types of the clouds, and the drivers that platforms install.
+
+use super::gpus::{Gpu, gpu, nearest};
+use super::table::Table;
+use crate::version::Version;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+static INSTANCES: Table = Table::new(include_str!("../../rules/catalog/instances.csv"));
+static PLATFORMS: Table = Table::new(include_str!("../../rules/catalog/platforms.csv"));
+static NODE_IMAGES: Table = Table::new(include_str!("../../rules/catalog/node_images.csv"));
+static GCP_ATTACHABLE: Table = Table::new(include_str!("../../rules/catalog/gcp_attachable_gpus.csv"));
+static CLOUD_RUN: Table = Table::new(include_str!("../../rules/catalog/cloud_run_gpus.csv"));
+
+/// A machine type.
+#[derive(Debug, Clone)]
+pub struct Instance {
+    /// Its name.
+    pub name: &'static str,
+    /// Provider.
+    pub provider: &'static str,
+    /// Catalog id of its GPU; empty when the catalog has none.
+    pub gpu: &'static str,
+    /// GPUs; `None` also for a fraction of one.
+    pub gpu_count: Option<i64>,
+    /// vCPUs.
+    pub vcpus: Option<i64>,
+    /// Host memory in GiB.
+    pub memory_gib: Option<f64>,
+    /// Fabric, as the catalog names it.
+    pub rdma: &'static str,
+    /// Fabric devices.
+    pub rdma_nics: Option<i64>,
+    /// Whether its GPUs are joined by NVLink or NVSwitch.
+    pub nvlink: Option<bool>,
+    /// Whether NVSwitch joins them, so that the fabric manager must run.
+    pub nvswitch: Option<bool>,
+    /// Local NVMe in TB; 0 without.
+    pub nvme_tb: Option<f64>,
+    /// On-demand price per hour.
+    pub price_per_hour: Option<f64>,
+    /// Currency of the price.
+    pub currency: &'static str,
+    /// The date on which the provider retired it.
+    pub retired: Option<&'static str>,
+}
+
+impl Instance {
+    /// Host memory in bytes.
+    pub fn memory_bytes(&self) -> Option<i64> {
+        self.memory_gib.map(|gib| (gib * f64::from(1u32 << 30)) as i64)
+    }
+
+    /// The fabric; `None` when the catalog does not say.
+    pub fn fabric(&self) -> Option<&'static str> {
+        (!self.rdma.is_empty()).then_some(self.rdma)
+    }
+
+    /// CPU architecture, as its GPU decides.
+    pub fn arch(&self) -> Option<&'static str> {
+        gpu(self.gpu).map(|g| if g.arm64 { "arm64" } else { "amd64" })
+    }
+}
+
+fn instances() -> &'static BTreeMap<String, Instance> {
+    static READ: OnceLock<BTreeMap<String, Instance>> = OnceLock::new();
+    READ.get_or_init(|| {
+        let rows = INSTANCES.rows().map(|row| Instance {
+            name: row.text("instance_type"),
+            provider: row.text("provider"),
+            gpu: row.text("gpu"),
+            gpu_count: row.number("gpu_count"),
+            vcpus: row.number("vcpu"),
+            memory_gib: row.number("memory_gib"),
+            rdma: row.text("rdma"),
+            rdma_nics: row.number("rdma_nics"),
+            nvlink: match (row.flag("nvlink"), row.flag("nvswitch")) {
+                (None, None) => None,
+                (a, b) => Some(a == Some(true) || b == Some(true)),
+            },
+            nvswitch: row.flag("nvswitch"),
+            nvme_tb: row.number("nvme_tb"),
+            price_per_hour: row.number("price_per_hour"),
+            currency: row.text("currency"),
+            retired: row.filled("retired"),
+        });
+        rows.map(|instance| (instance.name.to_lowercase(), instance)).collect()
+    })
+}
+
+/// The machine type of a name in any case, SageMaker's `ml.` prefix aside.
+pub fn instance(name: &str) -> Option<&'static Instance> {
+    let lower = name.trim().to_lowercase();
+    instances().get(lower.strip_prefix("ml.").unwrap_or(&lower))
+}
+
+/// The accelerator machine type nearest to an unknown name of the same family, for "did you mean".
+pub fn nearest_instance(name: &str) -> Option<&'static str> {
+    nearest(name, instances().values().map(|i| i.name)).filter(|found| !found.eq_ignore_ascii_case(name))
+}
+
+/// Whether a name belongs to a family of the catalog (p4d., a2-highgpu-, Standard_NC) without being a row of it.
+pub fn is_instance_like(name: &str) -> bool {
+    let lower = name.trim().to_lowercase();
+    let lower = lower.strip_prefix("ml.").unwrap_or(&lower);
+    let family = |text: &str| text.find(['.', '-']).map(|end| text[..=end].to_owned());
+    let Some(prefix) = family(lower) else { return false };
+    instances().range(prefix.clone()..).next().is_some_and(|(found, _)| found.starts_with(&prefix))
+}
+
+/// The GPU of a machine type.
+pub fn instance_gpu(name: &str) -> Option<&'static Gpu> {
+    gpu(instance(name)?.gpu)
+}
+
+/// The GPU that every machine type of an AWS family has.
+pub fn instance_family_gpu(family: &str) -> Option<&'static Gpu> {
+    let prefix = format!("{}.", family.to_lowercase());
+    let mut of_family = instances().range(prefix.clone()..).take_while(|(name, _)| name.starts_with(&prefix));
+    let first = of_family.next()?.1.gpu;
+    of_family.all(|(_, i)| i.gpu == first).then(|| gpu(first)).flatten()
+}
+
+/// The driver that a platform release installs by default; of the same minor release when it has no row.
+pub fn platform_driver(platform: &str, version: &str) -> Option<Version> {
+    let wanted = Version::parse(version)?;
+    let rows = PLATFORMS.rows().filter(|r| r.text("platform") == platform);
+    let dated: Vec<_> = rows.filter_map(|r| Some((r.version("version")?, r.text("driver")))).collect();
+    let exact = dated.iter().find(|(v, _)| *v == wanted);
+    let same_minor = || dated.iter().filter(|(v, _)| v.release().get(..2) == wanted.release().get(..2)).max();
+    Version::parse(exact.or_else(same_minor)?.1)
+}
+
+/// The container toolkit that a platform release brings.
+pub fn platform_toolkit(platform: &str, version: &str) -> Option<Version> {
+    let wanted = Version::parse(version)?;
+    let mut rows = PLATFORMS.rows().filter(|r| r.text("platform") == platform);
+    rows.find(|r| r.version("version").as_ref() == Some(&wanted))?.version("container_toolkit")
+}
+
+/// The driver of an EKS AMI: its type (AL2_x86_64_GPU), its release (20250116) and the Kubernetes minor release.
+pub fn eks_ami_driver(ami_type: &str, release: &str, kubernetes: Option<&str>) -> Option<Version> {
+    let release = release.trim_start_matches('v').split_once('-').map_or(release, |(_, date)| date);
+    let of_type = |r: &super::table::Row| r.text("platform") == "eks-ami" && r.text("variant") == ami_type;
+    let rows = PLATFORMS
+        .rows()
+        .filter(of_type)
+        .filter(|r| r.text("version").trim_start_matches('v') == release.trim_start_matches('v'));
+    let mut matching = rows.filter(|r| kubernetes.is_none_or(|k| r.words("kubernetes").any(|v| v == k)));
+    let first = matching.next()?.version("driver");
+    matching.all(|r| r.version("driver") == first).then_some(first).flatten()
+}
+
+/// Whether a platform's node image (an EKS AMI type, a GKE image type, an AKS OS SKU) brings the NVIDIA driver.
+pub fn node_image_driver(platform: &str, image: &str) -> Option<bool> {
+    let mut rows = NODE_IMAGES.rows().filter(|r| r.text("platform") == platform);
+    rows.find(|r| r.text("image").eq_ignore_ascii_case(image))?.flag("driver")
+}
+
+/// Numbers of an accelerator that may be attached to one machine of Google's N1 family; `None` for an accelerator
+/// that is not attached to machines of any other family.
+pub fn attachable_counts(accelerator: &str) -> Option<Vec<i64>> {
+    let row = GCP_ATTACHABLE.find("accelerator", accelerator)?;
+    Some(row.words("counts").filter_map(|n| n.parse().ok()).collect())
+}
+
+/// Least vCPUs and GiB of memory of a Cloud Run container with an accelerator.
+pub fn cloud_run_minimum(accelerator: &str) -> Option<(i64, i64)> {
+    let row = CLOUD_RUN.find("accelerator", accelerator)?;
+    Some((row.number("vcpu")?, row.number("memory_gib")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn v(text: &str) -> Option<Version> {
+        Version::parse(text)
+    }
+
+    #[test]
+    fn machines_by_any_spelling() {
+        assert_eq!(instance("ml.p4d.24xlarge").and_then(|i| i.gpu_count), Some(8));
+        assert_eq!(instance("standard_nc24ads_a100_v4").map(|i| i.gpu), Some("A100-PCIE-80GB"));
+        assert_eq!(instance_gpu("g5.xlarge").map(|g| g.id), Some("A10G"));
+        assert_eq!(instance("g5g.xlarge").and_then(Instance::arch), Some("arm64"));
+        assert_eq!(instance("p5.48xlarge").and_then(|i| i.rdma_nics), Some(32));
+        assert_eq!(nearest_instance("g5.2xlrage"), Some("g5.2xlarge"));
+        assert!(is_instance_like("g5.3xlarge") && !is_instance_like("m5.large"));
+    }
+
+    #[test]
+    fn drivers_of_platforms() {
+        assert_eq!(platform_driver("gpu-operator", "v25.3.0"), v("570.124.06"));
+        assert_eq!(platform_driver("gpu-operator", "24.9.9"), platform_driver("gpu-operator", "v24.9.2"));
+        assert_eq!(eks_ami_driver("AL2_x86_64_GPU", "1.31-20250116", Some("1.31")), v("550.144.03"));
+        assert_eq!(node_image_driver("eks", "AL2023_x86_64_STANDARD"), Some(false));
+        assert_eq!(attachable_counts("nvidia-l4"), None);
+    }
+}

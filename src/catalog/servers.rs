@@ -1,0 +1,198 @@
+//! Accelerator resources, the programs that serve models and what they need, Kubernetes and TLS tables, models.
+
+use super::table::{Row, Table, within};
+use crate::version::Version;
+use regex::Regex;
+use std::sync::OnceLock;
+
+static ACCELERATORS: Table = Table::new(include_str!("../../rules/catalog/accelerator_resources.csv"));
+
+/// An extended resource that stands for accelerators.
+#[derive(Debug, Clone, Copy)]
+pub struct Accelerator {
+    /// nvidia, amd, intel, google, aws, habana …
+    pub vendor: &'static str,
+    /// Whether its quantity counts devices (else memory, cores or percent of one).
+    pub devices: bool,
+}
+
+/// The accelerator behind an extended resource name; a pattern ends in `*`.
+pub fn accelerator(resource: &str) -> Option<Accelerator> {
+    let row = ACCELERATORS.rows().find(|r| match r.text("resource").strip_suffix('*') {
+        Some(prefix) => resource.starts_with(prefix),
+        None => resource == r.text("resource"),
+    })?;
+    Some(Accelerator { vendor: row.text("vendor"), devices: row.text("unit") == "device" })
+}
+
+static SERVERS: Table = Table::new(include_str!("../../rules/catalog/servers.csv"));
+static LAUNCH_FLAGS: Table = Table::new(include_str!("../../rules/catalog/launch_flags.csv"));
+
+/// An inference server, a notebook server or another program that listens.
+#[derive(Debug, Clone, Copy)]
+pub struct Server {
+    /// Its name in the vocabulary: vllm, sglang, tgi …
+    pub engine: &'static str,
+    /// Whether it serves a model.
+    pub serves: bool,
+    /// Its default port.
+    pub port: Option<i64>,
+    /// Path of its health check.
+    pub health_path: &'static str,
+    /// Flags that give it a credential to ask for, space separated.
+    pub auth_flags: &'static str,
+    /// Variables that do.
+    pub auth_envs: &'static str,
+    /// What the names of its metrics start with.
+    pub metric_prefix: &'static str,
+    programs: &'static str,
+    images: &'static str,
+}
+
+fn servers() -> impl Iterator<Item = Server> {
+    SERVERS.rows().map(|row| Server {
+        engine: row.text("engine"),
+        serves: row.text("serves") == "yes",
+        port: row.number("port"),
+        health_path: row.text("health_path"),
+        auth_flags: row.text("auth_flags"),
+        auth_envs: row.text("auth_envs"),
+        metric_prefix: row.text("metric_prefix"),
+        programs: row.text("programs"),
+        images: row.text("images"),
+    })
+}
+
+/// The server of an engine name.
+pub fn server(engine: &str) -> Option<Server> {
+    servers().find(|s| s.engine == engine)
+}
+
+/// The server that a program or Python module starts.
+pub fn server_of_program(program: &str) -> Option<Server> {
+    servers().find(|s| s.programs.split_whitespace().any(|p| p == program))
+}
+
+/// The server that an image starts by itself.
+pub fn server_of_image(name: &str) -> Option<Server> {
+    servers().find(|s| s.images.split_whitespace().any(|part| name.contains(part)))
+}
+
+/// The server whose metrics have this name.
+pub fn server_of_metric(metric: &str) -> Option<Server> {
+    servers().find(|s| !s.metric_prefix.is_empty() && metric.contains(s.metric_prefix))
+}
+
+/// A flag of a launcher that states a fact.
+#[derive(Debug, Clone, Copy)]
+pub struct LaunchFlag {
+    /// Field of the launch.
+    pub field: &'static str,
+    /// Names of the flag without dashes, space separated.
+    pub flags: &'static str,
+    /// Variables that stand for it.
+    pub envs: &'static str,
+}
+
+/// The flags of an engine.
+pub fn launch_flags(engine: &str) -> impl Iterator<Item = LaunchFlag> {
+    LAUNCH_FLAGS.rows().filter(move |r| r.text("engine") == engine).map(|row| LaunchFlag {
+        field: row.text("field"),
+        flags: row.text("flags"),
+        envs: row.text("envs"),
+    })
+}
+
+static API_REMOVALS: Table = Table::new(include_str!("../../rules/catalog/kubernetes_api_removals.csv"));
+static TLS_POLICIES: Table = Table::new(include_str!("../../rules/catalog/tls_policies.csv"));
+static MODELS: Table = Table::new(include_str!("../../rules/catalog/models.csv"));
+static FEATURES: Table = Table::new(include_str!("../../rules/catalog/feature_compute_capabilities.csv"));
+static MODEL_SUPPORT: Table = Table::new(include_str!("../../rules/catalog/model_support.csv"));
+static ENGINE_DEFAULTS: Table = Table::new(include_str!("../../rules/catalog/engine_defaults.csv"));
+
+/// The Kubernetes release that no longer serves an API version of a kind.
+pub fn api_removed_in(api_version: &str, kind: &str) -> Option<Version> {
+    let row = API_REMOVALS.rows().find(|r| r.text("api_version") == api_version && r.text("kind") == kind)?;
+    row.version("removed_in")
+}
+
+/// The lowest TLS version that a load balancer's policy accepts.
+pub fn tls_policy_minimum(policy: &str) -> Option<Version> {
+    TLS_POLICIES.find("policy", policy)?.version("minimum")
+}
+
+/// Parameters of a model in billions.
+pub fn model_parameters(name: &str) -> Option<f64> {
+    MODELS.rows().find(|r| r.text("hf_id").eq_ignore_ascii_case(name.trim()))?.number("params_total_b")
+}
+
+/// The compute capabilities that a feature of an engine runs on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeatureNeeds {
+    /// The lowest; absent when `only` says it all.
+    pub min: Option<Version>,
+    /// The only ones, space separated; empty when every newer one does.
+    pub only: &'static str,
+}
+
+impl FeatureNeeds {
+    /// Whether a compute capability will do.
+    pub fn met_by(&self, compute_capability: &Version) -> bool {
+        let listed = || self.only.split_ascii_whitespace().filter_map(Version::parse).any(|v| v == *compute_capability);
+        self.min.as_ref().is_none_or(|min| compute_capability >= min) && (self.only.is_empty() || listed())
+    }
+}
+
+/// What a feature of an engine needs: `feature` is dtype, quantization, kv_cache_dtype, attention_backend, or engine
+/// with an empty value for the engine itself. Rows that depend on the version answer only when it is known.
+pub fn feature_needs(engine: &str, feature: &str, value: &str, version: Option<&Version>) -> Option<FeatureNeeds> {
+    let named = |r: &Row| {
+        r.text("engine") == engine && r.text("feature") == feature && r.text("value").eq_ignore_ascii_case(value)
+    };
+    let holds = |r: &Row| r.text("versions").is_empty() || version.is_some_and(|v| r.holds(v));
+    let row = FEATURES.rows().find(|r| named(r) && holds(r))?;
+    Some(FeatureNeeds { min: row.version("min"), only: row.text("only") })
+}
+
+/// The first release of an engine that serves a model.
+pub fn model_supported_since(engine: &str, model: &str) -> Option<Version> {
+    static PATTERNS: OnceLock<Vec<(&str, Regex, Option<Version>)>> = OnceLock::new();
+    let patterns = PATTERNS.get_or_init(|| {
+        let read = |r: Row| Some((r.text("engine"), Regex::new(r.text("model")).ok()?, r.version("since")));
+        MODEL_SUPPORT.rows().filter_map(read).collect()
+    });
+    patterns.iter().find(|(e, pattern, _)| *e == engine && pattern.is_match(model))?.2.clone()
+}
+
+/// The default of a setting in a release of an engine.
+pub fn engine_default(engine: &str, setting: &str, version: &Version) -> Option<&'static str> {
+    let mut rows = ENGINE_DEFAULTS.rows().filter(|r| r.text("engine") == engine && r.text("setting") == setting);
+    rows.find(|r| within(version, r.text("versions")))?.filled("value")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn v(text: &str) -> Version {
+        Version::parse(text).expect("version")
+    }
+
+    #[test]
+    fn features_and_hardware() {
+        let bfloat16 = feature_needs("vllm", "dtype", "bfloat16", None).expect("a row");
+        assert!(!bfloat16.met_by(&v("7.5")) && bfloat16.met_by(&v("8.0")));
+        let fa3 = feature_needs("sglang", "attention_backend", "fa3", None).expect("a row");
+        assert!(fa3.met_by(&v("9.0")) && !fa3.met_by(&v("8.9")) && !fa3.met_by(&v("10.0")));
+        assert_eq!(feature_needs("vllm", "engine", "", None), None, "depends on the version");
+    }
+
+    #[test]
+    fn models_and_engines() {
+        assert_eq!(model_supported_since("vllm", "openai/gpt-oss-20b"), Some(v("0.10.1")));
+        assert_eq!(model_supported_since("vllm", "Qwen/Qwen3-8B"), Some(v("0.8.4")));
+        assert_eq!(model_supported_since("vllm", "Qwen/Qwen2.5-7B"), None);
+        assert_eq!(engine_default("vllm", "gpu_memory_utilization", &v("0.11.0")), Some("0.9"));
+        assert!(server("vllm").is_some_and(|s| s.port == Some(8000)));
+    }
+}

@@ -1,0 +1,200 @@
+//! The tables of the catalog: sourced, dated, sorted, unique, and agreeing with each other.
+
+use gpulint::catalog;
+use gpulint::version::Version;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// The columns that make a row of each table unique.
+const KEYS: &[(&str, &[&str])] = &[
+    ("accelerator_resources", &["resource"]),
+    ("advisories", &["product", "id", "affected"]),
+    ("base_os", &["distribution", "version"]),
+    ("builds", &["package", "version", "variant"]),
+    ("cloud_run_gpus", &["accelerator"]),
+    ("compute_capabilities", &["compute_capability"]),
+    ("conflicting_packages", &["group", "package"]),
+    ("cpu_only_packages", &["package", "versions"]),
+    ("cuda", &["cuda"]),
+    ("driver_branches", &["branch"]),
+    ("engine_defaults", &["engine", "versions", "setting"]),
+    ("engine_images", &["engine", "versions"]),
+    ("feature_compute_capabilities", &["engine", "feature", "value", "versions"]),
+    ("gcp_attachable_gpus", &["accelerator"]),
+    ("gpu_names", &["name"]),
+    ("gpus", &["id"]),
+    ("host_compilers", &["cuda"]),
+    ("image_families", &["family"]),
+    ("image_tags", &["repository", "tag"]),
+    ("instances", &["instance_type"]),
+    ("kubernetes_api_removals", &["api_version", "kind"]),
+    ("launch_flags", &["engine", "field"]),
+    ("mig_profiles", &["gpu", "profile"]),
+    ("model_support", &["engine", "model"]),
+    ("models", &["hf_id"]),
+    ("ngc", &["month"]),
+    ("node_images", &["platform", "image"]),
+    ("package_pins", &["package", "versions", "requires"]),
+    ("platforms", &["platform", "version", "variant", "kubernetes"]),
+    ("python_support", &["package", "versions"]),
+    ("runtime_needs", &["package", "versions"]),
+    ("servers", &["engine"]),
+    ("tei_images", &["prefix"]),
+    ("tls_policies", &["policy"]),
+    ("toolkit_ranges", &["package", "versions"]),
+    ("torch_variants", &["package", "versions"]),
+    ("wheel_glibc", &["package", "versions"]),
+];
+
+type Row = BTreeMap<String, String>;
+
+fn read(path: &Path) -> Vec<Row> {
+    let mut reader = csv::Reader::from_path(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    reader.deserialize().map(|row| row.unwrap_or_else(|e| panic!("{}: {e}", path.display()))).collect()
+}
+
+fn table(name: &str) -> Vec<Row> {
+    read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/catalog").join(name).with_extension("csv"))
+}
+
+fn is_date(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    bytes.len() >= 4 && bytes[..4].iter().all(u8::is_ascii_digit) && text.len() <= 10
+}
+
+#[test]
+fn every_table_is_sorted_unique_sourced_and_dated() {
+    let sources: BTreeMap<String, Row> = table("sources").into_iter().map(|r| (r["id"].clone(), r)).collect();
+    assert!(
+        sources.values().all(|s| !s["text"].is_empty() && is_date(&s["as_of"])),
+        "each source has a text and a date"
+    );
+    let mut files = BTreeSet::new();
+    for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("rules/catalog")).expect("rules/catalog")
+    {
+        let name = entry.expect("an entry").path().file_stem().expect("a name").to_string_lossy().into_owned();
+        files.insert(name);
+    }
+    files.remove("sources");
+    assert_eq!(files, KEYS.iter().map(|(name, _)| name.to_string()).collect(), "each table has its key here");
+    for (name, key) in KEYS {
+        let rows = table(name);
+        assert!(!rows.is_empty(), "{name} is empty");
+        let keys: Vec<Vec<&str>> = rows.iter().map(|r| key.iter().map(|c| r[*c].as_str()).collect()).collect();
+        for pair in keys.windows(2) {
+            assert!(pair[0] < pair[1], "{name}: {:?} before {:?}", pair[0], pair[1]);
+        }
+        for row in &rows {
+            let interned = |id: &str| sources.contains_key(id);
+            let dated = row.get("as_of").is_some_and(|d| is_date(d)) && !row["source"].is_empty();
+            let by_id = !row["source"].is_empty() && row["source"].split(' ').all(interned);
+            assert!(dated || by_id, "{name}: {row:?} has no source");
+            assert!(row.values().all(|v| !v.contains(['"', '\n'])), "{name}: {row:?} holds a quote or a line end");
+        }
+    }
+}
+
+#[test]
+fn numbers_and_versions_parse() {
+    let numbers = [
+        "memory_mib",
+        "memory_gb",
+        "vcpu",
+        "memory_gib",
+        "gpu_count",
+        "rdma_nics",
+        "price_per_hour",
+        "max_instances",
+        "tdp_w",
+        "nvlink_gb_per_s",
+        "params_total_b",
+        "port",
+        "cvss",
+    ];
+    let versions = [
+        "cuda",
+        "driver",
+        "min_driver",
+        "compute_capability",
+        "min_compute_capability",
+        "first_cuda",
+        "last_cuda",
+        "native_cuda",
+        "fixed",
+        "torch",
+        "glibc",
+        "python_version",
+        "min_cuda",
+        "max_cuda",
+        "tensorrt",
+        "since",
+    ];
+    for (name, _) in KEYS.iter().filter(|(name, _)| *name != "host_compilers") {
+        for row in table(name) {
+            for (column, value) in row.iter().filter(|(_, v)| !v.is_empty()) {
+                if numbers.contains(&column.as_str()) {
+                    assert!(value.parse::<f64>().is_ok(), "{name}.{column}: {value}");
+                } else if versions.contains(&column.as_str()) && !(*name == "node_images" && column == "driver") {
+                    assert!(Version::parse(value).is_some(), "{name}.{column}: {value}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn references_resolve() {
+    for row in table("instances").iter().chain(&table("mig_profiles")).chain(&table("gpu_names")) {
+        assert!(row["gpu"].is_empty() || catalog::gpu(&row["gpu"]).is_some(), "{row:?}");
+    }
+    for gpu in catalog::gpus().iter().filter(|g| g.vendor == "nvidia") {
+        let cc = gpu.compute_capability.as_ref().unwrap_or_else(|| panic!("{} has no compute capability", gpu.id));
+        assert!(catalog::architecture(cc).is_some(), "{}: {cc} has no row", gpu.id);
+        assert!(gpu.mig || catalog::mig_profiles(gpu.id).is_empty(), "{} has MIG profiles without MIG", gpu.id);
+    }
+    for row in table("gcp_attachable_gpus").iter().chain(&table("cloud_run_gpus")) {
+        assert!(catalog::gpu(&row["accelerator"]).is_some(), "{row:?}");
+    }
+    for row in table("image_families").iter().filter(|r| !r["tag"].is_empty()) {
+        regex::Regex::new(&row["tag"]).unwrap_or_else(|e| panic!("{}: {e}", row["family"]));
+    }
+}
+
+#[test]
+fn floors_rise_with_cuda() {
+    let mut releases: Vec<Version> = table("cuda").iter().filter_map(|r| Version::parse(&r["cuda"])).collect();
+    releases.sort();
+    for pair in releases.windows(2) {
+        assert!(catalog::min_driver(&pair[0]) <= catalog::min_driver(&pair[1]), "{} and {}", pair[0], pair[1]);
+    }
+    let mut branches: Vec<(u64, Version)> = Vec::new();
+    for row in table("driver_branches") {
+        branches.extend(row["branch"].parse().ok().zip(Version::parse(&row["native_cuda"])));
+    }
+    branches.sort();
+    assert!(branches.windows(2).all(|pair| pair[0].1 <= pair[1].1), "newer branches support newer CUDA");
+}
+
+#[test]
+fn image_tags_seen_in_public_manifests_read_as_recorded() {
+    let observed = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/catalog/image_tags_observed.csv"));
+    assert!(observed.len() > 1500);
+    let mut wrong = Vec::new();
+    for row in &observed {
+        let found = catalog::image(&row["image"], &row["tag"]);
+        let result = match &found {
+            Ok(_) => "match",
+            Err(catalog::Unrecognised::Tag(_)) => "no match",
+            Err(catalog::Unrecognised::Repository) => "no family",
+        };
+        if result != row["result"] {
+            wrong.push(format!("{}:{} is {result}, recorded {}", row["image"], row["tag"], row["result"]));
+        }
+        if let Ok(info) = found
+            && let (Some(month), Some(cuda)) = (&info.ngc, &info.cuda)
+        {
+            assert_ne!(month, cuda, "{}:{}: the month is not a CUDA release", row["image"], row["tag"]);
+        }
+    }
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
