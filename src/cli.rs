@@ -3,6 +3,7 @@
 mod arguments;
 mod check;
 mod inspect;
+mod setup;
 
 pub use arguments::Arguments;
 

@@ -213,6 +213,8 @@ fn decide<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, out: &mut 
     match verdict.data {
         Data::Bool(true) => out.findings.push(finding(rule, asked, eval, used)),
         Data::Unknown(why) => out.undecided.push(Undecided {
+            pack: rule.pack.clone(),
+            confidence: rule.confidence,
             rule: rule.id.clone(),
             span: verdict.span.unwrap_or(asked.span),
             why: why.to_string(),

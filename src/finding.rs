@@ -8,6 +8,7 @@ pub const OWN_PACK: &str = "gpulint";
 
 /// Findings of [`OWN_PACK`]. They come from no rule file, so they are listed here.
 pub const OWN_RULES: &[&str] = &[
+    "configuration",
     "duplicate-key",
     "expired-suppression",
     "internal-error",
@@ -141,6 +142,10 @@ impl Finding {
 pub struct Undecided {
     /// Id of the rule.
     pub rule: String,
+    /// Pack of the rule.
+    pub pack: String,
+    /// How sure the rule is where it can be decided.
+    pub confidence: Confidence,
     /// The fact that is not known.
     pub span: Span,
     /// Why, and so what would make it known.

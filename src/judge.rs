@@ -83,8 +83,9 @@ pub fn judge(input: Input<'_>, sources: &Sources, config: &Config, options: &Opt
     let own = waivers.findings(&verdict.undecided, config, options.today);
     verdict.shown.extend(own);
     let wish = Wish::new(config, options);
-    verdict.shown.retain_mut(|finding| wish.override_own(finding, config) && wish.wants(finding));
-    verdict.waived.retain(|(finding, _)| wish.wants(finding));
+    verdict.shown.retain_mut(|finding| wish.override_own(finding, config) && wish.wants_finding(finding));
+    verdict.waived.retain(|(finding, _)| wish.wants_finding(finding));
+    verdict.undecided.retain(|undecided| wish.wants(&undecided.rule, &undecided.pack, undecided.confidence));
     verdict.shown.sort_by(|a, b| (a.span, &a.rule, &a.message).cmp(&(b.span, &b.rule, &b.message)));
     verdict
 }
@@ -110,11 +111,15 @@ impl<'a> Wish<'a> {
         }
     }
 
-    fn wants(&self, finding: &Finding) -> bool {
-        let named = |list: &[&str]| list.iter().any(|w| *w == finding.rule || *w == finding.pack);
+    fn wants_finding(&self, finding: &Finding) -> bool {
+        self.wants(&finding.rule, &finding.pack, finding.confidence)
+    }
+
+    fn wants(&self, rule: &str, pack: &str, confidence: Confidence) -> bool {
+        let named = |list: &[&str]| list.iter().any(|w| *w == rule || *w == pack);
         // What gpulint says about the run itself is no rule that was left unselected.
-        let selected = self.select.is_empty() || named(&self.select) || finding.pack == OWN_PACK;
-        let sure = finding.confidence >= self.least || self.select.contains(&finding.rule.as_str());
+        let selected = self.select.is_empty() || named(&self.select) || pack == OWN_PACK;
+        let sure = confidence >= self.least || self.select.contains(&rule);
         selected && sure && !named(&self.ignore)
     }
 

@@ -4,8 +4,9 @@
 use crate::discover::Kind;
 use crate::evaluate::{self, Evaluation};
 use crate::extract;
-use crate::facts::Facts;
+use crate::facts::{Facts, Object};
 use crate::finding::{Confidence, Finding, Severity};
+use crate::judge::Annotation;
 use crate::link;
 use crate::parse::{Dialect, Problem, yaml};
 use crate::rules::Ruleset;
@@ -78,6 +79,21 @@ pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Rule
     evaluation.findings.extend(findings);
     evaluation.findings.sort_by(|a, b| (a.span, &a.rule, &a.message).cmp(&(b.span, &b.rule, &b.message)));
     Outcome { sources, facts, evaluation, comments }
+}
+
+/// Suppressions that objects carry as annotations: `gpulint/ignore: "rule, other"` and `gpulint/reason`.
+pub fn annotations(facts: &Facts) -> Vec<Annotation> {
+    let read = |object: &Arc<Object>| {
+        let ignore = object.annotations.get("gpulint/ignore")?;
+        let words = ignore.get()?.split(',').map(|word| word.trim().to_owned());
+        Some(Annotation {
+            scope: object.body.as_ref()?.view().node()?.span(),
+            rules: words.filter(|word| !word.is_empty()).collect(),
+            reason: object.annotations.get("gpulint/reason").and_then(|reason| reason.get().cloned()),
+            span: ignore.span,
+        })
+    };
+    facts.objects.iter().filter_map(read).collect()
 }
 
 /// Reads one file. A panic is a finding on that file; the others are read all the same.

@@ -1,5 +1,6 @@
 //! What can be asked on the command line.
 
+use crate::finding::{Confidence, Severity};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -85,6 +86,26 @@ pub enum ConfidenceArg {
     Low,
     Medium,
     High,
+}
+
+impl From<SeverityArg> for Severity {
+    fn from(argument: SeverityArg) -> Self {
+        match argument {
+            SeverityArg::Info => Severity::Info,
+            SeverityArg::Warning => Severity::Warning,
+            SeverityArg::Error => Severity::Error,
+        }
+    }
+}
+
+impl From<ConfidenceArg> for Confidence {
+    fn from(argument: ConfidenceArg) -> Self {
+        match argument {
+            ConfidenceArg::Low => Confidence::Low,
+            ConfidenceArg::Medium => Confidence::Medium,
+            ConfidenceArg::High => Confidence::High,
+        }
+    }
 }
 
 /// Options of `check`.

@@ -1,15 +1,23 @@
 //! `gpulint check`.
 
-use super::arguments::{Check, ConfidenceArg, Format, SeverityArg};
+use super::arguments::{Check, Format};
+use super::setup::Setup;
 use super::{CLEAN, FINDINGS, print};
 use crate::discover::{self, Found, MAX_BYTES, Options};
 use crate::finding::{Confidence, Severity};
+use crate::judge::{self, Coverage, Verdict};
 use crate::pipeline::{self, Input};
+use crate::report::human::{self, HumanOptions};
 use crate::report::json;
 use crate::rules::Ruleset;
+use crate::source::Sources;
+use clap::ColorChoice;
 use rayon::prelude::*;
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
+
+/// Columns that messages are wrapped at, whatever the terminal: the same report for everybody.
+pub const WIDTH: usize = 100;
 
 /// Files that were read, and those that were not.
 pub struct Files {
@@ -64,59 +72,63 @@ pub fn run(check: &Check) -> Result<u8, String> {
         // Fails only when the pool exists already, as in tests that run several commands.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs).build_global();
     }
-    let mut rules = Ruleset::builtin();
-    for directory in &check.rules {
-        add_pack(&mut rules, directory)?;
-    }
-    for word in check.select.iter().chain(&check.ignore) {
-        if !rules.names(word) {
-            return Err(format!("there is no rule or pack `{word}`{}", rules.hint(word)));
-        }
-    }
+    let setup = Setup::load(check)?;
     let mut options = Options::new(cwd());
+    options.exclude = setup.config.exclude.iter().map(|word| word.text.clone()).collect();
     options.force_exclude = check.force_exclude;
     options.no_ignore = check.no_ignore;
     let files =
         if check.paths.iter().any(|p| p == Path::new("-")) { stdin(check)? } else { files(&check.paths, &options)? };
     let linted = files.inputs.len();
-    let outcome = pipeline::run(files.inputs, crate::facts::Facts::default(), Vec::new(), &rules);
-    let least = match check.min_confidence {
-        Some(ConfidenceArg::Low) => Confidence::Low,
-        Some(ConfidenceArg::High) => Confidence::High,
-        _ => Confidence::Medium,
+    let coverage = Coverage { seen: linted + files.skipped.len(), linted, skipped: files.skipped };
+    // The configuration comes after the files, so that its facts have places too.
+    let (config, extra) = setup.after(linted);
+    let outcome = pipeline::run(files.inputs, config.facts(), extra, &setup.rules);
+    let input = judge::Input {
+        findings: outcome.evaluation.findings,
+        undecided: outcome.evaluation.undecided,
+        comments: &outcome.comments,
+        annotations: pipeline::annotations(&outcome.facts),
+        coverage,
     };
-    let wanted = |rule: &str, pack: &str| {
-        let named = |list: &[String]| list.iter().any(|w| w == rule || w == pack);
-        (check.select.is_empty() || named(&check.select)) && !named(&check.ignore)
+    let wishes = judge::Options {
+        select: check.select.clone(),
+        ignore: check.ignore.clone(),
+        min_confidence: check.min_confidence.map(Confidence::from),
+        today: jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date(),
     };
-    let mut findings = outcome.evaluation.findings;
-    findings.retain(|f| f.confidence >= least && wanted(&f.rule, &f.pack));
-    let report = json::Report {
-        sources: &outcome.sources,
-        findings: &findings,
-        undecided: &outcome.evaluation.undecided,
-        waived: 0,
-        seen: linted + files.skipped.len(),
-        linted,
-        skipped: &files.skipped,
-    };
+    let verdict = judge::judge(input, &outcome.sources, &config, &wishes);
+    write(check, &verdict, &outcome.sources, &setup.rules)?;
+    let fail_on = check.fail_on.map(Severity::from).or(config.fail_on).unwrap_or(Severity::Error);
+    let failed = verdict.shown.iter().any(|f| f.severity >= fail_on);
+    Ok(if failed && !check.exit_zero { FINDINGS } else { CLEAN })
+}
+
+/// Writes every report that was asked for.
+fn write(check: &Check, verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Result<(), String> {
     for (i, format) in check.format.iter().enumerate() {
+        let output = check.output.get(i);
         let text = match format {
-            Format::Json => json::report(&report).to_string() + "\n",
-            Format::Human => plain(&report),
+            Format::Json => json::report(verdict, sources).to_string() + "\n",
+            Format::Human => human::render(verdict, sources, &human_options(check, output.is_none())),
         };
-        match check.output.get(i) {
+        match output {
             Some(path) => std::fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))?,
             None => print(&text),
         }
     }
-    let fail_on = match check.fail_on {
-        Some(SeverityArg::Info) => Severity::Info,
-        Some(SeverityArg::Warning) => Severity::Warning,
-        _ => Severity::Error,
+    Ok(())
+}
+
+fn human_options(check: &Check, terminal: bool) -> HumanOptions {
+    let color = match check.color {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => {
+            terminal && std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
+        }
     };
-    let failed = findings.iter().any(|f| f.severity >= fail_on);
-    Ok(if failed && !check.exit_zero { FINDINGS } else { CLEAN })
+    HumanOptions { color, width: WIDTH, show_unknown: check.show_unknown, summary: !check.quiet }
 }
 
 fn stdin(check: &Check) -> Result<Files, String> {
@@ -125,44 +137,4 @@ fn stdin(check: &Check) -> Result<Files, String> {
     let path = check.stdin_filename.clone();
     let kind = discover::kind_of(&path).ok_or_else(|| format!("{path}: not a kind of file that is linted"))?;
     Ok(Files { inputs: vec![Input { path, kind, text }], skipped: Vec::new() })
-}
-
-/// Adds the rule files of a directory.
-///
-/// # Errors
-/// A file that is not readable or not right, with all of its faults.
-pub fn add_pack(rules: &mut Ruleset, directory: &Path) -> Result<(), String> {
-    let mut paths: Vec<PathBuf> = walkdir::WalkDir::new(directory)
-        .into_iter()
-        .filter_map(Result::ok)
-        .map(walkdir::DirEntry::into_path)
-        .filter(|p| p.extension().is_some_and(|e| e == "yaml" || e == "yml"))
-        .collect();
-    paths.sort();
-    if paths.is_empty() {
-        return Err(format!("{}: no rule files", directory.display()));
-    }
-    let mut faults = Vec::new();
-    for path in paths {
-        let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-        let source = crate::source::Source::new(path.display().to_string(), text.clone());
-        for problem in rules.add(crate::source::SourceId(0), &source.path, &text) {
-            let at = source.position(problem.span.start);
-            faults.push(format!("{}:{}:{}: {}", source.path, at.line, at.column, problem.message));
-        }
-    }
-    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n")) }
-}
-
-/// One line per finding, until the graphical report is asked for.
-fn plain(report: &json::Report<'_>) -> String {
-    let mut out = String::new();
-    for f in report.findings {
-        let source = report.sources.get(f.span.source);
-        let at = source.position(f.span.start);
-        let line =
-            format!("{}:{}:{}: {} [{}] {}\n", source.path, at.line, at.column, f.severity.name(), f.rule, f.message);
-        out.push_str(&crate::source::sanitise(&line));
-    }
-    out
 }

@@ -1,7 +1,8 @@
 //! Commands that show what gpulint knows: rules, pages, tests, facts.
 
 use super::arguments::{Arguments, Listing};
-use super::check::{add_pack, cwd, files};
+use super::check::{cwd, files};
+use super::setup::add_pack;
 use super::{CLEAN, FINDINGS, print};
 use crate::discover::{self, Options};
 use crate::facts::Facts;

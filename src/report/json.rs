@@ -1,54 +1,37 @@
 //! The JSON report, version 1; its schema is `schemas/report.json`.
 
-use crate::finding::{Finding, Severity, Undecided};
+use crate::finding::{Finding, Severity};
+use crate::judge::Verdict;
 use crate::source::{Sources, Span};
 use serde_json::{Value, json};
-
-/// What the report is about.
-pub struct Report<'a> {
-    /// The files.
-    pub sources: &'a Sources,
-    /// Findings to show.
-    pub findings: &'a [Finding],
-    /// Rules that could not be decided.
-    pub undecided: &'a [Undecided],
-    /// How many findings were waived.
-    pub waived: usize,
-    /// Files seen.
-    pub seen: usize,
-    /// Files linted.
-    pub linted: usize,
-    /// Paths and reasons of files that were not.
-    pub skipped: &'a [(String, String)],
-}
 
 /// Date of the newest data in the catalog.
 const CATALOG: &str = "2026-11";
 
 /// The report as one JSON value.
-pub fn report(report: &Report<'_>) -> Value {
-    let count = |severity: Severity| report.findings.iter().filter(|f| f.severity == severity).count();
+pub fn report(verdict: &Verdict, sources: &Sources) -> Value {
+    let coverage = &verdict.coverage;
     json!({
         "version": 1,
         "tool": {"name": "gpulint", "version": env!("CARGO_PKG_VERSION"), "catalog": CATALOG},
-        "diagnostics": report.findings.iter().map(|f| diagnostic(f, report.sources)).collect::<Vec<_>>(),
-        "unknown": report.undecided.iter().map(|u| json!({
+        "diagnostics": verdict.shown.iter().map(|f| diagnostic(f, sources)).collect::<Vec<_>>(),
+        "unknown": verdict.undecided.iter().map(|u| json!({
             "rule": u.rule,
-            "path": report.sources.get(u.span.source).path,
-            "range": range(report.sources, u.span),
+            "path": sources.get(u.span.source).path,
+            "range": range(sources, u.span),
             "why": u.why,
         })).collect::<Vec<_>>(),
         "files": {
-            "seen": report.seen,
-            "linted": report.linted,
-            "skipped": report.skipped.iter().map(|(path, reason)| json!({"path": path, "reason": reason})).collect::<Vec<_>>(),
+            "seen": coverage.seen,
+            "linted": coverage.linted,
+            "skipped": coverage.skipped.iter().map(|(path, reason)| json!({"path": path, "reason": reason})).collect::<Vec<_>>(),
         },
         "summary": {
-            "error": count(Severity::Error),
-            "warning": count(Severity::Warning),
-            "info": count(Severity::Info),
-            "waived": report.waived,
-            "unknown": report.undecided.len(),
+            "error": verdict.count(Severity::Error),
+            "warning": verdict.count(Severity::Warning),
+            "info": verdict.count(Severity::Info),
+            "waived": verdict.waived.len(),
+            "unknown": verdict.undecided.len(),
         },
     })
 }

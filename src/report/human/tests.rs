@@ -26,6 +26,17 @@ fn finding(span: Span, related: Vec<Label>) -> Finding {
     }
 }
 
+fn undecided(rule: &str, why: &str) -> Undecided {
+    Undecided {
+        rule: rule.to_owned(),
+        pack: "compatibility".to_owned(),
+        confidence: Confidence::High,
+        span: span(0, 0..1),
+        why: why.to_owned(),
+        entity: why.to_owned(),
+    }
+}
+
 fn rendered(files: &[(&str, &str)], finding: Finding) -> String {
     let sources = Sources::new(files.iter().map(|(path, text)| Source::new(*path, *text)).collect());
     let verdict = Verdict {
@@ -76,7 +87,7 @@ fn nothing_raw_reaches_the_terminal() {
     let verdict = Verdict {
         shown: vec![found],
         waived: vec![],
-        undecided: vec![Undecided { rule: evil.into(), span: span(0, 0..1), why: evil.into(), entity: evil.into() }],
+        undecided: vec![undecided(evil, evil)],
         coverage: Coverage { seen: 3, linted: 2, skipped: vec![(evil.to_owned(), evil.to_owned())] },
     };
     let text = render(&verdict, &sources, &HumanOptions { show_unknown: true, ..OPTIONS });
@@ -111,9 +122,9 @@ fn odd_spans_are_drawn_without_a_panic() {
 #[test]
 fn the_summary_says_what_was_not_seen() {
     let skipped = |reason: &str| ("f".to_owned(), reason.to_owned());
-    let undecided = Undecided { rule: "r".into(), span: span(0, 0..1), why: "w".into(), entity: String::new() };
+    let check = undecided("r", "w");
     let verdict = Verdict {
-        undecided: vec![undecided],
+        undecided: vec![check],
         coverage: Coverage {
             seen: 12,
             linted: 9,

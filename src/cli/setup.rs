@@ -1,0 +1,161 @@
+//! What a run goes by: the rules, the packs beside them and the configuration. Everything that is wrong with them
+//! is told at once, drawn at its place.
+
+use super::arguments::Check;
+use super::check::{WIDTH, cwd};
+use crate::config::{self, Config};
+use crate::finding::{Confidence, Finding, OWN_PACK, OWN_RULES, Severity};
+use crate::parse::Problem;
+use crate::report::human::{self, HumanOptions};
+use crate::rules::Ruleset;
+use crate::source::{Source, SourceId, Sources};
+use std::path::{Path, PathBuf};
+
+/// What a run goes by.
+pub struct Setup {
+    /// The rules, with the configuration's changes.
+    pub rules: Ruleset,
+    /// The configuration; its places are of a run that holds nothing else.
+    pub config: Config,
+    /// Path and text of the configuration, if there is one.
+    file: Option<(String, String)>,
+}
+
+impl Setup {
+    /// Reads configuration and packs.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or everything that is wrong with them.
+    pub fn load(check: &Check) -> Result<Self, String> {
+        let found = match &check.config {
+            Some(path) => Some(path.clone()),
+            None => find(check.paths.first().map_or(Path::new("."), PathBuf::as_path)),
+        };
+        let mut faults = Faults::default();
+        let mut rules = Ruleset::builtin();
+        for directory in &check.rules {
+            faults.add_pack(&mut rules, directory)?;
+        }
+        let (mut config, mut file) = (Config::default(), None);
+        if let Some(path) = found {
+            let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+            let id = faults.source(&path, &text);
+            let (read, problems) = config::parse(id, &text);
+            faults.extend(problems);
+            for pack in &read.packs {
+                faults.add_pack(&mut rules, &path.with_file_name("").join(&pack.text))?;
+            }
+            faults.extend(read.apply(&mut rules));
+            (config, file) = (read, Some((shown(&path), text)));
+        }
+        faults.none("the configuration")?;
+        for word in check.select.iter().chain(&check.ignore) {
+            if !rules.names(word) && word != OWN_PACK && !OWN_RULES.contains(&word.as_str()) {
+                return Err(format!("there is no rule or pack `{word}`{}", rules.hint(word)));
+            }
+        }
+        Ok(Self { rules, config, file })
+    }
+
+    /// The configuration with places in the source after `inputs` others, and that source.
+    pub fn after(&self, inputs: usize) -> (Config, Vec<Source>) {
+        match &self.file {
+            Some((path, text)) => {
+                let (config, _) = config::parse(SourceId(inputs as u32), text);
+                (config, vec![Source::new(path.clone(), text.clone())])
+            }
+            None => (Config::default(), Vec::new()),
+        }
+    }
+}
+
+/// The configuration of a target: in its directory or above, up to the root of its repository.
+fn find(target: &Path) -> Option<PathBuf> {
+    let start = cwd().join(target);
+    for directory in start.ancestors().filter(|d| d.is_dir()) {
+        let file = directory.join(config::FILE_NAME);
+        if file.is_file() {
+            return Some(file);
+        }
+        if directory.join(".git").exists() {
+            return None;
+        }
+    }
+    None
+}
+
+/// A path as reports show it.
+fn shown(path: &Path) -> String {
+    let cwd = cwd();
+    path.strip_prefix(&cwd).unwrap_or(path).to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/")
+}
+
+/// Adds the rule files of a directory.
+///
+/// # Errors
+/// A file that is not readable or not right, with all of its faults.
+pub fn add_pack(rules: &mut Ruleset, directory: &Path) -> Result<(), String> {
+    let mut faults = Faults::default();
+    faults.add_pack(rules, directory)?;
+    faults.none("the rules")
+}
+
+/// What is wrong with what the user wrote for gpulint.
+#[derive(Default)]
+struct Faults {
+    sources: Sources,
+    findings: Vec<Finding>,
+}
+
+impl Faults {
+    fn source(&mut self, path: &Path, text: &str) -> SourceId {
+        self.sources.push(Source::new(shown(path), text))
+    }
+
+    fn extend(&mut self, problems: Vec<Problem>) {
+        self.findings.extend(problems.into_iter().map(|problem| Finding {
+            rule: "configuration".to_owned(),
+            pack: OWN_PACK.to_owned(),
+            severity: Severity::Error,
+            confidence: Confidence::High,
+            span: problem.span,
+            message: problem.message,
+            label: String::new(),
+            related: Vec::new(),
+            help: None,
+            url: None,
+            entity: String::new(),
+            fix: None,
+        }));
+    }
+
+    fn add_pack(&mut self, rules: &mut Ruleset, directory: &Path) -> Result<(), String> {
+        let mut paths: Vec<PathBuf> = walkdir::WalkDir::new(directory)
+            .into_iter()
+            .filter_map(Result::ok)
+            .map(walkdir::DirEntry::into_path)
+            .filter(|p| p.extension().is_some_and(|e| e == "yaml" || e == "yml"))
+            .collect();
+        paths.sort();
+        if paths.is_empty() {
+            return Err(format!("{}: no rule files", directory.display()));
+        }
+        for path in paths {
+            let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+            let id = self.source(&path, &text);
+            let problems = rules.add(id, &shown(&path), &text);
+            self.extend(problems);
+        }
+        Ok(())
+    }
+
+    /// Everything that is wrong, drawn, unless nothing is.
+    fn none(&self, what: &str) -> Result<(), String> {
+        if self.findings.is_empty() {
+            return Ok(());
+        }
+        let options = HumanOptions { color: false, width: WIDTH, show_unknown: false, summary: false };
+        let drawn = human::problems(&self.findings, &self.sources, &options);
+        Err(format!("{what} cannot be used\n\n{}", drawn.trim_end()))
+    }
+}
