@@ -68,6 +68,8 @@ pub enum Format {
     Human,
     /// Version 1 of the JSON report
     Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
 }
 
 /// Severities as arguments.

@@ -8,7 +8,7 @@ use crate::finding::{Confidence, Severity};
 use crate::judge::{self, Coverage, Verdict};
 use crate::pipeline::{self, Input};
 use crate::report::human::{self, HumanOptions};
-use crate::report::json;
+use crate::report::{json, sarif};
 use crate::rules::Ruleset;
 use crate::source::Sources;
 use clap::ColorChoice;
@@ -110,6 +110,7 @@ fn write(check: &Check, verdict: &Verdict, sources: &Sources, rules: &Ruleset) -
         let output = check.output.get(i);
         let text = match format {
             Format::Json => json::report(verdict, sources).to_string() + "\n",
+            Format::Sarif => sarif::report(verdict, sources, rules).to_string() + "\n",
             Format::Human => human::render(verdict, sources, &human_options(check, output.is_none())),
         };
         match output {

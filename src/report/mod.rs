@@ -3,4 +3,5 @@
 
 pub mod human;
 pub mod json;
+pub mod sarif;
 mod source_code;
