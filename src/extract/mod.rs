@@ -1,11 +1,14 @@
 //! Formats and launchers: trees into facts. Knows what documents mean; knows neither rules nor severities.
 
 pub mod compose;
+pub mod dockerfile;
 pub mod image;
+pub mod install;
 pub mod intent;
 pub mod kubernetes;
 pub mod launch;
 pub mod machines;
+pub mod requirements;
 pub mod terraform;
 pub mod values;
 
@@ -63,10 +66,9 @@ pub fn text(id: SourceId, path: &str, text: &str, kind: Kind, facts: &mut Facts)
             let module = ModuleFile { path: path.to_owned(), hcl, values: kind == Kind::TerraformVars };
             TextFile { problems, comments, module: Some(module) }
         }
-        _ => {
-            let _ = facts;
-            TextFile::default()
-        }
+        Kind::Dockerfile => dockerfile::read(id, path, text, facts),
+        Kind::Requirements => requirements::read(id, path, text, facts),
+        _ => TextFile::default(),
     }
 }
 

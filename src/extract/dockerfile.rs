@@ -1,0 +1,139 @@
+//! Dockerfiles: stages, what each starts from, installs, copies and sets. Knows the instructions; what an image
+//! or a package brings is joined later.
+
+use super::{image, install, launch};
+use crate::facts::{Build, EnvVar, Facts, Instruction, Labels};
+use crate::known::Fact;
+use crate::parse::dockerfile::{self, Instruction as Line};
+use crate::parse::{placeholder, shell};
+use crate::source::{SourceId, Traced};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Reads a Dockerfile into facts.
+pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::TextFile {
+    let parsed = dockerfile::parse(id, text);
+    let mut global: BTreeMap<String, String> = BTreeMap::new();
+    let mut stages: Vec<Build> = Vec::new();
+    let mut scope: BTreeMap<String, String> = BTreeMap::new();
+    for line in &parsed.instructions {
+        if line.keyword == "FROM" {
+            scope = BTreeMap::new();
+            stages.extend(start(line, path, &global, &stages));
+            if let Some(stage) = stages.last() {
+                let inherited = stage.env.iter().filter_map(|(k, v)| Some((k.clone(), v.get()?.clone())));
+                scope.extend(inherited);
+            }
+            continue;
+        }
+        let Some(stage) = stages.last_mut() else {
+            if line.keyword == "ARG" {
+                for a in line.assignments() {
+                    let known = a.value.and_then(|v| shell::expand(v.text(), &|n| global.get(n).cloned()));
+                    global.extend(known.map(|v| (a.name.text().to_owned(), v)));
+                }
+            }
+            continue;
+        };
+        instruction(line, stage, &mut scope, &global);
+    }
+    if let Some(last) = stages.last_mut() {
+        last.final_stage = Fact::value(true, last.span);
+    }
+    facts.builds.extend(stages.into_iter().map(Arc::new));
+    super::TextFile { problems: parsed.problems, comments: parsed.comments, module: None }
+}
+
+fn start(line: &Line, path: &str, global: &BTreeMap<String, String>, stages: &[Build]) -> Option<Build> {
+    let base = line.base()?;
+    let named = |stage: &&Build| stage.stage.get().is_some_and(|s| s.eq_ignore_ascii_case(base.image.text()));
+    let mut build = match stages.iter().rev().find(named) {
+        Some(under) => Build { instructions: Vec::new(), span: line.span, ..under.clone() },
+        None => {
+            let mut build = Build::blank(line.span);
+            build.base = image::reference(&expanded(&base.image, global));
+            if let Some(platform) = &base.platform {
+                build.base.platform = install::fact(&expanded(platform, global));
+            }
+            build
+        }
+    };
+    build.path = Fact::value(path.to_owned(), line.keyword_span);
+    build.stage = base.alias.map_or_else(|| Fact::absent(line.keyword_span), |a| install::fact(&a));
+    build.final_stage = Fact::value(false, line.keyword_span);
+    build.launch = build.launch.filter(|_| base.image.text() != "scratch");
+    Some(build)
+}
+
+fn expanded(text: &Traced, scope: &BTreeMap<String, String>) -> Traced {
+    if !text.text().contains('$') {
+        return text.clone();
+    }
+    match shell::expand(text.text(), &|name| scope.get(name).cloned()) {
+        Some(value) => Traced::opaque(value, text.whole()),
+        None => text.clone(),
+    }
+}
+
+fn instruction(
+    line: &Line,
+    stage: &mut Build,
+    scope: &mut BTreeMap<String, String>,
+    global: &BTreeMap<String, String>,
+) {
+    let text = |t: String, span| Instruction {
+        span,
+        keyword: Fact::value(line.keyword.clone(), line.keyword_span),
+        text: Fact::value(t, span),
+    };
+    match line.keyword.as_str() {
+        "RUN" => {
+            for command in line.script().commands {
+                let words: Vec<Traced> = command.words.iter().map(|w| expanded(w.traced(), scope)).collect();
+                let said: Vec<&str> = words.iter().map(Traced::text).collect();
+                stage.instructions.push(text(said.join(" "), command.span));
+                let Some(mut found) = install::of_command(&words) else { continue };
+                for package in &mut found.packages {
+                    let index = scope.get("PIP_INDEX_URL").map(|u| Traced::opaque(u.as_str(), package.span));
+                    let extra = scope.get("PIP_EXTRA_INDEX_URL").map(|u| Traced::opaque(u.as_str(), package.span));
+                    if package.index_url.is_absent() {
+                        install::set_indexes(package, index.as_ref(), &[]);
+                    }
+                    if package.extra_indexes.is_absent() {
+                        install::set_indexes(package, None, extra.as_slice());
+                    }
+                }
+                stage.packages.append(&mut found.packages);
+                stage.package_files.append(&mut found.files);
+            }
+            return;
+        }
+        "ENV" | "ARG" => {
+            for a in line.assignments() {
+                let name = a.name.text().to_owned();
+                let value = a.value.map(|v| expanded(&v, scope));
+                let known = value.as_ref().filter(|v| placeholder(v.text()).is_none()).map(|v| v.text().to_owned());
+                let known = known.or_else(|| global.get(&name).cloned().filter(|_| line.keyword == "ARG"));
+                scope.extend(known.map(|v| (name.clone(), v)));
+                let labels: &mut Labels = if line.keyword == "ENV" { &mut stage.env } else { &mut stage.args };
+                // A list that goes on with what was there (`$PATH`) is known as far as it is written.
+                let fact =
+                    value.map_or_else(|| Fact::absent(a.name.whole()), |v| Fact::value(v.text().to_owned(), v.whole()));
+                labels.insert(name, fact);
+            }
+        }
+        "COPY" | "ADD" if !line.flags.iter().any(|f| f.name == "from") => {
+            let words = line.json_array().unwrap_or_else(|| line.words());
+            let sources = words.len().saturating_sub(1);
+            stage.copies.extend(words[..sources].iter().map(|w| install::fact(&expanded(w, scope))));
+        }
+        "CMD" | "ENTRYPOINT" => {
+            let env: BTreeMap<String, EnvVar> = BTreeMap::new();
+            stage.launch = launch::of_script(&line.script(), &env).or(stage.launch.take());
+        }
+        _ => {}
+    }
+    let flags: Vec<String> =
+        line.flags.iter().map(|f| format!("--{}={} ", f.name, f.value.as_ref().map_or("", |v| v.text()))).collect();
+    stage.instructions.push(text(format!("{}{}", flags.concat(), line.rest.text()), line.span));
+}

@@ -1,0 +1,242 @@
+//! Install commands: what pip, uv, conda and the package managers of distributions are told to install. Knows
+//! their command lines; knows neither Dockerfiles nor what a version brings.
+
+use crate::facts::Package;
+use crate::known::{Fact, Why};
+use crate::parse::requirements::{self, Requirement};
+use crate::parse::{placeholder, wheel};
+use crate::source::{Span, Traced};
+use crate::version::Version;
+
+/// What one command installs.
+#[derive(Debug, Default)]
+pub struct Install {
+    /// Packages named on the command line.
+    pub packages: Vec<Package>,
+    /// Requirement files, as written.
+    pub files: Vec<Fact<String>>,
+}
+
+/// Options of pip and uv that take a value.
+const WITH_VALUE: [&str; 22] = [
+    "--target",
+    "-t",
+    "--prefix",
+    "--python",
+    "-p",
+    "--platform",
+    "--trusted-host",
+    "--cache-dir",
+    "--timeout",
+    "--retries",
+    "--upgrade-strategy",
+    "--root",
+    "--progress-bar",
+    "--torch-backend",
+    "--python-version",
+    "--config-settings",
+    "--no-binary",
+    "--only-binary",
+    "--constraint",
+    "-c",
+    "--index-strategy",
+    "--group",
+];
+
+/// What a command installs; `None` when it installs nothing. `words` have their variables replaced.
+pub fn of_command(words: &[Traced]) -> Option<Install> {
+    let words = after_prefix(words);
+    let (program, rest) = words.split_first()?;
+    let program = program.text().rsplit('/').next().unwrap_or_default();
+    let after = |subcommand: &str| rest.iter().position(|w| w.text() == subcommand).map(|at| &rest[at + 1..]);
+    let starts = |given: &[&str]| given.iter().zip(rest).filter(|(a, b)| **a == b.text()).count() == given.len();
+    match program {
+        p if p.starts_with("pip") => after("install").map(|rest| of_pip(rest, "pip")),
+        p if p.starts_with("python") && starts(&["-m", "pip"]) => after("install").map(|rest| of_pip(rest, "pip")),
+        "uv" if starts(&["pip"]) => after("install").map(|rest| of_pip(rest, "uv")),
+        "conda" | "mamba" | "micromamba" => after("install").map(of_conda),
+        "apt-get" | "apt" | "yum" | "dnf" | "microdnf" => after("install").map(|rest| of_system(rest, "apt")),
+        "apk" => after("add").map(|rest| of_system(rest, "apk")),
+        _ => None,
+    }
+}
+
+fn after_prefix(words: &[Traced]) -> &[Traced] {
+    let skip = words.iter().take_while(|w| matches!(w.text(), "sudo" | "env" | "exec") || w.text().contains('='));
+    &words[skip.count()..]
+}
+
+fn of_pip(words: &[Traced], manager: &str) -> Install {
+    let mut install = Install::default();
+    let (mut index, mut extra, mut options) = (None, Vec::new(), Vec::new());
+    let mut named = Vec::new();
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        let text = word.text();
+        if !text.starts_with('-') {
+            named.push(word);
+            continue;
+        }
+        let (name, given) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(word.slice(text.len() - value.len()..text.len()))),
+            None => (text, None),
+        };
+        let mut value = || given.clone().or_else(|| rest.next().cloned());
+        match name {
+            "-r" | "--requirement" | "--requirements" => install.files.extend(value().map(|v| fact(&v))),
+            "-i" | "--index-url" | "--default-index" => index = value(),
+            "--extra-index-url" | "--index" | "-f" | "--find-links" => extra.extend(value()),
+            _ if WITH_VALUE.contains(&name) => {
+                value();
+            }
+            _ => options.push(text),
+        }
+    }
+    for word in named {
+        let Some(requirement) = requirements::requirement(word) else { continue };
+        let mut package = of_requirement(&requirement, manager);
+        set_indexes(&mut package, index.as_ref(), &extra);
+        package.options = Fact::value(options.join(" "), word.whole());
+        install.packages.push(package);
+    }
+    install
+}
+
+/// States the indexes that a package is looked for in.
+pub fn set_indexes(package: &mut Package, index: Option<&Traced>, extra: &[Traced]) {
+    if let Some(index) = index {
+        package.index_url = fact(index);
+    }
+    if let Some(first) = extra.first() {
+        let urls: Vec<&str> = extra.iter().map(Traced::text).collect();
+        package.extra_indexes = match urls.iter().find_map(|u| placeholder(u)) {
+            Some(why) => Fact::unknown(why, first.whole()),
+            None => Fact::value(urls.join(" "), first.whole()),
+        };
+    }
+}
+
+/// A text as a fact; with a placeholder it is unknown.
+pub fn fact(text: &Traced) -> Fact<String> {
+    match placeholder(text.text()) {
+        Some(why) => Fact::unknown(why, text.whole()),
+        None => Fact::value(text.text().to_owned(), text.whole()),
+    }
+}
+
+/// The package of a requirement.
+pub fn of_requirement(requirement: &Requirement, manager: &str) -> Package {
+    let mut package = Package::blank(requirement.span);
+    let name = requirements::normalized(requirement.name.text());
+    package.name = Fact::value(name, requirement.name.whole());
+    package.manager = Fact::value(manager.to_owned(), requirement.span);
+    let mut extras = requirement.extras.clone();
+    extras.sort();
+    package.extras = Fact::from_option(Some(extras.join(",")).filter(|e| !e.is_empty()), requirement.span);
+    if let Some(url) = &requirement.url {
+        package.url = fact(url);
+        if let Some(wheel) = wheel::parse(url) {
+            set_version(&mut package, wheel.version.text(), wheel.version.whole());
+            if let Some(local) = &wheel.local {
+                package.variant = Fact::value(local.text().to_owned(), local.whole());
+            }
+            return package;
+        }
+    }
+    let unpinned = Why::NotStated("the version that will be installed".into());
+    package.version = Fact::unknown(unpinned, requirement.span);
+    package.pinned = Fact::value(false, requirement.span);
+    if let Some(specifier) = &requirement.specifiers {
+        package.specifier = fact(specifier);
+        let text = specifier.text();
+        if let Some(exact) = text.strip_prefix("==").map(|t| t.trim_start_matches('=').trim())
+            && !exact.contains([',', '*', '$', '<', '{'])
+        {
+            set_version(&mut package, exact, specifier.whole());
+        }
+    }
+    package
+}
+
+fn set_version(package: &mut Package, text: &str, span: Span) {
+    if let Some(version) = Version::parse(text) {
+        if let Some(local) = version.local() {
+            package.variant = Fact::value(local.to_owned(), span);
+        }
+        package.version = Fact::value(version, span);
+        package.pinned = Fact::value(true, span);
+    }
+}
+
+fn of_conda(words: &[Traced]) -> Install {
+    let mut packages = Vec::new();
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        let text = word.text();
+        if matches!(text, "-c" | "-n" | "-p" | "--channel" | "--name" | "--prefix" | "--file") {
+            rest.next();
+        } else if !text.starts_with('-') {
+            let (name, version) = text.split_once('=').unwrap_or((text, ""));
+            let name = name.rsplit("::").next().unwrap_or(name);
+            let mut package = system(word, name, "conda");
+            set_version(&mut package, version.trim_start_matches('=').split('=').next().unwrap_or(""), word.whole());
+            packages.push(package);
+        }
+    }
+    Install { packages, files: Vec::new() }
+}
+
+fn of_system(words: &[Traced], manager: &str) -> Install {
+    let named = words.iter().filter(|w| !w.text().starts_with('-') && placeholder(w.text()).is_none());
+    let read = |word: &Traced| {
+        let (name, version) = word.text().split_once('=').unwrap_or((word.text(), ""));
+        let mut package = system(word, name, manager);
+        set_version(&mut package, version, word.whole());
+        package
+    };
+    Install { packages: named.map(read).collect(), files: Vec::new() }
+}
+
+fn system(word: &Traced, name: &str, manager: &str) -> Package {
+    let mut package = Package::blank(word.whole());
+    package.name = Fact::value(name.to_ascii_lowercase(), word.whole());
+    package.manager = Fact::value(manager.to_owned(), word.whole());
+    let unpinned = Why::NotStated("the version that will be installed".into());
+    package.version = Fact::unknown(unpinned, word.whole());
+    package
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::SourceId;
+
+    fn install(text: &str) -> Option<Install> {
+        let source = Traced::verbatim(text, Span::new(SourceId(0), 0..text.len()), 0);
+        let script = crate::parse::shell::parse(&source);
+        let words: Vec<Traced> = script.commands.first()?.words.iter().map(|w| w.traced().clone()).collect();
+        of_command(&words)
+    }
+
+    #[test]
+    fn pip_with_an_index() {
+        let found = install("pip3 install --no-cache-dir -r a.txt torch==2.5.1 --index-url https://x/whl/cpu").unwrap();
+        assert_eq!(found.files[0].get().map(String::as_str), Some("a.txt"));
+        assert_eq!(found.packages[0].version.get(), Version::parse("2.5.1").as_ref());
+        assert_eq!(found.packages[0].index_url.get().map(String::as_str), Some("https://x/whl/cpu"));
+    }
+
+    #[test]
+    fn what_is_not_pinned_is_unknown() {
+        let found = install("python3 -m pip install 'torch>=2.1' vllm").unwrap();
+        assert!(found.packages.iter().all(|p| p.version.is_unknown()));
+        assert!(install("pip list").is_none());
+    }
+
+    #[test]
+    fn distributions() {
+        let found = install("apt-get install -y --no-install-recommends gcc cuda-nvcc-12-4=12.4.1").unwrap();
+        let names: Vec<_> = found.packages.iter().filter_map(|p| p.name.get()).collect();
+        assert_eq!(names, ["gcc", "cuda-nvcc-12-4"]);
+    }
+}

@@ -1,0 +1,39 @@
+//! Requirement files: one package file with its packages. Knows pip's lines; opens no included file.
+
+use super::install;
+use crate::facts::{Facts, PackageFile};
+use crate::known::Fact;
+use crate::parse::requirements::{self, Line};
+use crate::source::{SourceId, Span, Traced};
+use std::sync::Arc;
+
+/// Reads a requirements file into facts.
+pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::TextFile {
+    let parsed = requirements::parse(id, text);
+    let whole = Span::new(id, 0..0);
+    let mut file = PackageFile::blank(whole);
+    file.path = Fact::value(path.to_owned(), whole);
+    file.kind = Fact::value("requirements".to_owned(), whole);
+    let mut index: Option<Traced> = None;
+    let mut extra: Vec<Traced> = Vec::new();
+    for line in &parsed.lines {
+        match line {
+            Line::Requirement(requirement) => file.packages.push(install::of_requirement(requirement, "pip")),
+            Line::Option { name, value: Some(value), .. } => match name.as_str() {
+                "--index-url" => index = Some(value.clone()),
+                "--extra-index-url" | "--find-links" => extra.push(value.clone()),
+                "--requirement" => file.includes.push(install::fact(value)),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    file.index_url = index.as_ref().map_or_else(|| Fact::absent(whole), install::fact);
+    file.extra_indexes = extra.iter().map(install::fact).collect();
+    for package in &mut file.packages {
+        install::set_indexes(package, index.as_ref(), &extra);
+    }
+    let module = None;
+    facts.package_files.push(Arc::new(file));
+    super::TextFile { problems: parsed.problems, comments: parsed.comments, module }
+}
