@@ -109,8 +109,8 @@ fn write(check: &Check, verdict: &Verdict, sources: &Sources, rules: &Ruleset) -
     for (i, format) in check.format.iter().enumerate() {
         let output = check.output.get(i);
         let text = match format {
-            Format::Json => json::report(verdict, sources).to_string() + "\n",
-            Format::Sarif => sarif::report(verdict, sources, rules).to_string() + "\n",
+            Format::Json => json::line(&json::report(verdict, sources)),
+            Format::Sarif => json::line(&sarif::report(verdict, sources, rules)),
             Format::Human => human::render(verdict, sources, &human_options(check, output.is_none())),
         };
         match output {

@@ -2,8 +2,9 @@
 
 use crate::finding::{Finding, Severity};
 use crate::judge::Verdict;
-use crate::source::{Sources, Span};
+use crate::source::{Sources, Span, sanitise};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// Date of the newest data in the catalog.
 const CATALOG: &str = "2026-11";
@@ -62,6 +63,21 @@ fn diagnostic(finding: &Finding, sources: &Sources) -> Value {
             "safe": fix.safe,
         })),
     })
+}
+
+/// The report as a line of JSON. Characters that could steer a terminal are escaped, so that it can be shown raw.
+pub fn line(value: &Value) -> String {
+    let text = value.to_string();
+    let mut out = String::with_capacity(text.len() + 1);
+    let mut buffer = [0; 4];
+    for c in text.chars() {
+        match sanitise(c.encode_utf8(&mut buffer)) {
+            Cow::Borrowed(same) => out.push_str(same),
+            Cow::Owned(_) => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+        }
+    }
+    out.push('\n');
+    out
 }
 
 /// 1-based lines and columns; the end is exclusive in columns.
