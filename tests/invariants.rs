@@ -1,0 +1,117 @@
+//! What holds for every finding over every fixture and every example of every rule: its spans lie in their
+//! file, on character boundaries, and are of text.
+
+use gpulint::discover::{self, MAX_BYTES, Options};
+use gpulint::facts::Facts;
+use gpulint::pipeline::{self, Input, Outcome};
+use gpulint::rules::Ruleset;
+use gpulint::source::{Sources, Span};
+use std::path::{Path, PathBuf};
+
+/// The fixtures as one run.
+fn fixtures() -> Vec<Input> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let found = discover::discover(&[PathBuf::from("fixtures")], &Options::new(root)).expect("no bad pattern").found;
+    let read = |f: discover::Found| Some(Input { text: f.read(MAX_BYTES).ok()?, path: f.path, kind: f.kind });
+    found.into_iter().filter_map(read).collect()
+}
+
+/// Each example of each rule as a run of its own.
+fn examples(rules: &Ruleset) -> Vec<(String, Vec<Input>)> {
+    let mut runs = Vec::new();
+    for entry in rules.entries() {
+        for (i, example) in entry.page().examples.iter().enumerate() {
+            let input = |(path, text): &(String, String)| {
+                let text = text.replace(['‹', '›'], "");
+                Some(Input { kind: discover::kind_of(path)?, path: path.clone(), text })
+            };
+            runs.push((
+                format!("{} example {}", entry.text.id, i + 1),
+                example.files.iter().filter_map(input).collect(),
+            ));
+        }
+    }
+    runs
+}
+
+/// Every run: its name and its outcome.
+fn outcomes() -> Vec<(String, Outcome)> {
+    let rules = Ruleset::builtin();
+    let mut runs = examples(&rules);
+    runs.push(("fixtures".to_owned(), fixtures()));
+    let run = |inputs| pipeline::run(inputs, Facts::default(), Vec::new(), &rules);
+    runs.into_iter().map(|(name, inputs)| (name, run(inputs))).collect()
+}
+
+/// What is wrong with a span; `None` when it is a place that can be shown.
+fn fault(sources: &Sources, span: Span) -> Option<String> {
+    let source = sources.iter().find(|(id, _)| *id == span.source)?.1;
+    let Some(text) = source.text.get(span.range()) else {
+        return Some(format!("{}: {:?} is out of bounds or splits a character", source.path, span.range()));
+    };
+    let (start, end) = (source.position(span.start), source.position(span.end));
+    if start.line < 1 || start.column < 1 || end < start {
+        return Some(format!("{}: from {start:?} to {end:?}", source.path));
+    }
+    text.is_empty().then(|| format!("{}:{}:{}: an empty span", source.path, start.line, start.column))
+}
+
+#[test]
+fn every_place_of_every_finding_is_text() {
+    let mut faults = Vec::new();
+    let mut findings = 0;
+    for (name, outcome) in outcomes() {
+        for finding in &outcome.evaluation.findings {
+            findings += 1;
+            let places = std::iter::once(finding.span).chain(finding.related.iter().map(|label| label.span));
+            let wrong = places.filter_map(|span| fault(&outcome.sources, span));
+            faults.extend(wrong.map(|fault| format!("{name}: {}: {fault}", finding.rule)));
+        }
+    }
+    assert!(findings > 100, "only {findings} findings");
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn every_span_is_of_a_file_of_the_run() {
+    for (name, outcome) in outcomes() {
+        let files = outcome.sources.iter().count() as u32;
+        let findings = outcome
+            .evaluation
+            .findings
+            .iter()
+            .flat_map(|f| std::iter::once(f.span).chain(f.related.iter().map(|l| l.span)));
+        let undecided = outcome.evaluation.undecided.iter().map(|u| u.span);
+        for span in findings.chain(undecided).chain(outcome.comments.iter().copied()) {
+            assert!(span.source.0 < files, "{name}: {span:?}");
+        }
+    }
+}
+
+#[test]
+fn every_message_is_filled_in() {
+    for (name, outcome) in outcomes() {
+        for finding in &outcome.evaluation.findings {
+            let help = finding.help.as_deref().unwrap_or_default();
+            for text in [finding.message.as_str(), help].into_iter().chain(finding.related.iter().map(|l| &*l.text)) {
+                assert!(!text.contains("{}") && !text.contains("{?"), "{name}: {}: {text}", finding.rule);
+            }
+            assert!(!finding.message.trim().is_empty(), "{name}: {}", finding.rule);
+        }
+    }
+}
+
+#[test]
+fn undecided_places_are_in_their_files() {
+    for (name, outcome) in outcomes() {
+        for undecided in &outcome.evaluation.undecided {
+            let source = outcome.sources.get(undecided.span.source);
+            assert!(
+                source.text.get(undecided.span.range()).is_some(),
+                "{name}: {}: {:?}",
+                undecided.rule,
+                undecided.span
+            );
+        }
+    }
+}
