@@ -1,0 +1,142 @@
+//! The schemas say what the program reads and writes: rule files, configurations and reports.
+
+use gpulint::config;
+use gpulint::discover::Kind;
+use gpulint::judge::{self, Coverage};
+use gpulint::pipeline::{self, Input};
+use gpulint::report::json;
+use gpulint::rules::Ruleset;
+use gpulint::source::SourceId;
+use serde_json::{Value, json};
+
+const RULE: &str = include_str!("../schemas/rule.json");
+const CONFIG: &str = include_str!("../schemas/config.json");
+const REPORT: &str = include_str!("../schemas/report.json");
+
+fn validator(schema: &str) -> jsonschema::Validator {
+    let schema: Value = serde_json::from_str(schema).expect("a schema is JSON");
+    jsonschema::draft202012::new(&schema).expect("a schema follows draft 2020-12")
+}
+
+fn faults(validator: &jsonschema::Validator, value: &Value) -> Vec<String> {
+    validator.iter_errors(value).map(|e| format!("{}: {e}", e.instance_path())).collect()
+}
+
+fn yaml(text: &str) -> Value {
+    serde_yaml::from_str(text).expect("YAML")
+}
+
+#[test]
+fn every_built_in_rule_follows_the_schema() {
+    let validator = validator(RULE);
+    let mut told = Vec::new();
+    for entry in Ruleset::builtin().entries() {
+        told.extend(faults(&validator, &yaml(&entry.file.1)).into_iter().map(|f| format!("{}: {f}", entry.file.0)));
+    }
+    assert!(told.is_empty(), "{}", told.join("\n"));
+}
+
+#[test]
+fn the_rule_schema_and_the_loader_refuse_the_same_keys() {
+    let validator = validator(RULE);
+    let entry = &Ruleset::builtin();
+    let mut rule = yaml(&entry.entries()[0].file.1);
+    rule["forbids"] = json!("true");
+    assert!(!validator.is_valid(&rule));
+    let (_, problems) = gpulint::rules::load::load(SourceId(0), &rule.to_string());
+    assert!(problems.iter().any(|p| p.message.contains("forbids")));
+}
+
+/// A configuration with every key.
+const SAMPLE: &str = "
+clusters:
+- name: prod
+  platform: eks
+  kubernetes: '1.30'
+  driver: 550.54.15
+  node_pools:
+  - name: h100
+    gpu: H100
+    count: 8
+    instance_type: p5.48xlarge
+    driver: 550
+    labels: {tier: gpu}
+    taints: ['nvidia.com/gpu=present:NoSchedule', {key: a, value: b, effect: NoExecute}]
+    min_nodes: 0
+    max_nodes: 4
+    spot: false
+images: {registry.example.com/api: docker/Dockerfile}
+packs: [policies]
+rules:
+  syntax-error: {severity: warning, params: {}}
+  duplicate-key: off
+select: [compatibility]
+ignore: []
+exclude: [third_party/]
+ignores: [{rule: syntax-error, path: 'k8s/**', object: api, reason: known, until: 2030-12-31}]
+require_reason: true
+fail_on: warning
+min_confidence: high
+";
+
+#[test]
+fn the_configuration_schema_and_the_reader_agree() {
+    let validator = validator(CONFIG);
+    let accepted = |text: &str| (validator.is_valid(&yaml(text)), config::parse(SourceId(0), text).1.is_empty());
+    assert_eq!(faults(&validator, &yaml(SAMPLE)), Vec::<String>::new());
+    assert_eq!(accepted(SAMPLE), (true, true));
+    for good in ["", "rules: [policies]", "select: compatibility", "clusters: []"] {
+        assert_eq!(accepted(good), (true, true), "{good}");
+    }
+    for bad in [
+        "cluster: []",
+        "fail_on: fatal",
+        "require_reason: sometimes",
+        "rules: {a: loud}",
+        "rules: {a: {severities: off}}",
+        "ignores: [{path: a}]",
+        "ignores: [{rule: a, until: soon}]",
+        "clusters: [{nam: a}]",
+        "clusters: [{node_pools: [{count: many}]}]",
+        "clusters: {}",
+        "exclude: [{a: b}]",
+    ] {
+        assert_eq!(accepted(bad), (false, false), "{bad}");
+    }
+}
+
+#[test]
+fn a_report_follows_the_schema() {
+    let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: api}\nspec:\n  replicas: 1\n  template:\n    \
+                      spec:\n      containers:\n      - name: server\n        image: vllm/vllm-openai:v0.6.0\n        \
+                      command: [sleep, infinity]\n        resources: {limits: {nvidia.com/gpu: 8}}\n";
+    let inputs = vec![
+        Input { path: "k8s/api.yaml".to_owned(), kind: Kind::Yaml, text: deployment.to_owned() },
+        Input { path: "k8s/broken.yaml".to_owned(), kind: Kind::Yaml, text: "a: [\n".to_owned() },
+    ];
+    let rules = Ruleset::builtin();
+    let outcome = pipeline::run(inputs, Default::default(), Vec::new(), &rules);
+    let input = judge::Input {
+        findings: outcome.evaluation.findings,
+        undecided: outcome.evaluation.undecided,
+        comments: &outcome.comments,
+        annotations: Vec::new(),
+        coverage: Coverage { seen: 3, linted: 2, skipped: vec![("big.yaml".to_owned(), "too large".to_owned())] },
+    };
+    let options = judge::Options {
+        select: Vec::new(),
+        ignore: Vec::new(),
+        min_confidence: None,
+        today: jiff::civil::date(2026, 11, 21),
+    };
+    let verdict = judge::judge(input, &outcome.sources, &config::Config::default(), &options);
+    let report = json::report(&verdict, &outcome.sources);
+    let validator = validator(REPORT);
+    assert_eq!(faults(&validator, &report), Vec::<String>::new());
+    let rules: Vec<&str> =
+        report["diagnostics"].as_array().into_iter().flatten().filter_map(|d| d["rule"].as_str()).collect();
+    assert!(rules.contains(&"syntax-error") && rules.len() > 1, "{rules:?}");
+    let mut changed = report;
+    changed["diagnostics"][0]["range"]["start"]["line"] = json!(0);
+    assert!(!validator.is_valid(&changed));
+}
