@@ -81,15 +81,15 @@ pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Rule
     Outcome { sources, facts, evaluation, comments }
 }
 
-/// Suppressions that objects carry as annotations: `gpulint/ignore: "rule, other"` and `gpulint/reason`.
+/// Suppressions that objects carry as annotations: `gpulint.dev/ignore: "rule, other"` and `gpulint.dev/reason`.
 pub fn annotations(facts: &Facts) -> Vec<Annotation> {
     let read = |object: &Arc<Object>| {
-        let ignore = object.annotations.get("gpulint/ignore")?;
+        let ignore = object.annotations.get("gpulint.dev/ignore")?;
         let words = ignore.get()?.split(',').map(|word| word.trim().to_owned());
         Some(Annotation {
             scope: object.body.as_ref()?.view().node()?.span(),
             rules: words.filter(|word| !word.is_empty()).collect(),
-            reason: object.annotations.get("gpulint/reason").and_then(|reason| reason.get().cloned()),
+            reason: object.annotations.get("gpulint.dev/reason").and_then(|reason| reason.get().cloned()),
             span: ignore.span,
         })
     };
