@@ -84,8 +84,10 @@ entities! {
         variant: Fact<String>,
         /// CUDA that this build was made with.
         cuda: Fact<Version>,
-        /// Compute capabilities with machine code in this build, space separated, 7.5 8.0 8.6.
+        /// Compute capabilities with machine code in this build, space separated, 75 80 86.
         sm: Fact<String>,
+        /// Compute capabilities with PTX in this build, space separated.
+        ptx: Fact<String>,
         /// Lowest compute capability of this build.
         min_compute_capability: Fact<Version>,
         /// Lowest driver for this build.

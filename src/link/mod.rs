@@ -5,6 +5,7 @@ mod driver;
 mod node;
 mod objects;
 mod pools;
+mod software;
 
 use crate::facts::Facts;
 use crate::known::Fact;
@@ -16,6 +17,7 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
     pools::enrich(facts);
     objects::link(facts);
     node::link(facts, sources);
+    software::link(facts, sources);
 }
 
 /// Whether two names in the same or an unstated namespace may mean the same place.

@@ -1,0 +1,328 @@
+//! What is installed in images: from the builds at hand and from what the catalog knows of bases and packages.
+
+use super::nearest;
+use crate::catalog;
+use crate::facts::{Build, Facts, Image, Package, PackageFile, Software};
+use crate::known::{Fact, Known, Why};
+use crate::parse::View;
+use crate::source::{Sources, Span};
+use crate::version::Version;
+use std::sync::Arc;
+
+/// Fills the software of builds and containers, and joins containers with the builds of their images.
+pub fn link(facts: &mut Facts, sources: &Sources) {
+    let files = facts.package_files.clone();
+    for build in &mut facts.builds {
+        let software = of_build(build, &files, sources);
+        Arc::make_mut(build).software = Some(software);
+    }
+    let builds = facts.builds.clone();
+    for workload in &mut facts.workloads {
+        let from = workload.span.source;
+        let context = workload.object.as_ref().map(|o| o.view().get("build"));
+        for pod in &mut workload.pods {
+            for container in pod.containers.iter_mut().chain(&mut pod.init_containers) {
+                let build = match context {
+                    Some(context) if context.is_some() => of_context(context, (sources, from), &builds),
+                    _ => of_name(&container.image, (sources, from), &builds),
+                };
+                let software = match &build {
+                    Some(build) => build.software.clone(),
+                    None => Some(of_image(&container.image)),
+                };
+                container.image.build = build;
+                container.software = software;
+            }
+        }
+    }
+}
+
+fn directory(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn is_final(build: &Build) -> bool {
+    build.final_stage.get() == Some(&true)
+}
+
+/// The build that a Compose service names: its context, Dockerfile and target.
+fn of_context(
+    context: View<'_>,
+    (sources, from): (&Sources, crate::source::SourceId),
+    builds: &[Arc<Build>],
+) -> Option<Arc<Build>> {
+    let stated = |key: &str| context.get(key).string().get().cloned();
+    let root = context.string().get().cloned().or_else(|| stated("context")).unwrap_or_else(|| ".".to_owned());
+    let here = directory(&sources.get(from).path);
+    let dockerfile = stated("dockerfile").unwrap_or_else(|| "Dockerfile".to_owned());
+    let wanted = joined(&joined(here, &root), &dockerfile);
+    let target = stated("target");
+    let of_file = builds.iter().filter(|b| b.path.get().is_some_and(|p| *p == wanted));
+    let mut of_target = of_file.filter(|b| match &target {
+        Some(target) => b.stage.get() == Some(target),
+        None => is_final(b),
+    });
+    of_target.next().cloned()
+}
+
+/// A path below a directory, `.` and `..` resolved.
+fn joined(directory: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = directory.split('/').filter(|p| !p.is_empty() && *p != ".").collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// The build that makes an image of this name, when there is exactly one that plausibly does.
+fn of_name(
+    image: &Image,
+    (sources, from): (&Sources, crate::source::SourceId),
+    builds: &[Arc<Build>],
+) -> Option<Arc<Build>> {
+    // An image of a public family is pulled, not built here.
+    if image.family.get().is_some() || catalog::server_of_image(image.reference.get()?).is_some() {
+        return None;
+    }
+    let name = image.repository.get()?.rsplit('/').next()?.to_lowercase();
+    let finals: Vec<&Arc<Build>> = builds.iter().filter(|b| is_final(b)).collect();
+    let named: Vec<&Arc<Build>> = finals
+        .iter()
+        .copied()
+        .filter(|b| {
+            let path = b.path.get().map_or("", String::as_str).to_lowercase();
+            let suffix = file_name(&path).trim_start_matches("dockerfile").trim_matches(['.', '-', '_']);
+            let stem = file_name(&path).trim_end_matches(".dockerfile");
+            file_name(directory(&path)) == name || suffix == name || stem == name && path.ends_with(".dockerfile")
+        })
+        .collect();
+    let near = |builds: Vec<&Arc<Build>>| {
+        let found = nearest(sources, from, builds.into_iter().map(|b| (b.span.source, Arc::clone(b))).collect());
+        (found.len() == 1).then(|| found.into_iter().next()).flatten()
+    };
+    if !named.is_empty() {
+        return near(named);
+    }
+    // A single Dockerfile in the whole run, and an image from a registry of one's own.
+    let registry = image.registry.get().map_or("", String::as_str);
+    (finals.len() == 1 && registry != "docker.io").then(|| Arc::clone(finals[0]))
+}
+
+/// What the catalog knows of an image by its name.
+pub fn of_image(image: &Image) -> Software {
+    let span = image.reference.span;
+    let mut out = Software::blank(span);
+    let place = if image.tag.is_absent() { image.repository.span } else { image.tag.span };
+    let (Some(registry), Some(repository)) = (image.registry.get(), image.repository.get()) else {
+        return unknown(out, &image.reference);
+    };
+    let name = if registry == "docker.io" { repository.clone() } else { format!("{registry}/{repository}") };
+    let Some(tag) = image.tag.get() else {
+        out.os = distribution(&name, "latest").map_or(Fact::absent(place), |(os, _)| Fact::value(os, place));
+        return if image.tag.is_absent() && image.digest.is_absent() { out } else { unknown(out, &image.tag) };
+    };
+    if let Ok(info) = catalog::image(&name, tag) {
+        let version = |v: Option<Version>| Fact::from_option(v, place);
+        out.cuda = version(info.cuda);
+        out.cudnn = version(info.cudnn);
+        out.tensorrt = version(info.tensorrt);
+        out.ngc = version(info.ngc);
+        out.flavor = Fact::from_option(info.flavor, place);
+        out.os = Fact::from_option(info.os, place);
+        out.os_version = version(info.os_version);
+        out.python = version(info.python);
+        out.min_driver = version(info.min_driver);
+        out.min_compute_capability = version(info.min_compute_capability);
+        let shipped = [(info.framework, info.framework_version), (Some("torch"), info.torch)];
+        for (name, version) in shipped {
+            let Some(name) = name.filter(|n| !out.packages.contains_key(*n)) else { continue };
+            if name == "torch" && version.is_none() {
+                continue;
+            }
+            let mut package = Package::blank(place);
+            package.name = Fact::value(name.to_owned(), place);
+            package.manager = Fact::value("image".to_owned(), place);
+            package.pinned = Fact::value(true, place);
+            package.version = Fact::from_option(version, place);
+            package.cuda = out.cuda.clone();
+            let variant = out.cuda.get().map(|c| format!("cu{}{}", c.major(), c.minor()));
+            package.variant = Fact::from_option(variant, place);
+            complete(&mut package, None);
+            out.packages.insert(name.to_owned(), package);
+        }
+        if let Some(build) = info.build.filter(|b| !b.sm.is_empty()) {
+            if let Some(package) = out.packages.get_mut(build.package) {
+                package.sm = Fact::value(build.sm.to_owned(), place);
+                package.min_compute_capability = Fact::from_option(build.min_compute_capability, place);
+            }
+        }
+    } else if let Some((os, version)) = distribution(&name, tag) {
+        out.os = Fact::value(os, place);
+        out.os_version = Fact::from_option(version, place);
+        if let Some(python) = name.strip_suffix("python").and_then(|_| Version::parse(tag)) {
+            out.python = Fact::value(python, place);
+        }
+    }
+    let devel = out.flavor.get().is_some_and(|f| f == "devel");
+    let plain_cuda = out.flavor.get().is_some();
+    if plain_cuda {
+        out.nvcc = Fact::value(devel, place);
+        out.compiler = Fact::value(devel, place);
+    }
+    base_os(&mut out);
+    out
+}
+
+fn unknown(mut out: Software, reason: &Fact<String>) -> Software {
+    let why = match &reason.known {
+        Known::Unknown(why) => why.clone(),
+        _ => Why::NotStated("the tag of the image".into()),
+    };
+    out.cuda = Fact::unknown(why.clone(), reason.span);
+    out.os = Fact::unknown(why, reason.span);
+    out
+}
+
+/// Distribution of official images: ubuntu:22.04, debian:bookworm, python:3.11-slim-bullseye, alpine:3.20.
+fn distribution(name: &str, tag: &str) -> Option<(String, Option<Version>)> {
+    let official = !name.contains('/');
+    match name {
+        "ubuntu" | "debian" | "alpine" | "rockylinux" | "almalinux" | "fedora" | "amazonlinux" => {
+            let first = tag.split('-').next().unwrap_or(tag);
+            Some((name.to_owned(), Version::parse(first).or_else(|| codename(first))))
+        }
+        _ if official && tag.contains("alpine") => {
+            let version = tag.split("alpine").nth(1).and_then(Version::parse);
+            Some(("alpine".to_owned(), version))
+        }
+        _ if official => {
+            let version = tag.split('-').find_map(codename);
+            version.map(|v| ("debian".to_owned(), Some(v)))
+        }
+        _ => None,
+    }
+}
+
+/// The release behind a codename of Debian or Ubuntu.
+fn codename(word: &str) -> Option<Version> {
+    ["debian", "ubuntu"].iter().find_map(|d| catalog::base_os(d, word)).and_then(|os| os.version)
+}
+
+/// What the distribution brings: glibc, Python.
+fn base_os(out: &mut Software) {
+    let (Some(os), place) = (out.os.get().cloned(), out.os.span) else { return };
+    let version = out.os_version.get().map_or(String::new(), ToString::to_string);
+    let Some(row) = catalog::base_os(&os, &version) else { return };
+    out.glibc = Fact::from_option(row.glibc, place);
+    // A Python of its own (python:3.11, conda) comes before the distribution's.
+    if out.python.is_absent() {
+        out.python = Fact::from_option(row.python, place);
+        out.externally_managed = Fact::value(row.externally_managed, place);
+    }
+}
+
+/// What is in a stage when it is finished.
+fn of_build(build: &Build, files: &[Arc<PackageFile>], sources: &Sources) -> Software {
+    let mut out = of_image(&build.base);
+    out.span = build.span;
+    out.env = build.env.clone();
+    let platform = build.base.platform.get().and_then(|p| p.rsplit('/').next().map(str::to_owned));
+    out.arch = Fact::from_option(platform, build.base.platform.span);
+    for package in &build.packages {
+        let name = package.name.get().map_or("", String::as_str);
+        system_package(&mut out, name, package.span);
+    }
+    let listed = build.package_files.iter().flat_map(|f| resolve(f, build, files, sources));
+    let listed: Vec<Package> = listed.flat_map(|f| f.packages.clone()).collect();
+    let python = out.python.get().cloned();
+    for package in build.packages.iter().chain(&listed) {
+        let Some(name) = package.name.get().cloned() else { continue };
+        let mut package = package.clone();
+        complete(&mut package, python.as_ref());
+        out.packages.insert(name, package);
+    }
+    out
+}
+
+/// What a package of the distribution changes: compilers, the toolkit, Python.
+fn system_package(out: &mut Software, name: &str, span: Span) {
+    let yes = Fact::value(true, span);
+    if matches!(name, "build-essential" | "gcc" | "g++" | "clang" | "build-base" | "gcc-c++")
+        || name.starts_with("gcc-")
+        || name.starts_with("g++-")
+    {
+        out.compiler = yes.clone();
+    }
+    if name.starts_with("cuda-toolkit")
+        || name.starts_with("cuda-nvcc")
+        || name.starts_with("cuda-compiler")
+        || name == "nvidia-cuda-toolkit"
+    {
+        out.nvcc = yes;
+    }
+    let python = name.strip_prefix("python").filter(|v| v.contains('.')).and_then(Version::parse);
+    if let Some(python) = python {
+        out.python = Fact::value(python, span);
+        out.externally_managed = Fact::value(false, span);
+    }
+}
+
+/// The files that an install command names: the same name, nearest to the Dockerfile.
+fn resolve(name: &Fact<String>, build: &Build, files: &[Arc<PackageFile>], sources: &Sources) -> Vec<Arc<PackageFile>> {
+    let Some(written) = name.get() else { return Vec::new() };
+    let wanted = file_name(written);
+    let suffix = written.trim_start_matches(['.', '/']);
+    let called = |wanted: &str| -> Vec<(crate::source::SourceId, Arc<PackageFile>)> {
+        let of_name = files.iter().filter(|f| f.path.get().is_some_and(|p| file_name(p) == wanted));
+        of_name.map(|f| (f.span.source, Arc::clone(f))).collect()
+    };
+    let mut candidates = called(wanted);
+    if candidates.is_empty() {
+        // Copied under another name.
+        let copied = build.copies.iter().filter_map(|c| c.get()).find(|c| c.contains("require") && c.ends_with(".txt"));
+        candidates = copied.map(|c| called(file_name(c))).unwrap_or_default();
+    }
+    let exact: Vec<_> =
+        candidates.iter().filter(|(_, f)| f.path.get().is_some_and(|p| p.ends_with(suffix))).cloned().collect();
+    let found = nearest(sources, build.span.source, if exact.is_empty() { candidates } else { exact });
+    if found.len() == 1 { found } else { Vec::new() }
+}
+
+/// The release that will be installed and the build of it: as pinned, else as the package index resolves it.
+pub fn complete(package: &mut Package, python: Option<&Version>) {
+    let Some(name) = package.name.get().cloned() else { return };
+    let of_index = matches!(package.manager.get().map(String::as_str), Some("pip" | "uv"));
+    if package.version.is_absent()
+        && of_index
+        && package.specifier.is_absent()
+        && package.url.is_absent()
+        && python.is_some()
+    {
+        package.version = Fact::from_option(catalog::newest_release(&name, python), package.span);
+    }
+    let Some(version) = package.version.get() else { return };
+    let Some(build) = catalog::framework_build(&name, version, package.variant.get().map(String::as_str)) else {
+        return;
+    };
+    let span = if package.variant.is_absent() { package.version.span } else { package.variant.span };
+    if package.cuda.is_absent() {
+        package.cuda = Fact::from_option(build.cuda, span);
+    }
+    if package.variant.is_absent() && !build.variant.is_empty() {
+        package.variant = Fact::value(build.variant.to_owned(), span);
+    }
+    package.sm = if build.sm.is_empty() { Fact::absent(span) } else { Fact::value(build.sm.to_owned(), span) };
+    package.ptx = if build.ptx.is_empty() { Fact::absent(span) } else { Fact::value(build.ptx.to_owned(), span) };
+    package.min_compute_capability = Fact::from_option(build.min_compute_capability, span);
+    package.min_driver = Fact::from_option(build.min_driver, span);
+}
