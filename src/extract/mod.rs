@@ -8,6 +8,7 @@ pub mod intent;
 pub mod kubernetes;
 pub mod launch;
 pub mod machines;
+pub mod package_tables;
 pub mod requirements;
 pub mod terraform;
 pub mod values;
@@ -30,6 +31,8 @@ fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
         kubernetes::document(tree, root, facts);
     } else if compose::is_project(root, path) {
         compose::project(tree, root, facts);
+    } else if package_tables::is_conda(root) {
+        facts.package_files.extend(package_tables::conda_file(root, path).map(Arc::new));
     } else if values::is_values(root, path) {
         values::read(tree, root, path, facts);
     }
@@ -67,6 +70,11 @@ pub fn text(id: SourceId, path: &str, text: &str, kind: Kind, facts: &mut Facts)
             TextFile { problems, comments, module: Some(module) }
         }
         Kind::Dockerfile => dockerfile::read(id, path, text, facts),
+        Kind::Toml => {
+            let tree = crate::parse::toml::parse(id, text);
+            facts.package_files.extend(package_tables::toml_file(&tree, path).map(Arc::new));
+            TextFile { problems: tree.problems, comments: tree.comments, module: None }
+        }
         Kind::Requirements => requirements::read(id, path, text, facts),
         _ => TextFile::default(),
     }
