@@ -26,6 +26,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
         Command::Explain { rule } => inspect::explain(rule),
         Command::Test { directory } => inspect::test(directory.as_deref()),
         Command::Facts { paths, all } => inspect::facts(paths, *all),
+        Command::Schema { of } => inspect::schema(*of),
         Command::Completions { shell } => inspect::completions(*shell),
     };
     ExitCode::from(code.unwrap_or_else(|message| {

@@ -43,11 +43,28 @@ pub enum Command {
         #[arg(long)]
         all: bool,
     },
+    /// Print a JSON schema (draft 2020-12)
+    Schema {
+        /// Of what
+        #[arg(value_enum)]
+        of: Schema,
+    },
     /// Write a completion script for a shell
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
+}
+
+/// What has a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Schema {
+    /// A rule file
+    Rule,
+    /// .gpulint.yaml
+    Config,
+    /// The JSON report
+    Report,
 }
 
 /// How rules are listed.

@@ -1,6 +1,6 @@
 //! Commands that show what gpulint knows: rules, pages, tests, facts.
 
-use super::arguments::{Arguments, Listing};
+use super::arguments::{Arguments, Listing, Schema};
 use super::check::{cwd, files};
 use super::setup::add_pack;
 use super::{CLEAN, FINDINGS, print};
@@ -216,6 +216,19 @@ impl Show<'_> {
             Data::Node(_) => None,
         }
     }
+}
+
+/// `gpulint schema OF`.
+///
+/// # Errors
+/// None today.
+pub fn schema(of: Schema) -> Result<u8, String> {
+    print(match of {
+        Schema::Rule => include_str!("../../schemas/rule.json"),
+        Schema::Config => include_str!("../../schemas/config.json"),
+        Schema::Report => include_str!("../../schemas/report.json"),
+    });
+    Ok(CLEAN)
 }
 
 /// `gpulint completions SHELL`.
