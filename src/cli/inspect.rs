@@ -211,7 +211,7 @@ impl Show<'_> {
                 Some(Value::Object(entries.collect()))
             }
             // Joined entities are shown one level deep: they have entries of their own.
-            Data::Entity(entity) if depth > 8 => Some(json!({"at": self.place(entity.span())})),
+            Data::Entity(entity) if depth > 14 => Some(json!({"at": self.place(entity.span())})),
             Data::Entity(entity) => Some(self.entity(*entity, depth + 1)),
             Data::Node(_) => None,
         }

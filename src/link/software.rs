@@ -298,6 +298,13 @@ fn resolve(name: &Fact<String>, build: &Build, files: &[Arc<PackageFile>], sourc
     if found.len() == 1 { found } else { Vec::new() }
 }
 
+/// The build variant that an index holds: `https://download.pytorch.org/whl/cu118`.
+fn variant_of(url: &str) -> Option<String> {
+    let (_, tail) = url.split_once("/whl/")?;
+    let names = |p: &&str| p.starts_with("cu") || p.starts_with("rocm") || p.starts_with("xpu") || *p == "cpu";
+    tail.split(['/', ' ']).find(names).map(str::to_owned)
+}
+
 /// The release that will be installed and the build of it: as pinned, else as the package index resolves it.
 pub fn complete(package: &mut Package, python: Option<&Version>) {
     let Some(name) = package.name.get().cloned() else { return };
@@ -309,6 +316,13 @@ pub fn complete(package: &mut Package, python: Option<&Version>) {
         && python.is_some()
     {
         package.version = Fact::from_option(catalog::newest_release(&name, python), package.span);
+    }
+    if package.variant.is_absent() {
+        let of_index = |url: &Fact<String>| Some((variant_of(url.get()?)?, url.span));
+        let found = of_index(&package.index_url).or_else(|| of_index(&package.extra_indexes));
+        if let Some((variant, span)) = found {
+            package.variant = Fact::value(variant, span);
+        }
     }
     let Some(version) = package.version.get() else { return };
     let Some(build) = catalog::framework_build(&name, version, package.variant.get().map(String::as_str)) else {

@@ -69,6 +69,43 @@ functions! {
         let bytes = bytes_per_parameter(&says(1), &says(2), &text(&a[0]).unwrap_or_default().to_lowercase());
         Value { data: Data::Float(parameters * 1e9 * bytes / (1u64 << 30) as f64), span: a[0].span }
     };
+    "gpu_code" (param("sm", str_type), param("ptx", str_type), param("compute_capability", version_type)) -> Output::Type(str_type), true, "How compiled code reaches a GPU: binary, ptx or missing; null when the code is not listed.", |a, _| {
+        let (sm, ptx) = (text(&a[0]).unwrap_or_default(), text(&a[1]).unwrap_or_default());
+        let found = version(&a[2]).and_then(|cc| catalog::coverage(&sm, &ptx, &cc));
+        let name = found.map(|c| match c {
+            catalog::Coverage::Binary => "binary",
+            catalog::Coverage::Ptx => "ptx",
+            catalog::Coverage::Missing => "missing",
+        });
+        name.map_or(Value::of(Data::Null), |n| string(n.to_owned(), &a[0]))
+    };
+    "cuda_supports" (param("cuda", version_type), param("compute_capability", version_type)) -> Output::Type(bool_type), false, "Whether a CUDA release can make code for a compute capability; null when the catalog does not say.", |a, _| {
+        let found = version(&a[0]).zip(version(&a[1])).and_then(|(cuda, cc)| catalog::sm_supported(&cuda, &cc));
+        found.map_or(Value::of(Data::Null), |b| Value::of(Data::Bool(b)))
+    };
+    "image_runs_on" (param("image", str_type), param("tag", str_type), param("compute_capability", version_type)) -> Output::Type(bool_type), false, "Whether an image made for certain GPUs runs on a compute capability; null when the catalog does not say.", |a, _| {
+        let info = text(&a[0]).zip(text(&a[1])).and_then(|(image, tag)| catalog::image(&image, &tag).ok());
+        let only = info.map(|i| i.only_compute_capabilities).unwrap_or_default();
+        let runs = version(&a[2]).filter(|_| !only.is_empty()).map(|cc| only.contains(&cc));
+        runs.map_or(Value::of(Data::Null), |b| Value::of(Data::Bool(b)))
+    };
+    "engine_runs_on" (param("engine", str_type), param("version", version_type), param("compute_capability", version_type)) -> Output::Type(bool_type), true, "Whether a release of an engine runs on a compute capability; null when the catalog does not say.", |a, _| {
+        let release = version(&a[1]).map(Cow::into_owned);
+        let needs = text(&a[0]).and_then(|e| catalog::feature_needs(&e, "engine", "", release.as_ref()));
+        let runs = needs.zip(version(&a[2])).map(|(n, cc)| n.met_by(&cc));
+        runs.map_or(Value::of(Data::Null), |b| Value::of(Data::Bool(b)))
+    };
+    "architectures" (param("list", str_type)) -> Output::Type(list_type), false, "The compute capabilities of a list for nvcc: `8.0;8.6+PTX`, `80;86`, `80-real`.", |a, _| {
+        let listed = text(&a[0]).unwrap_or_default().split([';', ' ', ',']).filter_map(|word| {
+            let digits: String = word.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
+            let dotted = match digits.split_at_checked(digits.len().saturating_sub(1)) {
+                Some((major, minor)) if !digits.contains('.') && !major.is_empty() => format!("{major}.{minor}"),
+                _ => digits,
+            };
+            Version::parse(&dotted)
+        }).collect::<Vec<_>>();
+        list(listed.into_iter().map(|v| Value { data: Data::Version(Cow::Owned(v)), span: a[0].span }))
+    };
     "resource_names" (param("containers", dyn_type)) -> Output::Type(strings_type), true, "Names of every resource that containers request or limit.", |a, _| {
         let mut names: Vec<Value<'_>> = Vec::new();
         for container in elements(&a[0]) {
