@@ -3,13 +3,14 @@
 
 use crate::facts::value::{Data, Entity, Reflect, Value};
 use crate::facts::{Facts, Workload};
-use crate::finding::{Finding, Fix, Label, Undecided};
+use crate::finding::{Finding, Fix, Label, Severity, Undecided};
 use crate::rules::Ruleset;
 use crate::rules::compile::{Part, Rule, Subject, Template};
 use crate::rules::functions::Context;
 use crate::rules::lang::eval::{Eval, Used, elements};
 use crate::source::Span;
 use rayon::prelude::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// Labels beyond this many explain nothing.
@@ -43,7 +44,11 @@ pub fn evaluate(facts: &Facts, paths: &[&str], rules: &Ruleset) -> Evaluation {
             let mut part = Evaluation::default();
             for asked in asked(facts, index) {
                 for rule in rules.about(asked.subject, asked.kind) {
-                    ask(rule, &asked, &context, &mut part);
+                    // A rule that panics is a finding at what it was asked about; the others are asked all the same.
+                    if catch_unwind(AssertUnwindSafe(|| ask(rule, &asked, &context, &mut part))).is_err() {
+                        let message = format!("gpulint failed on the rule {} here; please report it", rule.id);
+                        part.findings.push(Finding::own("internal-error", Severity::Error, asked.span, message));
+                    }
                 }
             }
             part

@@ -124,6 +124,24 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// A finding of gpulint itself; `rule` is one of [`OWN_RULES`].
+    pub fn own(rule: &str, severity: Severity, span: Span, message: String) -> Self {
+        Self {
+            rule: rule.to_owned(),
+            pack: OWN_PACK.to_owned(),
+            severity,
+            confidence: Confidence::High,
+            span,
+            message,
+            label: String::new(),
+            related: Vec::new(),
+            help: None,
+            url: None,
+            entity: String::new(),
+            fix: None,
+        }
+    }
+
     /// A key made of meaning, not of lines: rule, entity and message. Stable under edits elsewhere.
     pub fn fingerprint(&self, path: &str) -> String {
         // FNV-1a: stable across platforms and releases, which `DefaultHasher` does not promise.

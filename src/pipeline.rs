@@ -5,7 +5,7 @@ use crate::discover::Kind;
 use crate::evaluate::{self, Evaluation};
 use crate::extract;
 use crate::facts::{Facts, Object};
-use crate::finding::{Confidence, Finding, Severity};
+use crate::finding::{Finding, Severity};
 use crate::judge::Annotation;
 use crate::link;
 use crate::parse::{Dialect, Problem, yaml};
@@ -134,18 +134,6 @@ fn problem_finding(problem: Problem, trouble: Trouble) -> Finding {
         Trouble::Duplicate => ("duplicate-key", Severity::Warning, "remove one of the two"),
         Trouble::Internal => ("internal-error", Severity::Error, "report the file at the project's issue tracker"),
     };
-    Finding {
-        rule: rule.to_owned(),
-        pack: "gpulint".to_owned(),
-        severity,
-        confidence: Confidence::High,
-        span: problem.span,
-        message: problem.message,
-        label: String::new(),
-        related: Vec::new(),
-        help: Some(help.to_owned()),
-        url: None,
-        entity: String::new(),
-        fix: None,
-    }
+    let help = Some(help.to_owned());
+    Finding { help, ..Finding::own(rule, severity, problem.span, problem.message) }
 }

@@ -4,7 +4,7 @@
 use super::arguments::Check;
 use super::check::{WIDTH, cwd};
 use crate::config::{self, Config};
-use crate::finding::{Confidence, Finding, OWN_PACK, OWN_RULES, Severity};
+use crate::finding::{Finding, OWN_PACK, OWN_RULES, Severity};
 use crate::parse::Problem;
 use crate::report::human::{self, HumanOptions};
 use crate::rules::Ruleset;
@@ -113,20 +113,8 @@ impl Faults {
     }
 
     fn extend(&mut self, problems: Vec<Problem>) {
-        self.findings.extend(problems.into_iter().map(|problem| Finding {
-            rule: "configuration".to_owned(),
-            pack: OWN_PACK.to_owned(),
-            severity: Severity::Error,
-            confidence: Confidence::High,
-            span: problem.span,
-            message: problem.message,
-            label: String::new(),
-            related: Vec::new(),
-            help: None,
-            url: None,
-            entity: String::new(),
-            fix: None,
-        }));
+        let own = |problem: Problem| Finding::own("configuration", Severity::Error, problem.span, problem.message);
+        self.findings.extend(problems.into_iter().map(own));
     }
 
     fn add_pack(&mut self, rules: &mut Ruleset, directory: &Path) -> Result<(), String> {

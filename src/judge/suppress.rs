@@ -5,7 +5,7 @@ mod comment;
 
 use super::Input;
 use crate::config::{Config, Word};
-use crate::finding::{Confidence, Finding, OWN_PACK, Severity, Undecided};
+use crate::finding::{Finding, Severity, Undecided};
 use crate::source::{SourceId, Sources, Span};
 use globset::GlobMatcher;
 use jiff::civil::Date;
@@ -159,18 +159,5 @@ impl Waivers {
 
 /// A finding of gpulint about what was written for gpulint.
 fn own(rule: &str, span: Span, message: String, help: &str) -> Finding {
-    Finding {
-        rule: rule.to_owned(),
-        pack: OWN_PACK.to_owned(),
-        severity: Severity::Warning,
-        confidence: Confidence::High,
-        span,
-        message,
-        label: String::new(),
-        related: Vec::new(),
-        help: Some(help.to_owned()),
-        url: None,
-        entity: String::new(),
-        fix: None,
-    }
+    Finding { help: Some(help.to_owned()), ..Finding::own(rule, Severity::Warning, span, message) }
 }
