@@ -5,6 +5,7 @@ mod read;
 
 use crate::facts::{Cluster, Facts, NodePool};
 use crate::finding::{Confidence, OWN_RULES, Severity};
+use crate::known::Fact;
 use crate::parse::{Dialect, Problem, yaml};
 use crate::rules::Ruleset;
 use crate::source::{SourceId, Span};
@@ -100,9 +101,15 @@ pub fn parse(source: SourceId, text: &str) -> (Config, Vec<Problem>) {
 }
 
 impl Config {
-    /// The clusters and pools as facts.
+    /// The clusters, pools and images as facts.
     pub fn facts(&self) -> Facts {
-        Facts { clusters: self.clusters.clone(), pools: self.pools.clone(), ..Facts::default() }
+        let images = self.images.iter();
+        Facts {
+            clusters: self.clusters.clone(),
+            pools: self.pools.clone(),
+            images: images.map(|(name, file)| (name.text.clone(), Fact::value(file.text.clone(), file.span))).collect(),
+            ..Facts::default()
+        }
     }
 
     /// The severity that a rule is given; `Some(None)` is off.

@@ -2,7 +2,7 @@
 
 use super::arguments::{Arguments, Listing, Schema};
 use super::check::{cwd, files};
-use super::setup::add_pack;
+use super::setup::{Setup, add_pack};
 use super::{CLEAN, FINDINGS, print};
 use crate::discover::{self, Options};
 use crate::facts::Facts;
@@ -128,8 +128,10 @@ fn lint(files: Vec<(String, String)>, rules: &Ruleset) -> (Sources, Vec<crate::f
 /// # Errors
 /// A path that does not exist.
 pub fn facts(paths: &[PathBuf], all: bool) -> Result<u8, String> {
+    let setup = Setup::read(Setup::find(paths), &[])?;
     let files = files(paths, &Options::new(cwd()))?;
-    let outcome = pipeline::run(files.inputs, Facts::default(), Vec::new(), &Ruleset::empty());
+    let (config, extra) = setup.after(files.inputs.len());
+    let outcome = pipeline::run(files.inputs, config.facts(), extra, &Ruleset::empty());
     let show = Show { sources: &outcome.sources, all };
     let facts = &outcome.facts;
     let mut out = Map::new();

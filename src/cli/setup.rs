@@ -27,13 +27,39 @@ impl Setup {
     /// # Errors
     /// A file that cannot be read, or everything that is wrong with them.
     pub fn load(check: &Check) -> Result<Self, String> {
-        let found = match &check.config {
-            Some(path) => Some(path.clone()),
-            None => find(check.paths.first().map_or(Path::new("."), PathBuf::as_path)),
-        };
+        let config = check.config.clone().or_else(|| Self::find(&check.paths));
+        let setup = Self::read(config, &check.rules)?;
+        for word in check.select.iter().chain(&check.ignore) {
+            if !setup.rules.names(word) && word != OWN_PACK && !OWN_RULES.contains(&word.as_str()) {
+                return Err(format!("there is no rule or pack `{word}`{}", setup.rules.hint(word)));
+            }
+        }
+        Ok(setup)
+    }
+
+    /// The configuration of the first target: in its directory or above, up to the root of its repository.
+    pub fn find(targets: &[PathBuf]) -> Option<PathBuf> {
+        let start = targets.first().map_or_else(cwd, |target| cwd().join(target));
+        for directory in start.ancestors().filter(|d| d.is_dir()) {
+            let file = directory.join(config::FILE_NAME);
+            if file.is_file() {
+                return Some(file);
+            }
+            if directory.join(".git").exists() {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Reads a configuration and the packs beside it.
+    ///
+    /// # Errors
+    /// As for [`Setup::load`].
+    pub fn read(found: Option<PathBuf>, packs: &[PathBuf]) -> Result<Self, String> {
         let mut faults = Faults::default();
         let mut rules = Ruleset::builtin();
-        for directory in &check.rules {
+        for directory in packs {
             faults.add_pack(&mut rules, directory)?;
         }
         let (mut config, mut file) = (Config::default(), None);
@@ -49,11 +75,6 @@ impl Setup {
             (config, file) = (read, Some((shown(&path), text)));
         }
         faults.none("the configuration")?;
-        for word in check.select.iter().chain(&check.ignore) {
-            if !rules.names(word) && word != OWN_PACK && !OWN_RULES.contains(&word.as_str()) {
-                return Err(format!("there is no rule or pack `{word}`{}", rules.hint(word)));
-            }
-        }
         Ok(Self { rules, config, file })
     }
 
@@ -67,21 +88,6 @@ impl Setup {
             None => (Config::default(), Vec::new()),
         }
     }
-}
-
-/// The configuration of a target: in its directory or above, up to the root of its repository.
-fn find(target: &Path) -> Option<PathBuf> {
-    let start = cwd().join(target);
-    for directory in start.ancestors().filter(|d| d.is_dir()) {
-        let file = directory.join(config::FILE_NAME);
-        if file.is_file() {
-            return Some(file);
-        }
-        if directory.join(".git").exists() {
-            return None;
-        }
-    }
-    None
 }
 
 /// A path as reports show it.

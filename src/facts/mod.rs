@@ -49,6 +49,8 @@ pub struct Facts {
     pub objects: Vec<Arc<Object>>,
     /// Every infrastructure resource (Terraform, CloudFormation, ROS), raw.
     pub resources: Vec<Arc<Resource>>,
+    /// Image names and the Dockerfiles that are declared to build them, relative to the file that declares it.
+    pub images: Vec<(String, Fact<String>)>,
 }
 
 impl Facts {
@@ -66,5 +68,6 @@ impl Facts {
         self.budgets.extend(other.budgets);
         self.objects.extend(other.objects);
         self.resources.extend(other.resources);
+        self.images.extend(other.images);
     }
 }

@@ -16,15 +16,16 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
         let software = of_build(build, &files, sources);
         Arc::make_mut(build).software = Some(software);
     }
-    let builds = facts.builds.clone();
+    let (builds, images) = (facts.builds.clone(), std::mem::take(&mut facts.images));
     for workload in &mut facts.workloads {
         let from = workload.span.source;
         let context = workload.object.as_ref().map(|o| o.view().get("build"));
         for pod in &mut workload.pods {
             for container in pod.containers.iter_mut().chain(&mut pod.init_containers) {
-                let build = match context {
-                    Some(context) if context.is_some() => of_context(context, (sources, from), &builds),
-                    _ => of_name(&container.image, (sources, from), &builds),
+                let build = match (declared(&container.image, &images), context) {
+                    (Some(file), _) => of_declared(file, sources, &builds),
+                    (None, Some(context)) if context.is_some() => of_context(context, (sources, from), &builds),
+                    (None, _) => of_name(&container.image, (sources, from), &builds),
                 };
                 let software = match &build {
                     Some(build) => build.software.clone(),
@@ -35,6 +36,23 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
             }
         }
     }
+}
+
+/// The Dockerfile that the configuration states for an image, with or without its tag.
+fn declared<'i>(image: &Image, images: &'i [(String, Fact<String>)]) -> Option<&'i Fact<String>> {
+    let reference = image.reference.get()?;
+    let name = reference.split('@').next().unwrap_or(reference);
+    let untagged = match name.rsplit_once(':') {
+        Some((untagged, tag)) if !tag.contains('/') => untagged,
+        _ => name,
+    };
+    images.iter().find(|(declared, _)| declared == reference || declared == untagged).map(|(_, file)| file)
+}
+
+/// The last stage of a declared Dockerfile.
+fn of_declared(file: &Fact<String>, sources: &Sources, builds: &[Arc<Build>]) -> Option<Arc<Build>> {
+    let wanted = joined(directory(&sources.get(file.span.source).path), file.get()?);
+    builds.iter().find(|b| is_final(b) && b.path.get().is_some_and(|p| *p == wanted)).cloned()
 }
 
 fn directory(path: &str) -> &str {
@@ -81,7 +99,8 @@ fn joined(directory: &str, path: &str) -> String {
             _ => parts.push(part),
         }
     }
-    parts.join("/")
+    let root = if directory.starts_with('/') { "/" } else { "" };
+    format!("{root}{}", parts.join("/"))
 }
 
 /// The build that makes an image of this name, when there is exactly one that plausibly does.
