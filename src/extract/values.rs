@@ -64,7 +64,7 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     } else if operator.is_some() {
         facts.releases.push(Arc::new(operator_values(tree, operator)));
     }
-    search(tree, view, (DEPTH, ""), facts);
+    search(tree, view, (DEPTH, "", view), facts);
 }
 
 fn operator_values(tree: &Arc<Tree>, view: View<'_>) -> HelmRelease {
@@ -75,13 +75,14 @@ fn operator_values(tree: &Arc<Tree>, view: View<'_>) -> HelmRelease {
     out
 }
 
-fn search(tree: &Arc<Tree>, view: View<'_>, (depth, key): (usize, &str), facts: &mut Facts) {
+/// Looks for containers; what the top of the values says of nodes and resources holds for those that say nothing.
+fn search(tree: &Arc<Tree>, view: View<'_>, (depth, key, top): (usize, &str, View<'_>), facts: &mut Facts) {
     let Some(node) = view.node() else { return };
     if depth == 0 {
         return;
     }
     if node.is_seq() {
-        view.items().for_each(|item| search(tree, item, (depth - 1, key), facts));
+        view.items().for_each(|item| search(tree, item, (depth - 1, key, top), facts));
         return;
     }
     if !node.is_map() {
@@ -91,14 +92,14 @@ fn search(tree: &Arc<Tree>, view: View<'_>, (depth, key): (usize, &str), facts: 
         .iter()
         .any(|k| view.get(k).is_some());
     if view.get("image").is_some() && placed || k8s::looks_like_container(view) {
-        facts.workloads.push(workload(tree, view, key));
+        facts.workloads.push(workload(tree, view, key, top));
     }
     for (key, child) in view.entries() {
-        search(tree, child, (depth - 1, key), facts);
+        search(tree, child, (depth - 1, key, top), facts);
     }
 }
 
-fn workload(tree: &Arc<Tree>, view: View<'_>, key: &str) -> Workload {
+fn workload(tree: &Arc<Tree>, view: View<'_>, key: &str, top: View<'_>) -> Workload {
     let mut pod = Pod::blank(view.place());
     pod.role = Fact::value("main".to_owned(), view.place());
     pod.replicas = ["replicaCount", "replicas"]
@@ -106,9 +107,12 @@ fn workload(tree: &Arc<Tree>, view: View<'_>, key: &str) -> Workload {
         .map(|k| view.get(k))
         .find(|v| v.is_some())
         .map_or(Fact::value(1, view.place()), |v| v.int());
-    kubernetes::scheduling(&mut pod, view);
+    kubernetes::scheduling(&mut pod, if view.get("nodeSelector").is_some() { view } else { top });
     pod.spec = Some(Raw::new(tree, view));
-    let container = kubernetes::container(tree, view, "main", &pod);
+    let mut container = kubernetes::container(tree, view, "main", &pod);
+    if !view.get("resources").is_some() {
+        kubernetes::resources(&mut container, top.get("resources"));
+    }
     pod.gpus = container.gpus.clone();
     pod.containers.push(container);
     let mut out = Workload::blank(view.place());

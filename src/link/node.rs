@@ -134,6 +134,14 @@ fn from_selectors(node: &mut Node, pod: &Pod) {
             | "k8s.amazonaws.com/accelerator"
             | "gpu.nvidia.com/class"
             | "gpu.nvidia.com/model" => node.gpu = catalog::gpu(text).map(|row| gpu_facts(row, value.span)),
+            // A label of one's own that names a GPU.
+            _ if ["accelerator", "gpu-type", "gpu_type", "gpu-name", "gpu-model"]
+                .iter()
+                .any(|word| key.contains(word))
+                && node.gpu.is_none() =>
+            {
+                node.gpu = catalog::gpu(text).map(|row| gpu_facts(row, value.span));
+            }
             _ => {}
         }
         let platform = if key.starts_with("cloud.google.com/") {

@@ -262,6 +262,7 @@ fn of_build(build: &Build, files: &[Arc<PackageFile>], sources: &Sources) -> Sof
         system_package(&mut out, name, package.span);
     }
     let listed = build.package_files.iter().flat_map(|f| resolve(f, build, files, sources));
+    let listed = listed.chain(project_file(build, files));
     let listed: Vec<Package> = listed.flat_map(|f| f.packages.clone()).collect();
     let python = out.python.get().cloned();
     for package in build.packages.iter().chain(&listed) {
@@ -294,6 +295,19 @@ fn system_package(out: &mut Software, name: &str, span: Span) {
         out.python = Fact::value(python, span);
         out.externally_managed = Fact::value(false, span);
     }
+}
+
+/// The pyproject.toml beside the Dockerfile, when the project itself is installed.
+fn project_file(build: &Build, files: &[Arc<PackageFile>]) -> Option<Arc<PackageFile>> {
+    let installs = build.instructions.iter().filter_map(|i| i.text.get()).any(|text| {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let project = words.contains(&".") || words.iter().any(|w| w.starts_with(".["));
+        matches!(words.as_slice(), ["uv" | "pixi", "sync" | "install", ..] | ["poetry" | "pdm", "install", ..])
+            || project && words.contains(&"install")
+    });
+    let here = directory(build.path.get()?);
+    let wanted = joined(here, "pyproject.toml");
+    files.iter().find(|f| installs && f.path.get().is_some_and(|p| *p == wanted)).cloned()
 }
 
 /// The files that an install command names: the same name, nearest to the Dockerfile.

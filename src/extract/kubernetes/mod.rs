@@ -7,8 +7,7 @@ mod pods;
 mod releases;
 mod workloads;
 
-pub use containers::environment;
-pub use containers::{container, looks_like_container};
+pub use containers::{container, environment, looks_like_container, resources};
 pub use pods::{labels, scheduling};
 
 use crate::facts::{Facts, Object};
