@@ -34,6 +34,8 @@ const KEYS: &[(&str, &[&str])] = &[
     ("models", &["hf_id"]),
     ("ngc", &["month"]),
     ("node_images", &["platform", "image"]),
+    ("image_flaws", &["repository", "tag"]),
+    ("package_traits", &["package", "versions", "trait"]),
     ("package_pins", &["package", "versions", "requires"]),
     ("platforms", &["platform", "version", "variant", "kubernetes"]),
     ("python_support", &["package", "versions"]),

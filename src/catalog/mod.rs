@@ -9,8 +9,8 @@
 //! | machines | [`instance`], [`instance_gpu`], [`nearest_instance`], [`is_instance_like`], [`attachable_counts`], [`cloud_run_minimum`] |
 //! | platforms | [`platform_driver`], [`platform_toolkit`], [`eks_ami_driver`], [`node_image_driver`] |
 //! | CUDA and drivers | [`min_driver`], [`native_driver`], [`native_cuda`], [`branch`], [`image_accepts_driver`], [`sm_supported`], [`first_cuda`], [`last_cuda`], [`cuda_exists`], [`cuda_image_exists`], [`newest_host_gcc`] |
-//! | images | [`image`], [`image_family`] |
-//! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`] |
+//! | images | [`image`], [`image_family`], [`image_flaw`] |
+//! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`], [`package_traits`] |
 //! | systems | [`base_os`] |
 //! | servers | [`server`], [`launch_flags`], [`feature_needs`], [`model_supported_since`], [`engine_default`] |
 //! | the rest | [`accelerator`], [`advisories`], [`api_removed_in`], [`tls_policy_minimum`], [`model_parameters`], [`within`] |
@@ -33,7 +33,7 @@ pub use gpus::{
     Architecture, Coverage, Gpu, MigProfile, architecture, coverage, gke_accelerators, gpu, gpus, mig_instances,
     mig_profile, mig_profiles, nearest_gke_accelerator, product_known,
 };
-pub use images::{ImageInfo, Unrecognised, image, image_family};
+pub use images::{ImageInfo, Unrecognised, image, image_family, image_flaw};
 pub use machines::{
     Instance, attachable_counts, cloud_run_minimum, eks_ami_driver, instance, instance_family_gpu, instance_gpu,
     is_instance_like, nearest_instance, node_image_driver, platform_driver, platform_toolkit,
@@ -45,6 +45,7 @@ pub use servers::{
 };
 pub use software::{
     BaseOs, Build, RuntimeNeeds, base_os, conflicting_packages, framework_build, gpu_package, newest_python,
-    newest_release, package_requirement, runtime_needs, toolkit_range, torch_variant_exists, wheel_glibc,
+    newest_release, package_requirement, package_traits, runtime_needs, toolkit_range, torch_variant_exists,
+    wheel_glibc,
 };
 pub use table::within;

@@ -163,6 +163,16 @@ pub fn gpu_package(package: &str, version: Option<&Version>, extras: &[&str]) ->
     (!row.words("extras").any(|extra| extras.contains(&extra))).then(|| row.text("gpu_package"))
 }
 
+static TRAITS: Table = Table::new(include_str!("../../rules/catalog/package_traits.csv"));
+
+/// What is particular about a package: removed, builds-against-torch, needs-nvcc, needs-compiler,
+/// needs-cuda-libraries. Rows with a range of releases hold for a release that is known to be in it.
+pub fn package_traits(package: &str, version: Option<&Version>) -> Vec<&'static str> {
+    let rows = TRAITS.rows().filter(|r| r.text("package") == package);
+    let held = rows.filter(|r| r.text("versions").is_empty() || version.is_some_and(|v| r.holds(v)));
+    held.map(|r| r.text("trait")).collect()
+}
+
 /// A release of a Linux distribution.
 #[derive(Debug, Clone)]
 pub struct BaseOs {

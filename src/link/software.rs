@@ -17,6 +17,8 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
         Arc::make_mut(build).software = Some(software);
     }
     let (builds, images) = (facts.builds.clone(), std::mem::take(&mut facts.images));
+    let lists: Vec<Arc<PackageFile>> = facts.builds.iter().filter_map(|b| list_of(b)).collect();
+    facts.package_files.extend(lists);
     for workload in &mut facts.workloads {
         let from = workload.span.source;
         let context = workload.object.as_ref().map(|o| o.view().get("build"));
@@ -53,6 +55,16 @@ fn declared<'i>(image: &Image, images: &'i [(String, Fact<String>)]) -> Option<&
 fn of_declared(file: &Fact<String>, sources: &Sources, builds: &[Arc<Build>]) -> Option<Arc<Build>> {
     let wanted = joined(directory(&sources.get(file.span.source).path), file.get()?);
     builds.iter().find(|b| is_final(b) && b.path.get().is_some_and(|p| *p == wanted)).cloned()
+}
+
+/// What the Python of a stage has, as a list of packages like those of files.
+fn list_of(build: &Build) -> Option<Arc<PackageFile>> {
+    let from_index = |p: &&Package| matches!(p.manager.get().map(String::as_str), Some("pip" | "uv" | "image"));
+    let mut list = PackageFile::blank(build.span);
+    list.path = build.path.clone();
+    list.kind = Fact::value("dockerfile".to_owned(), build.span);
+    list.packages = build.software.as_ref()?.packages.values().filter(from_index).cloned().collect();
+    (!list.packages.is_empty()).then(|| Arc::new(list))
 }
 
 fn directory(path: &str) -> &str {

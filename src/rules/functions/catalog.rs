@@ -106,6 +106,59 @@ functions! {
         }).collect::<Vec<_>>();
         list(listed.into_iter().map(|v| Value { data: Data::Version(Cow::Owned(v)), span: a[0].span }))
     };
+    "runtime_cuda" (param("package", str_type), param("version", version_type)) -> Output::Type(version_type), true, "The CUDA whose libraries a package loads from the system; null when it brings its own.", |a, _| {
+        of_version(runtime_needs(a).and_then(|n| n.cuda))
+    };
+    "runtime_cudnn" (param("package", str_type), param("version", version_type)) -> Output::Type(version_type), true, "The cuDNN that a package loads from the system; null when it needs none.", |a, _| {
+        of_version(runtime_needs(a).and_then(|n| n.cudnn))
+    };
+    "package_requirement" (param("package", str_type), param("version", version_type), param("other", str_type)) -> Output::Type(str_type), false, "The range of another package that a release goes with; null when the catalog has none.", |a, _| {
+        let found = (|| catalog::package_requirement(&text(&a[0])?, version(&a[1])?.as_ref(), &text(&a[2])?))();
+        found.map_or(Value::of(Data::Null), |(range, _)| string(range, &a[0]))
+    };
+    "within" (param("version", version_type), param("range", str_type)) -> Output::Type(bool_type), false, "Whether a version lies in a range: `>=2,<3`, `==2.1.*`.", |a, _| {
+        let inside = version(&a[0]).zip(text(&a[1])).is_some_and(|(v, range)| catalog::within(&v, &range));
+        Value::of(Data::Bool(inside))
+    };
+    "wheel_glibc" (param("package", str_type), param("version", version_type)) -> Output::Type(version_type), false, "The oldest glibc that the wheels of a release install on; null when the catalog has no row.", |a, _| {
+        of_version((|| catalog::wheel_glibc(&text(&a[0])?, version(&a[1])?.as_ref()))())
+    };
+    "newest_python" (param("package", str_type), param("version", version_type)) -> Output::Type(version_type), false, "The newest Python that a release has wheels for; null when the catalog has no row.", |a, _| {
+        of_version((|| catalog::newest_python(&text(&a[0])?, version(&a[1])?.as_ref()))())
+    };
+    "conflicting_packages" (param("package", str_type)) -> Output::Type(strings_type), false, "Packages that must not be installed together with this one.", |a, _| {
+        let others = text(&a[0]).map(|p| catalog::conflicting_packages(&p)).unwrap_or_default();
+        list(others.into_iter().map(|p| string(p.to_owned(), &a[0])))
+    };
+    "gpu_package" (param("package", str_type), param("version", version_type), param("extras", str_type)) -> Output::Type(str_type), true, "What to install instead of a package that has no GPU code with these extras; null when it has.", |a, _| {
+        let extras = text(&a[2]).unwrap_or_default();
+        let extras: Vec<&str> = extras.split(',').filter(|e| !e.is_empty()).collect();
+        let found = text(&a[0]).and_then(|p| catalog::gpu_package(&p, version(&a[1]).as_deref(), &extras));
+        found.map_or(Value::of(Data::Null), |p| string(p.to_owned(), &a[0]))
+    };
+    "torch_variant_exists" (param("version", version_type), param("variant", str_type)) -> Output::Type(bool_type), false, "Whether the PyTorch index has a release for a CUDA variant; null when the catalog does not reach it.", |a, _| {
+        let found = (|| catalog::torch_variant_exists(version(&a[0])?.as_ref(), &text(&a[1])?))();
+        found.map_or(Value::of(Data::Null), |b| Value::of(Data::Bool(b)))
+    };
+    "newest_host_gcc" (param("cuda", version_type)) -> Output::Type(int_type), false, "The newest GCC that nvcc of a CUDA release accepts; null when the catalog has no row.", |a, _| {
+        let found = version(&a[0]).and_then(|v| catalog::newest_host_gcc(&v));
+        found.map_or(Value::of(Data::Null), |n| Value::of(Data::Int(n as i64)))
+    };
+    "model_supported_since" (param("engine", str_type), param("model", str_type)) -> Output::Type(version_type), false, "The release of an engine that first serves a model; null when the catalog has no row.", |a, _| {
+        of_version((|| catalog::model_supported_since(&text(&a[0])?, &text(&a[1])?))())
+    };
+    "package_traits" (param("package", str_type), param("version", version_type)) -> Output::Type(strings_type), true, "What is particular about a package: removed, builds-against-torch, needs-nvcc, needs-compiler, needs-cuda-libraries.", |a, _| {
+        let found = text(&a[0]).map(|p| catalog::package_traits(&p, version(&a[1]).as_deref())).unwrap_or_default();
+        list(found.into_iter().map(|t| string(t.to_owned(), &a[0])))
+    };
+    "image_flaw" (param("repository", str_type), param("tag", str_type)) -> Output::Type(str_type), true, "What is known to be broken in an image, or why its tag does not exist; null when nothing is known.", |a, _| {
+        let found = text(&a[0]).and_then(|r| catalog::image_flaw(&r, text(&a[1]).as_deref().unwrap_or("")));
+        found.map_or(Value::of(Data::Null), |f| string(f.to_owned(), &a[1]))
+    };
+    "instance_arch" (param("type", str_type)) -> Output::Type(str_type), false, "CPU architecture of a machine type, where the catalog tells.", |a, _| {
+        let found = text(&a[0]).and_then(|t| catalog::instance(&t)).and_then(|i| i.arch());
+        found.map_or_else(|| not_in_catalog(&a[0]), |f| string(f.to_owned(), &a[0]))
+    };
     "resource_names" (param("containers", dyn_type)) -> Output::Type(strings_type), true, "Names of every resource that containers request or limit.", |a, _| {
         let mut names: Vec<Value<'_>> = Vec::new();
         for container in elements(&a[0]) {
@@ -119,6 +172,10 @@ functions! {
         }
         list(names)
     };
+}
+
+fn runtime_needs(a: &[Value<'_>]) -> Option<catalog::RuntimeNeeds> {
+    catalog::runtime_needs(&text(&a[0])?, version(&a[1]).as_deref())
 }
 
 fn of_version<'a>(found: Option<Version>) -> Value<'a> {
