@@ -44,8 +44,10 @@ const TOOL_DIRECTORIES: &[&str] = &[
 /// How to look for files.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where paths as shown and patterns are relative to.
+    /// Where paths as shown are relative to.
     pub cwd: PathBuf,
+    /// Where the patterns of `exclude` are relative to: the directory of the file that states them.
+    pub base: PathBuf,
     /// Files and directories to leave out, in the syntax of `.gitignore`.
     pub exclude: Vec<String>,
     /// Whether `exclude` also holds for files named on the command line, as pre-commit hooks need.
@@ -57,7 +59,8 @@ pub struct Options {
 impl Options {
     /// Nothing excluded but what ignore files say.
     pub fn new(cwd: impl Into<PathBuf>) -> Self {
-        Self { cwd: cwd.into(), exclude: vec![], force_exclude: false, no_ignore: false }
+        let cwd = cwd.into();
+        Self { base: cwd.clone(), cwd, exclude: vec![], force_exclude: false, no_ignore: false }
     }
 }
 
@@ -277,7 +280,7 @@ struct Exclude(Gitignore);
 impl Exclude {
     fn new(options: &Options) -> Result<Self, BadPattern> {
         let bad = |pattern: &str, why: &dyn fmt::Display| BadPattern { pattern: pattern.into(), why: why.to_string() };
-        let mut patterns = GitignoreBuilder::new(&options.cwd);
+        let mut patterns = GitignoreBuilder::new(&options.base);
         for pattern in &options.exclude {
             patterns.add_line(None, pattern).map_err(|error| bad(pattern, &error))?;
         }

@@ -163,6 +163,22 @@ fn the_configuration_is_found_upwards_from_the_target() {
 }
 
 #[test]
+fn excluded_paths_start_from_the_configuration() {
+    let config = "exclude: [/a/generated/]\n";
+    let files = [("a/generated/pod.yaml", GUILTY), ("a/pod.yaml", GUILTY), (".gpulint.yaml", config)];
+    let root = directory(&files);
+    for (from, arguments, seen) in [
+        (".", &["check"][..], 1),
+        ("a", &["check"], 1),
+        ("a", &["check", "generated/pod.yaml"], 1),
+        ("a", &["check", "--force-exclude", "generated/pod.yaml"], 0),
+    ] {
+        let output = gpulint(&root.path().join(from), &[arguments, &["--format", "json"]].concat());
+        assert_eq!(json(&output)["files"]["seen"], seen, "{from} {arguments:?}");
+    }
+}
+
+#[test]
 fn a_misspelt_rule_on_the_command_line_gets_a_hint() {
     let root = directory(&[("pod.yaml", GUILTY)]);
     let told = err(&gpulint(root.path(), &["check", "--select", "gpu-limit-mising"]));

@@ -75,6 +75,7 @@ pub fn run(check: &Check) -> Result<u8, String> {
     let setup = Setup::load(check)?;
     let mut options = Options::new(cwd());
     options.exclude = setup.config.exclude.iter().map(|word| word.text.clone()).collect();
+    options.base = setup.base.clone();
     options.force_exclude = check.force_exclude;
     options.no_ignore = check.no_ignore;
     let files =

@@ -17,6 +17,8 @@ pub struct Setup {
     pub rules: Ruleset,
     /// The configuration; its places are of a run that holds nothing else.
     pub config: Config,
+    /// The directory that paths of the configuration start from.
+    pub base: PathBuf,
     /// Path and text of the configuration, if there is one.
     file: Option<(String, String)>,
 }
@@ -62,7 +64,7 @@ impl Setup {
         for directory in packs {
             faults.add_pack(&mut rules, directory)?;
         }
-        let (mut config, mut file) = (Config::default(), None);
+        let (mut config, mut file, mut base) = (Config::default(), None, cwd());
         if let Some(path) = found {
             let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
             let id = faults.source(&path, &text);
@@ -72,10 +74,11 @@ impl Setup {
                 faults.add_pack(&mut rules, &path.with_file_name("").join(&pack.text))?;
             }
             faults.extend(read.apply(&mut rules));
+            base = base.join(path.with_file_name(""));
             (config, file) = (read, Some((shown(&path), text)));
         }
         faults.none("the configuration")?;
-        Ok(Self { rules, config, file })
+        Ok(Self { rules, config, base, file })
     }
 
     /// The configuration with places in the source after `inputs` others, and that source.
