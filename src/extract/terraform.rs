@@ -9,22 +9,29 @@ use crate::version::Version;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// The files of one directory, and those of them that give values by name.
+#[derive(Default)]
+struct Module {
+    files: Vec<Hcl>,
+    values: Vec<(String, Hcl)>,
+}
+
 /// Reads the modules of a run: every directory with Terraform files is one.
 pub fn modules(files: Vec<ModuleFile>, facts: &mut Facts) {
-    let mut directories: BTreeMap<String, (Vec<Hcl>, Vec<(String, Hcl)>)> = BTreeMap::new();
+    let mut directories: BTreeMap<String, Module> = BTreeMap::new();
     for file in files {
         let (directory, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
         let module = directories.entry(directory.to_owned()).or_default();
         match file.values {
             // Only these are read without being named on Terraform's command line.
             true if name == "terraform.tfvars" || name.ends_with(".auto.tfvars") => {
-                module.1.push((name.to_owned(), file.hcl))
+                module.values.push((name.to_owned(), file.hcl));
             }
             true => {}
-            false => module.0.push(file.hcl),
+            false => module.files.push(file.hcl),
         }
     }
-    for (_, (files, mut values)) in directories {
+    for (_, Module { files, mut values }) in directories {
         values.sort_by_key(|(name, _)| (name != "terraform.tfvars", name.clone()));
         let values: Vec<Hcl> = values.into_iter().map(|(_, hcl)| hcl).collect();
         for block in hcl::evaluate(&files, &values) {

@@ -191,11 +191,11 @@ pub fn of_image(image: &Image) -> Software {
             complete(&mut package, None);
             out.packages.insert(name.to_owned(), package);
         }
-        if let Some(build) = info.build.filter(|b| !b.sm.is_empty()) {
-            if let Some(package) = out.packages.get_mut(build.package) {
-                package.sm = Fact::value(build.sm.to_owned(), place);
-                package.min_compute_capability = Fact::from_option(build.min_compute_capability, place);
-            }
+        if let Some(build) = info.build.filter(|b| !b.sm.is_empty())
+            && let Some(package) = out.packages.get_mut(build.package)
+        {
+            package.sm = Fact::value(build.sm.to_owned(), place);
+            package.min_compute_capability = Fact::from_option(build.min_compute_capability, place);
         }
     } else if let Some((os, version)) = distribution(&name, tag) {
         out.os = Fact::value(os, place);
