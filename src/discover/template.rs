@@ -16,6 +16,8 @@ pub enum Template {
     Jinja,
     /// Terraform's `%{ … }` directives.
     Terraform,
+    /// `${…}` where only its value would be YAML: envsubst, `templatefile`.
+    Variables,
 }
 
 impl fmt::Display for Template {
@@ -25,6 +27,7 @@ impl fmt::Display for Template {
             Template::Go => "Go",
             Template::Jinja => "Jinja",
             Template::Terraform => "Terraform",
+            Template::Variables => "variable",
         })
     }
 }
@@ -41,7 +44,7 @@ fn has_sign(text: &str) -> bool {
 
 /// The language that has to be run before the text is what its name says.
 pub(super) fn detect(file: &Found, text: &str) -> Option<Template> {
-    if !has_sign(text) {
+    if !has_sign(text) && !text.contains("${") {
         return None;
     }
     let name = file.path.to_ascii_lowercase();
@@ -56,6 +59,8 @@ pub(super) fn detect(file: &Found, text: &str) -> Option<Template> {
             Template::Helm
         } else if text.contains("{%") || [".j2", ".jinja", ".jinja2"].iter().any(|suffix| name.ends_with(suffix)) {
             Template::Jinja
+        } else if !has_sign(text) {
+            Template::Variables
         } else if !text.contains("{{") {
             Template::Terraform
         } else {
@@ -92,13 +97,16 @@ fn breaks_yaml(text: &str) -> bool {
             continue;
         }
         let (value, indent) = value_of(content, indent);
+        if splits_value(content.trim_start_matches("- ")) || splits_value(value) {
+            return true;
+        }
         match value.chars().next() {
             Some('#') | None => {}
             Some('|' | '>') => block = Some(indent),
             Some(open @ ('"' | '\'')) => match after_quote(&value[1..], open) {
                 Some(rest) if rest.trim_start().starts_with('#') => {}
                 Some(rest) if !may_follow_scalar(rest.trim_start()) && has_sign(line) => return true,
-                Some(rest) if has_sign_outside_quotes(rest) => return true,
+                Some(rest) if outside_quotes(rest, has_sign) => return true,
                 Some(_) => {}
                 None => quote = Some(open),
             },
@@ -107,7 +115,7 @@ fn breaks_yaml(text: &str) -> bool {
                     return true;
                 }
             }
-            Some('[' | '{') if has_sign_outside_quotes(value) => return true,
+            Some('[' | '{') if outside_quotes(value, |t| has_sign(t) || t.contains("${")) => return true,
             Some(_) => {}
         }
     }
@@ -179,11 +187,16 @@ fn may_follow_scalar(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with([',', ']', '}', ':'])
 }
 
-fn has_sign_outside_quotes(text: &str) -> bool {
+/// `${a ? "x" : "y"}`: the colon makes a plain scalar a key.
+fn splits_value(value: &str) -> bool {
+    value.strip_prefix("${").and_then(|v| v.split_once('}')).is_some_and(|(inner, _)| inner.contains(": "))
+}
+
+fn outside_quotes(text: &str, holds: impl Fn(&str) -> bool) -> bool {
     let mut rest = text;
     loop {
-        let Some(at) = rest.find(['"', '\'']) else { return has_sign(rest) };
-        if has_sign(&rest[..at]) {
+        let Some(at) = rest.find(['"', '\'']) else { return holds(rest) };
+        if holds(&rest[..at]) {
             return true;
         }
         let open = if rest[at..].starts_with('"') { '"' } else { '\'' };
@@ -201,6 +214,18 @@ mod tests {
     fn of(path: &str, text: &str) -> Option<Template> {
         let kind = super::super::kind_of(path).expect("a kind");
         detect(&Found { path: path.into(), disk: path.into(), kind, in_chart: path.contains("templates/") }, text)
+    }
+
+    #[test]
+    fn variables_where_only_their_value_is_yaml_make_a_template() {
+        for text in
+            ["zones: [${A},${B}]", "labels: { app: ${NAME} }", "- ${v6 ? \"IPv6\" : \"IPv4\"}", "ip: ${v6 ? 6 : 4}"]
+        {
+            assert_eq!(of("a.yaml", text), Some(Template::Variables), "{text}");
+        }
+        for text in ["name: ${NAME}-api", "labels: { app: \"${NAME}\" }", "run: |\n  [ ${A} ]", "a: ${B:-c}"] {
+            assert_eq!(of("a.yaml", text), None, "{text}");
+        }
     }
 
     #[test]

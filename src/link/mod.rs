@@ -1,6 +1,7 @@
 //! Joins: which workload runs on which pool, is scaled by what, exposed by what, built from which Dockerfile.
 //! Knows facts and the catalog; knows neither formats nor rules.
 
+mod collection;
 mod driver;
 mod node;
 mod objects;
@@ -30,12 +31,19 @@ fn same_namespace(a: &Fact<String>, b: &Fact<String>) -> bool {
 
 /// The candidates that share the longest directory prefix with the file at hand.
 fn nearest<T>(sources: &Sources, from: SourceId, candidates: Vec<(SourceId, T)>) -> Vec<T> {
-    let directory = |id: SourceId| {
-        let path = &sources.get(id).path;
-        path.rsplit_once('/').map_or("", |(directory, _)| directory).split('/').collect::<Vec<_>>()
-    };
-    let here = directory(from);
-    let shared = |id: SourceId| here.iter().zip(directory(id)).take_while(|(a, b)| **a == *b).count();
+    let here = directories(sources, from);
+    let shared = |id: SourceId| common(&here, &directories(sources, id));
     let best = candidates.iter().map(|(id, _)| shared(*id)).max().unwrap_or(0);
     candidates.into_iter().filter(|(id, _)| shared(*id) == best).map(|(_, candidate)| candidate).collect()
+}
+
+/// The directories that a file stands in, outermost first.
+fn directories(sources: &Sources, id: SourceId) -> Vec<&str> {
+    let mut parts: Vec<&str> = sources.get(id).path.split('/').collect();
+    parts.pop();
+    parts
+}
+
+fn common(a: &[&str], b: &[&str]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }

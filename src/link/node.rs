@@ -1,12 +1,13 @@
 //! The node that a pod lands on: the pools that its selectors allow, and what all of them agree on.
 
+use super::collection::Layout;
 use super::driver::{self, DriverSource};
 use super::nearest;
 use super::pools::{gpu_facts, most_gpus};
 use crate::catalog;
 use crate::facts::{Cluster, Facts, Gpu, Node, NodePool, Pod};
 use crate::known::{Fact, Known, Why};
-use crate::source::Sources;
+use crate::source::{SourceId, Sources};
 use crate::version::Version;
 use std::sync::Arc;
 
@@ -14,17 +15,21 @@ use std::sync::Arc;
 pub fn link(facts: &mut Facts, sources: &Sources) {
     let drivers = driver::sources(facts);
     let (pools, clusters) = (facts.pools.clone(), facts.clusters.clone());
+    let layout = Layout::of(facts, sources);
     for workload in &mut facts.workloads {
         let from = workload.span.source;
+        let here = |file: SourceId| layout.may_hold(file, from);
         for pod in &mut workload.pods {
-            let possible = pools.iter().filter(|pool| admits(pool, pod));
+            let possible = pools.iter().filter(|p| here(p.span.source) && admits(p, pod));
             pod.pools = nearest(sources, from, possible.map(|p| (p.span.source, Arc::clone(p))).collect());
             let mut node = pod.node.take().unwrap_or_else(|| Node::blank(pod.span));
             from_selectors(&mut node, pod);
             from_pools(&mut node, &pod.pools);
-            let near = nearest(sources, from, clusters.iter().map(|c| (c.span.source, Arc::clone(c))).collect());
+            let near = clusters.iter().filter(|c| here(c.span.source)).map(|c| (c.span.source, Arc::clone(c)));
+            let near = nearest(sources, from, near.collect());
             from_clusters(&mut node, &near);
-            let near = nearest(sources, from, drivers.iter().map(|d| (d.file, d.clone())).collect());
+            let near = drivers.iter().filter(|d| here(d.file)).map(|d| (d.file, d.clone()));
+            let near = nearest(sources, from, near.collect());
             from_drivers(&mut node, &near);
             from_catalog(&mut node);
             if pod.spot.is_absent() {
@@ -43,7 +48,7 @@ fn admits(pool: &NodePool, pod: &Pod) -> bool {
     if wants_gpu && !has_gpu && !pool.instance_types.iter().all(|t| t.get().is_none()) {
         return false;
     }
-    if !wants_gpu && !selects {
+    if !wants_gpu && !selects || !makes(pool, pod) {
         return false;
     }
     let by_selector = pod.node_selector.iter().all(|(key, value)| match value.get() {
@@ -58,6 +63,13 @@ fn admits(pool: &NodePool, pod: &Pod) -> bool {
         _ => true,
     });
     by_selector && by_affinity
+}
+
+/// Whether the pool's accelerators can be of the vendor whose resource the pod asks for.
+fn makes(pool: &NodePool, pod: &Pod) -> bool {
+    let vendor = pool.gpu.as_ref().and_then(|gpu| gpu.vendor.get());
+    let mut asked = pod.containers.iter().filter_map(|c| catalog::accelerator(c.gpu_resource.get()?));
+    vendor.is_none_or(|vendor| asked.all(|accelerator| accelerator.vendor == vendor))
 }
 
 /// Whether the pool's nodes may carry the label with one of the values, by what is stated or implied.

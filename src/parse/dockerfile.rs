@@ -88,7 +88,8 @@ pub fn parse(source: SourceId, text: &str) -> Dockerfile {
     let mut lines = lines::Lines::new(source, text);
     let mut file =
         Dockerfile { instructions: Vec::new(), comments: Vec::new(), problems: Vec::new(), escape: lines.directives() };
-    // The lines of a heredoc that has no end are no instructions: one problem says it all.
+    // The lines of a heredoc that has no end, and those after an unknown one, are no instructions: one problem
+    // says it all.
     let mut astray = false;
     while let Some(logical) = lines.logical() {
         let (mut instruction, mut end) = Instruction::of(&logical, file.escape);
@@ -98,6 +99,7 @@ pub fn parse(source: SourceId, text: &str) -> Dockerfile {
         if !known && !astray && !template {
             let message = format!("unknown instruction `{}`", lines.slice(instruction.keyword_span));
             file.problems.push(Problem { span: instruction.keyword_span, message });
+            astray = true;
         }
         for marker in instruction.heredoc_markers() {
             match lines.heredoc(&marker) {

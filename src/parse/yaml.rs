@@ -6,6 +6,7 @@ use super::{Builder, Dialect, Entry, Node, NodeId, NodeKind, Problem, Tree};
 use crate::known::Why;
 use crate::source::{Piece, SourceId, Span, Traced};
 use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, StructureStyle, Tag};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Deepest nesting that is read; deeper text is a problem, not a stack overflow.
@@ -22,7 +23,8 @@ pub fn parse(source: SourceId, text: &str, dialect: Dialect) -> Tree {
     options.simple_key_max_lookahead = 1 << 20;
     options.flow_nesting_limit = NESTING_LIMIT;
     options.block_nesting_limit = NESTING_LIMIT;
-    let mut parser = Parser::new_from_str_with_options(text, options);
+    let readable = readable(text, dialect);
+    let mut parser = Parser::new_from_str_with_options(&readable, options);
     loop {
         match parser.next() {
             None | Some(Ok((Event::StreamEnd, _))) => break,
@@ -38,6 +40,16 @@ pub fn parse(source: SourceId, text: &str, dialect: Dialect) -> Tree {
         }
     }
     reader.builder.finish()
+}
+
+/// JSON allows the control characters from U+007F to U+009F in strings, YAML does not: stand-ins of the same length
+/// keep every span.
+fn readable(text: &str, dialect: Dialect) -> Cow<'_, str> {
+    let c1 = |c: char| ('\u{80}'..='\u{9f}').contains(&c);
+    if dialect != Dialect::Typed || !text.contains(|c| c1(c) || c == '\u{7f}') {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.replace(c1, "\u{b7}").replace('\u{7f}', "?"))
 }
 
 /// Reads YAML inside another text (a heredoc, a block scalar): spans lead to where that text stands.
