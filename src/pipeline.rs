@@ -125,7 +125,27 @@ fn read_file(id: SourceId, input: &Input) -> Read {
             out.module = file.module;
         }
     }
+    shorten(id, &mut out.problems);
     out
+}
+
+/// A file that is something else than its name says has a problem on every line: the first few tell it.
+fn shorten(id: SourceId, problems: &mut Vec<(Problem, Trouble)>) {
+    const MOST: usize = 5;
+    let syntax = problems.iter().filter(|(_, trouble)| *trouble == Trouble::Syntax).count();
+    if syntax > MOST {
+        let mut kept = 0;
+        problems.retain(|(_, trouble)| {
+            *trouble != Trouble::Syntax || {
+                kept += 1;
+                kept <= MOST
+            }
+        });
+        let span = problems.iter().rfind(|(_, t)| *t == Trouble::Syntax).map_or(Span::new(id, 0..0), |(p, _)| p.span);
+        if let Some((last, _)) = problems.iter_mut().rfind(|(p, _)| p.span == span) {
+            last.message.push_str(&format!(" (and {} more problems in this file)", syntax - MOST));
+        }
+    }
 }
 
 fn problem_finding(problem: Problem, trouble: Trouble) -> Finding {
