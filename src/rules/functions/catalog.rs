@@ -155,6 +155,10 @@ functions! {
         let found = text(&a[0]).and_then(|r| catalog::image_flaw(&r, text(&a[1]).as_deref().unwrap_or("")));
         found.map_or(Value::of(Data::Null), |f| string(f.to_owned(), &a[1]))
     };
+    "image_accelerator" (param("repository", str_type), param("tag", str_type)) -> Output::Type(str_type), true, "What an image's code runs on: nvidia, amd, cpu; null when the catalog does not tell.", |a, _| {
+        let found = (|| catalog::image(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or("latest")).ok()?.accelerator)();
+        found.map_or(Value::of(Data::Null), |f| string(f.to_owned(), &a[0]))
+    };
     "instance_arch" (param("type", str_type)) -> Output::Type(str_type), false, "CPU architecture of a machine type, where the catalog tells.", |a, _| {
         let found = text(&a[0]).and_then(|t| catalog::instance(&t)).and_then(|i| i.arch());
         found.map_or_else(|| not_in_catalog(&a[0]), |f| string(f.to_owned(), &a[0]))
