@@ -67,11 +67,12 @@ pub enum Unrecognised {
 
 static FLAWS: Table = Table::new(include_str!("../../rules/catalog/image_flaws.csv"));
 
-/// Why a tag does not exist or what is broken in its image; no tag is written as `latest`.
+/// Why a tag does not exist or what is broken in its image; no tag is written as `latest`. A mirror may keep what the
+/// registry removed, so the repository is compared with its host.
 pub fn image_flaw(repository: &str, tag: &str) -> Option<&'static str> {
     let tag = if tag.is_empty() { "latest" } else { tag };
     let matches = |pattern: &str| Regex::new(pattern).is_ok_and(|p| p.is_match(tag));
-    FLAWS.rows().find(|r| names(r.text("repository"), repository) && matches(r.text("tag"))).map(|r| r.text("flaw"))
+    FLAWS.rows().find(|r| r.text("repository") == repository && matches(r.text("tag"))).map(|r| r.text("flaw"))
 }
 
 struct Family {
