@@ -10,6 +10,8 @@ pub mod launch;
 pub mod machines;
 pub mod package_tables;
 pub mod requirements;
+pub mod skypilot;
+pub mod slurm;
 pub mod terraform;
 pub mod values;
 
@@ -29,6 +31,8 @@ pub fn documents(tree: &Arc<Tree>, path: &str, facts: &mut Facts) {
 fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     if kubernetes::is_object(root) {
         kubernetes::document(tree, root, facts);
+    } else if skypilot::is_task(root) {
+        skypilot::read(tree, root, facts);
     } else if compose::is_project(root, path) {
         compose::project(tree, root, facts);
     } else if package_tables::is_conda(root) {
@@ -75,6 +79,7 @@ pub fn text(id: SourceId, path: &str, text: &str, kind: Kind, facts: &mut Facts)
             facts.package_files.extend(package_tables::toml_file(&tree, path).map(Arc::new));
             TextFile { problems: tree.problems, comments: tree.comments, module: None }
         }
+        Kind::Shell => TextFile { comments: slurm::read(id, path, text, facts), ..TextFile::default() },
         Kind::Requirements => requirements::read(id, path, text, facts),
         _ => TextFile::default(),
     }

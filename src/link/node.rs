@@ -23,6 +23,9 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
             let possible = pools.iter().filter(|p| here(p.span.source) && admits(p, pod));
             pod.pools = nearest(sources, from, possible.map(|p| (p.span.source, Arc::clone(p))).collect());
             let mut node = pod.node.take().unwrap_or_else(|| Node::blank(pod.span));
+            // Formats that name a card themselves name it as people do.
+            let named = node.gpu.take().and_then(|gpu| Some((catalog::gpu(gpu.id.get()?)?, gpu.id.span)));
+            node.gpu = named.map(|(row, span)| gpu_facts(row, span));
             from_selectors(&mut node, pod);
             from_pools(&mut node, &pod.pools);
             let near = clusters.iter().filter(|c| here(c.span.source)).map(|c| (c.span.source, Arc::clone(c)));

@@ -1,0 +1,166 @@
+//! Slurm batch scripts: `#SBATCH` lines as the resources, the script as what they launch. Knows sbatch's options.
+
+use super::{intent, launch};
+use crate::catalog;
+use crate::facts::{Container, Facts, Gpu, Node, Pod, Workload};
+use crate::known::{Fact, Known, Why};
+use crate::parse::placeholder;
+use crate::parse::shell;
+use crate::source::{SourceId, Span, Traced};
+use std::collections::BTreeMap;
+
+/// Reads a script; one without `#SBATCH` lines is no job.
+pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> Vec<Span> {
+    let whole = Traced::verbatim(text, Span::new(id, 0..text.len()), 0);
+    let (options, comments) = directives(id, text);
+    let Some(first) = options.values().map(|f| f.span).min() else { return comments };
+    let script = shell::parse(&whole);
+    let mut container = Container::blank(first);
+    container.name = Fact::value("script".to_owned(), first);
+    container.role = Fact::value("main".to_owned(), first);
+    container.launch = launch::of_script(&script, &BTreeMap::new());
+    // The shell of the node has the memory of the node.
+    container.shm = Fact::value("host".to_owned(), first);
+    let get = |names: &[&str]| names.iter().find_map(|n| options.get(*n).cloned());
+    let nodes = get(&["nodes", "N"]).map_or(Fact::absent(first), number).or_default(1);
+    let gpus = gpus(&options, first);
+    container.gpus = gpus.clone();
+    container.gpu_vendor =
+        if gpus.is_absent() { Fact::absent(first) } else { Fact::value("nvidia".to_owned(), gpus.span) };
+    let mut pod = Pod::blank(first);
+    pod.role = Fact::value("main".to_owned(), first);
+    pod.replicas = nodes.clone();
+    pod.gpus = gpus.clone();
+    pod.node = card(&options).map(|(name, span)| {
+        let mut node = Node::blank(span);
+        node.platform = Fact::value("slurm".to_owned(), span);
+        node.gpu = catalog::gpu(&name).map(|row| named(row.id, span));
+        node
+    });
+    pod.containers.push(container);
+    let mut out = Workload::blank(first);
+    out.format = Fact::value("slurm".to_owned(), first);
+    out.kind = Fact::value("sbatch".to_owned(), first);
+    out.name = get(&["job-name", "J"]).unwrap_or_else(|| Fact::value(path.to_owned(), first));
+    out.replicas = Fact::value(1, first);
+    out.group_size = nodes.clone();
+    out.group_gpus = match (nodes.get(), gpus.get()) {
+        (Some(nodes), Some(count)) => Fact::value(nodes.saturating_mul(*count), gpus.span),
+        _ => Fact::unknown(Why::NotStated("the GPUs of a node".into()), first),
+    };
+    out.gpus = out.group_gpus.clone();
+    out.gang = Fact::value(true, first);
+    out.pods.push(pod);
+    out.intent = intent::of(&out);
+    facts.workloads.push(out);
+    comments
+}
+
+/// Options of the `#SBATCH` lines before the first command, and every comment of the script.
+fn directives(id: SourceId, text: &str) -> (BTreeMap<String, Fact<String>>, Vec<Span>) {
+    let (mut options, mut comments) = (BTreeMap::new(), Vec::new());
+    let mut offset = 0;
+    let mut commands = false;
+    for line in text.split_inclusive('\n') {
+        let trimmed = line.trim_end();
+        if trimmed.starts_with('#') {
+            comments.push(Span::new(id, offset..offset + trimmed.len()));
+        } else if !trimmed.trim().is_empty() {
+            commands = true;
+        }
+        // sbatch stops reading at the first command.
+        if let (false, Some(rest)) = (commands, trimmed.strip_prefix("#SBATCH")) {
+            let at = offset + "#SBATCH".len();
+            for word in words(rest) {
+                let start = at + word.0;
+                let body = word.1.trim_start_matches('-');
+                let (name, value) = body.split_once(['=', ' ']).unwrap_or((body, "true"));
+                let value = value.split(" #").next().unwrap_or(value).trim();
+                let from = start + word.1.rfind(value).unwrap_or(0);
+                let span = Span::new(id, from..(from + value.len()).min(text.len()));
+                let fact = match placeholder(value) {
+                    Some(why) => Fact::unknown(why, span),
+                    None => Fact::value(value.trim_matches(['"', '\'']).to_owned(), span),
+                };
+                options.insert(name.to_owned(), fact);
+            }
+        }
+        offset += line.len();
+    }
+    (options, comments)
+}
+
+/// Options of one line with their offsets: `--nodes=2 --gres=gpu:8`, `-N 2`.
+fn words(rest: &str) -> Vec<(usize, &str)> {
+    let mut out = Vec::new();
+    let mut starts: Vec<usize> = rest.match_indices(" -").map(|(i, _)| i + 1).collect();
+    starts.push(rest.len());
+    for pair in starts.windows(2) {
+        out.push((pair[0], rest[pair[0]..pair[1]].trim_end()));
+    }
+    out
+}
+
+fn number(fact: Fact<String>) -> Fact<i64> {
+    fact.and_then(|text| match text.split('-').next().unwrap_or("").parse() {
+        Ok(number) => Known::Value(number),
+        Err(_) => Known::Unknown(Why::Malformed(text.into())),
+    })
+}
+
+/// GPUs of a node: `--gpus-per-node=h100:8`, `--gres=gpu:a100:8`; nothing on clusters that give whole nodes.
+fn gpus(options: &BTreeMap<String, Fact<String>>, place: Span) -> Fact<i64> {
+    let stated = options
+        .get("gpus-per-node")
+        .or_else(|| options.get("gres").filter(|g| g.get().is_none_or(|t| t.starts_with("gpu"))));
+    let Some(stated) = stated else { return Fact::absent(place) };
+    stated.clone().and_then(|text| match text.rsplit(':').next().and_then(|n| n.parse().ok()) {
+        Some(number) => Known::Value(number),
+        None if text == "gpu" => Known::Value(1),
+        None => Known::Unknown(Why::Malformed(text.into())),
+    })
+}
+
+/// A GPU by its id; what the catalog knows of it is joined later.
+fn named(id: &str, span: Span) -> Gpu {
+    let mut gpu = Gpu::blank(span);
+    gpu.id = Fact::value(id.to_owned(), span);
+    gpu
+}
+
+/// The card that an option names.
+fn card(options: &BTreeMap<String, Fact<String>>) -> Option<(String, Span)> {
+    let stated = options.get("gpus-per-node").or_else(|| options.get("gres"))?;
+    let parts: Vec<&str> = stated.get()?.split(':').collect();
+    let name = match parts.as_slice() {
+        ["gpu", name, _] => name,
+        [name, _] if *name != "gpu" => name,
+        _ => return None,
+    };
+    Some(((*name).to_owned(), stated.span))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directives_state_nodes_and_gpus() {
+        let text = "#!/bin/bash\n#SBATCH --job-name=train --nodes=4\n#SBATCH --gres=gpu:8 # all\nset -e\n#SBATCH --nodes=9\nsrun torchrun --nnodes=4 --nproc-per-node=8 t.py\n";
+        let mut facts = Facts::default();
+        read(SourceId(0), "t.sbatch", text, &mut facts);
+        let workload = &facts.workloads[0];
+        assert_eq!(workload.group_size.get(), Some(&4));
+        assert_eq!(&text[workload.group_size.span.range()], "4");
+        assert_eq!(workload.gpus.get(), Some(&32));
+        assert_eq!(&text[workload.pods[0].gpus.span.range()], "gpu:8");
+        assert_eq!(workload.intent.get().map(String::as_str), Some("training"));
+    }
+
+    #[test]
+    fn a_plain_script_is_no_job() {
+        let mut facts = Facts::default();
+        read(SourceId(0), "t.sh", "#!/bin/bash\npip install torch\n", &mut facts);
+        assert!(facts.workloads.is_empty());
+    }
+}
