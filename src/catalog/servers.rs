@@ -121,9 +121,22 @@ pub fn tls_policy_minimum(policy: &str) -> Option<Version> {
     TLS_POLICIES.find("policy", policy)?.version("minimum")
 }
 
-/// Parameters of a model in billions.
-pub fn model_parameters(name: &str) -> Option<f64> {
-    MODELS.rows().find(|r| r.text("hf_id").eq_ignore_ascii_case(name.trim()))?.number("params_total_b")
+/// A model of the hub.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Model {
+    /// Parameters in billions.
+    pub parameters_b: f64,
+    /// Quantization of the published checkpoint; empty for none.
+    pub quantization: &'static str,
+    /// Size of the published checkpoint in GiB.
+    pub files_gib: Option<f64>,
+}
+
+/// The model of a hub name.
+pub fn model(name: &str) -> Option<Model> {
+    let row = MODELS.rows().find(|r| r.text("hf_id").eq_ignore_ascii_case(name.trim()))?;
+    let parameters_b = row.number("params_total_b")?;
+    Some(Model { parameters_b, quantization: row.text("quant_method"), files_gib: row.number("hub_files_gib") })
 }
 
 /// The compute capabilities that a feature of an engine runs on.

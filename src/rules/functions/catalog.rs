@@ -64,10 +64,16 @@ functions! {
         driver.map_or_else(|| not_in_catalog(&a[0]), |d| of_version(Some(d)))
     };
     "model_weight_gib" (param("model", str_type), optional("dtype", str_type), optional("quantization", str_type)) -> Output::Type(float_type), true, "Size of a model's weights in GiB for a dtype or quantization; null when the catalog has no row.", |a, _| {
-        let Some(parameters) = text(&a[0]).and_then(|m| catalog::model_parameters(&m)) else { return Value::of(Data::Null) };
+        let Some(model) = text(&a[0]).and_then(|m| catalog::model(&m)) else { return Value::of(Data::Null) };
         let says = |i: usize| a.get(i).and_then(text).unwrap_or_default().to_lowercase();
-        let bytes = bytes_per_parameter(&says(1), &says(2), &text(&a[0]).unwrap_or_default().to_lowercase());
-        Value { data: Data::Float(parameters * 1e9 * bytes / (1u64 << 30) as f64), span: a[0].span }
+        let (dtype, quantization) = (says(1), says(2));
+        // A checkpoint that is published quantized is loaded as it is.
+        let published = model.files_gib.filter(|_| quantization.is_empty() && !model.quantization.is_empty());
+        let name = text(&a[0]).unwrap_or_default().to_lowercase();
+        let quantization = if quantization.is_empty() { model.quantization.to_lowercase() } else { quantization };
+        let computed = bytes_per_parameter(&dtype, &quantization, &name).map(|b| model.parameters_b * 1e9 * b / (1u64 << 30) as f64);
+        let weights = published.or(computed);
+        weights.map_or(Value::of(Data::Null), |gib| Value { data: Data::Float(gib), span: a[0].span })
     };
     "gpu_code" (param("sm", str_type), param("ptx", str_type), param("compute_capability", version_type)) -> Output::Type(str_type), true, "How compiled code reaches a GPU: binary, ptx or missing; null when the code is not listed.", |a, _| {
         let (sm, ptx) = (text(&a[0]).unwrap_or_default(), text(&a[1]).unwrap_or_default());
@@ -187,18 +193,21 @@ fn of_version<'a>(found: Option<Version>) -> Value<'a> {
 }
 
 /// Bytes that one parameter takes: by quantization, else by the name of the checkpoint, else by dtype (16 bits).
-fn bytes_per_parameter(dtype: &str, quantization: &str, name: &str) -> f64 {
-    let four = ["awq", "gptq", "int4", "w4a16", "4bit", "nf4", "mxfp4", "fp4", "nvfp4", "bitsandbytes-nf4", "q4"];
+/// `None` for a quantization that does not say its width.
+fn bytes_per_parameter(dtype: &str, quantization: &str, name: &str) -> Option<f64> {
+    let four = ["awq", "gptq", "int4", "w4a16", "4bit", "nf4", "mxfp4", "fp4", "q4"];
     let eight = ["fp8", "int8", "w8a8", "8bit", "eetq", "q8"];
     let says =
         |words: &[&str]| words.iter().any(|w| quantization.contains(w) || quantization.is_empty() && name.contains(w));
     if says(&four) {
-        0.5
+        Some(0.5)
     } else if says(&eight) {
-        1.0
+        Some(1.0)
+    } else if !quantization.is_empty() {
+        None
     } else if matches!(dtype, "float32" | "float" | "fp32") {
-        4.0
+        Some(4.0)
     } else {
-        2.0
+        Some(2.0)
     }
 }
