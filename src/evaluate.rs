@@ -7,7 +7,7 @@ use crate::finding::{Finding, Fix, Label, Severity, Undecided};
 use crate::rules::Ruleset;
 use crate::rules::compile::{Part, Rule, Subject, Template};
 use crate::rules::functions::Context;
-use crate::rules::lang::eval::{Eval, Used, elements};
+use crate::rules::lang::eval::{Eval, Truth, Used, elements, truth};
 use crate::source::Span;
 use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -210,22 +210,22 @@ fn ask<'a>(rule: &'a Rule, asked: &Asked<'a>, context: &'a Context<'a>, out: &mu
 
 fn decide<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, out: &mut Evaluation) {
     if let Some(when) = &rule.when
-        && !matches!(eval.run(when).0.data, Data::Bool(true))
+        && truth(eval.run(when).0) != Truth::True
     {
         return;
     }
     let (verdict, used) = eval.run(&rule.forbid);
-    match verdict.data {
-        Data::Bool(true) => out.findings.push(finding(rule, asked, eval, used)),
-        Data::Unknown(why) => out.undecided.push(Undecided {
+    match truth(verdict) {
+        Truth::True => out.findings.push(finding(rule, asked, eval, used)),
+        Truth::Unknown(Value { data: Data::Unknown(why), span }) => out.undecided.push(Undecided {
             pack: rule.pack.clone(),
             confidence: rule.confidence,
             rule: rule.id.clone(),
-            span: verdict.span.unwrap_or(asked.span),
+            span: span.unwrap_or(asked.span),
             why: why.to_string(),
             entity: asked.name.clone(),
         }),
-        _ => {}
+        Truth::Unknown(_) | Truth::False => {}
     }
 }
 

@@ -336,6 +336,14 @@ impl Scope {
                 self.fault(range, format!("{name} wants a {wanted} as {}, not a {}", param.name, arg.ty));
             }
         }
+        if function.name == "matches"
+            && let Node::Const(Const::Str(pattern)) = &typed[1].node
+            && let Err(error) = regex::Regex::new(pattern)
+        {
+            let place = args.last().map_or(range, |pattern| &pattern.range);
+            let reason = error.to_string();
+            self.fault(place, format!("not a pattern: {}", reason.lines().last().unwrap_or(&reason)));
+        }
         let ty = match function.output {
             Output::Type(ty) => ty(),
             Output::Element => match &typed[0].ty {

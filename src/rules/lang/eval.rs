@@ -101,16 +101,14 @@ impl<'a> Eval<'a> {
                 value
             }
             Node::List(items) => Value::of(Data::List(items.iter().map(|item| self.value(item)).collect())),
-            Node::Not(inner) => match self.value(inner).data {
-                Data::Bool(value) => Value::of(Data::Bool(!value)),
-                Data::Unknown(why) => Value { data: Data::Unknown(why), span: None },
-                // Absent is not true.
-                _ => Value::of(Data::Bool(true)),
+            Node::Not(inner) => match truth(self.value(inner)) {
+                Truth::Unknown(value) => value,
+                answer => Value::of(Data::Bool(answer == Truth::False)),
             },
             Node::Negative(inner) => {
                 let inner = self.value(inner);
                 match number(&inner) {
-                    Some(Number::Int(value)) => Value::of(Data::Int(-value)),
+                    Some(Number::Int(value)) => Value::of(value.checked_neg().map_or(Data::Null, Data::Int)),
                     Some(Number::Float(value)) => Value::of(Data::Float(-value)),
                     None => inner,
                 }
@@ -121,14 +119,11 @@ impl<'a> Eval<'a> {
                 let (a, b) = (self.value(a), self.value(b));
                 binary(*op, a, b)
             }
-            Node::Cond(condition, yes, no) => {
-                let condition = self.value(condition);
-                match condition.data {
-                    Data::Bool(true) => self.value(yes),
-                    Data::Unknown(_) => condition,
-                    _ => self.value(no),
-                }
-            }
+            Node::Cond(condition, yes, no) => match truth(self.value(condition)) {
+                Truth::True => self.value(yes),
+                Truth::Unknown(value) => value,
+                Truth::False => self.value(no),
+            },
             Node::Macro { kind, list, slot, body } => self.list_macro(*kind, list, *slot, body),
             Node::Call { function, args } => {
                 let args: Vec<Value<'a>> = args.iter().map(|arg| self.value(arg)).collect();
@@ -274,9 +269,12 @@ fn constant_value(constant: &Const) -> Value<'_> {
 }
 
 /// A condition's answer.
-enum Truth<'a> {
+pub enum Truth<'a> {
+    /// It holds.
     True,
+    /// It does not hold.
     False,
+    /// It cannot be told: the operand that is unknown.
     Unknown(Value<'a>),
 }
 
@@ -287,7 +285,7 @@ impl PartialEq for Truth<'_> {
 }
 
 /// Absent is not true; text of a raw document counts when it spells a Boolean.
-fn truth(value: Value<'_>) -> Truth<'_> {
+pub fn truth(value: Value<'_>) -> Truth<'_> {
     match &value.data {
         Data::Bool(true) => Truth::True,
         Data::Str(text) if text.eq_ignore_ascii_case("true") => Truth::True,
@@ -354,13 +352,18 @@ impl Number {
 pub fn number(value: &Value<'_>) -> Option<Number> {
     match &value.data {
         Data::Int(value) => Some(Number::Int(*value)),
-        Data::Float(value) => Some(Number::Float(*value)),
+        Data::Float(value) => finite(*value),
         Data::Str(text) => {
             let text = text.trim();
-            text.parse().map(Number::Int).or_else(|_| text.parse().map(Number::Float)).ok()
+            text.parse().map(Number::Int).ok().or_else(|| text.parse().ok().and_then(finite))
         }
         _ => None,
     }
+}
+
+/// Text such as `inf` and `nan` parses as a number and is none.
+fn finite(value: f64) -> Option<Number> {
+    value.is_finite().then_some(Number::Float(value))
 }
 
 /// The version in a value.
@@ -475,4 +478,104 @@ fn arithmetic<'a>(op: Op, a: &Value<'a>, b: &Value<'a>) -> Value<'a> {
 /// A list value.
 pub fn list<'a>(items: impl IntoIterator<Item = Value<'a>>) -> Value<'a> {
     Value::of(Data::List(items.into_iter().collect::<Rc<[_]>>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::value::{Reflect, Type};
+    use crate::facts::{Facts, Image};
+    use crate::known::Fact;
+    use crate::rules::lang::ast;
+    use crate::rules::lang::check::Scope;
+
+    const VARIABLES: [&str; 5] = ["unknown", "absent", "yes", "no", "big"];
+
+    fn run(text: &str) -> String {
+        let mut scope = Scope::default();
+        for name in VARIABLES {
+            scope.declare(name, Type::Dyn);
+        }
+        let typed = scope.check(&ast::expression(text).expect("syntax"), text);
+        assert!(scope.faults.is_empty(), "{:?}", scope.faults);
+        let facts = Facts::default();
+        let context = Context::new(&facts, &[]);
+        let mut eval = Eval::new(&context, &[], &[], scope.variables.len());
+        let text = |text: &'static str| Value::of(Data::Str(Cow::Borrowed(text)));
+        eval.set(0, Value::unknown(Why::Template, None));
+        eval.set(1, Value::of(Data::Null));
+        eval.set(2, text("true"));
+        eval.set(3, text("False"));
+        eval.set(4, text("inf"));
+        let (value, _) = eval.run(&typed);
+        if let Data::Unknown(_) = value.data { "unknown".to_owned() } else { value.to_string() }
+    }
+
+    #[test]
+    fn unknown_only_where_nothing_decides() {
+        for (text, answer) in [
+            ("unknown && false", "false"),
+            ("false && unknown", "false"),
+            ("true && unknown", "unknown"),
+            ("unknown || true", "true"),
+            ("false || unknown", "unknown"),
+            ("!unknown", "unknown"),
+            ("unknown ? 1 : 2", "unknown"),
+            ("[1, 2].exists(x, x == 2 || unknown)", "true"),
+            ("[1].all(x, unknown)", "unknown"),
+        ] {
+            assert_eq!(run(text), answer, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_facts_that_decided_are_remembered() {
+        let place = Span::new(crate::source::SourceId(0), 0..1);
+        let mut entity = Image::blank(place);
+        entity.tag = Fact::value("1.0".to_owned(), place);
+        entity.digest = Fact::value("sha256:0".to_owned(), place);
+        let decided = |text: &str| -> Vec<String> {
+            let mut scope = Scope::default();
+            scope.declare("image", Image::ty());
+            let typed = scope.check(&ast::expression(text).expect("syntax"), text);
+            let facts = Facts::default();
+            let context = Context::new(&facts, &[]);
+            let mut eval = Eval::new(&context, &[], &[], 1);
+            eval.set(0, entity.reflect());
+            eval.run(&typed).1.into_iter().map(|used| used.path.into()).collect()
+        };
+        assert_eq!(decided("image.tag == '1.0' || image.digest == ''"), ["image.tag"]);
+        assert_eq!(decided("image.tag == '2' || image.digest != ''"), ["image.digest"]);
+        assert_eq!(decided("image.tag == '1.0' && image.digest != ''"), ["image.tag", "image.digest"]);
+    }
+
+    #[test]
+    fn absent_is_null() {
+        for (text, answer) in [
+            ("absent == null", "true"),
+            ("absent == 1", "false"),
+            ("absent != 1", "true"),
+            ("absent < 1 || absent >= 1", "false"),
+            ("!absent", "true"),
+            ("absent.field == null", "true"),
+            ("1 in absent", "false"),
+            ("absent.exists(x, true)", "false"),
+        ] {
+            assert_eq!(run(text), answer, "{text}");
+        }
+    }
+
+    #[test]
+    fn text_of_raw_documents_is_read_alike_everywhere() {
+        for (text, answer) in [
+            ("!yes", "false"),
+            ("!no", "true"),
+            ("yes ? 1 : 2", "1"),
+            ("no ? 1 : 2", "2"),
+            ("yes && !no", "true"),
+            ("big > 1", "false"),
+        ] {
+            assert_eq!(run(text), answer, "{text}");
+        }
+    }
 }
