@@ -13,7 +13,7 @@
 //! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`], [`package_traits`] |
 //! | systems | [`base_os`] |
 //! | servers | [`server`], [`launch_flags`], [`feature_needs`], [`model_supported_since`], [`engine_default`] |
-//! | the rest | [`accelerator`], [`advisories`], [`api_removed_in`], [`tls_policy_minimum`], [`model_parameters`], [`within`] |
+//! | the rest | [`accelerator`], [`advisories`], [`api_removed_in`], [`tls_policy_minimum`], [`model`], [`within`] |
 
 mod advisories;
 mod drivers;
@@ -39,9 +39,9 @@ pub use machines::{
     is_instance_like, nearest_instance, node_image_driver, platform_driver, platform_toolkit,
 };
 pub use servers::{
-    Accelerator, FeatureNeeds, LaunchFlag, Server, accelerator, api_removed_in, engine_default, feature_needs,
-    launch_flags, model_parameters, model_supported_since, server, server_of_image, server_of_metric,
-    server_of_program, tls_policy_minimum,
+    Accelerator, FeatureNeeds, LaunchFlag, Model, Server, accelerator, api_removed_in, engine_default, feature_needs,
+    launch_flags, model, model_supported_since, server, server_of_image, server_of_metric, server_of_program,
+    tls_policy_minimum,
 };
 pub use software::{
     BaseOs, Build, RuntimeNeeds, base_os, conflicting_packages, framework_build, gpu_package, newest_python,
