@@ -13,7 +13,7 @@ const WRONG: &[(&str, &[&str])] = &[
     ("malformed-key", &[]),
     ("priority-class-broken", &["syntax-error"]),
     ("scaling-on-cpu", &[]),
-    ("vendor-image-without-pins", &[]),
+    ("vendor-image-without-pins", &["ngc-torch-replaced"]),
 ];
 
 /// Folders in which nothing is an error.
