@@ -222,7 +222,7 @@ pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: 
 }
 
 /// A map of labels; Alibaba's list of key and value.
-fn labels(view: View<'_>) -> Labels {
+pub(super) fn labels(view: View<'_>) -> Labels {
     let keyed = view.get("key");
     if keyed.is_some() {
         let key = keyed.string().get().cloned().unwrap_or_default();
@@ -232,7 +232,7 @@ fn labels(view: View<'_>) -> Labels {
 }
 
 /// Taints as blocks of key, value and effect, or as texts `key=value:effect`.
-fn taints(view: View<'_>, path: &str) -> Vec<Taint> {
+pub(super) fn taints(view: View<'_>, path: &str) -> Vec<Taint> {
     let (parent, last) = path.rsplit_once('.').unwrap_or(("", path));
     let holder = if parent.is_empty() { view } else { at(view, parent) };
     let list = holder.get(last);

@@ -1,7 +1,9 @@
 //! Formats and launchers: trees into facts. Knows what documents mean; knows neither rules nor severities.
 
+pub mod cloudformation;
 pub mod compose;
 pub mod dockerfile;
+pub mod eksctl;
 pub mod image;
 pub mod install;
 pub mod intent;
@@ -31,6 +33,8 @@ pub fn documents(tree: &Arc<Tree>, path: &str, facts: &mut Facts) {
 fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     if kubernetes::is_object(root) {
         kubernetes::document(tree, root, facts);
+    } else if cloudformation::is_template(root) {
+        cloudformation::read(tree, root, facts);
     } else if skypilot::is_task(root) {
         skypilot::read(tree, root, facts);
     } else if compose::is_project(root, path) {

@@ -140,6 +140,11 @@ impl Reader<'_> {
         };
         let id = self.builder.add(kind, span);
         self.mark(id, anchor, tag);
+        if let Some(tag) = tag.filter(|t| t.handle() == "!")
+            && let Some(unknown) = function(tag.suffix(), value)
+        {
+            self.builder.set(id, unknown, span);
+        }
         self.attach(id, end);
     }
 
@@ -167,13 +172,16 @@ impl Reader<'_> {
         let Some(open) = self.stack.pop() else { return };
         let end = if open.flow { end.max(open.end) } else { open.end };
         let span = self.span(open.start..end);
+        let tree = self.builder.tree();
+        let called = tree.node(open.id).tag().and_then(|t| t.strip_prefix('!')).and_then(|name| function(name, ""));
         let kind = match open.children {
+            _ if called.is_some() => called.unwrap_or(NodeKind::Null),
             Children::Seq(items) => NodeKind::Seq(items),
             // `{{ name }}` without quotes: to YAML a mapping with a mapping for its key.
             Children::Map { .. } if open.flow && self.text[span.range()].starts_with("{{") => {
                 NodeKind::Unknown(Why::Template)
             }
-            Children::Map { entries, .. } => NodeKind::Map(entries),
+            Children::Map { entries, .. } => long_function(tree, &entries).unwrap_or(NodeKind::Map(entries)),
         };
         self.builder.set(open.id, kind, span);
         self.attach(open.id, end);
@@ -299,6 +307,31 @@ pub fn duplicate_keys(tree: &Tree) -> Vec<(String, Span, Span)> {
 /// The first document's root, for files that hold one document.
 pub fn root(tree: &Tree) -> Option<Node<'_>> {
     tree.roots().next()
+}
+
+/// The unknown that a function of CloudFormation stands for, by its short name; a reference keeps its name.
+fn function(name: &str, argument: &str) -> Option<NodeKind> {
+    let why = match name {
+        "Ref" => Why::Variable(argument.into()),
+        "If" | "GetAtt" | "FindInMap" | "Select" | "Join" | "Split" | "ImportValue" | "GetAZs" | "Cidr" => {
+            Why::Remote(format!("!{name} {argument}").trim_end().into())
+        }
+        "Sub" if argument.is_empty() => Why::Remote("!Sub".into()),
+        _ => return None,
+    };
+    Some(NodeKind::Unknown(why))
+}
+
+/// The same for the long form: a mapping of one key, `Ref` or `Fn::…`.
+fn long_function(tree: &Tree, entries: &[Entry]) -> Option<NodeKind> {
+    let [Entry { key, value }] = entries else { return None };
+    let (name, argument) = (tree.node(*key).text()?, tree.node(*value).text().unwrap_or(""));
+    match name.strip_prefix("Fn::") {
+        Some(_) if argument.contains("${") => Some(NodeKind::Unknown(Why::Remote(name.into()))),
+        Some(short) => function(short, argument),
+        None if name == "Ref" && !argument.is_empty() => function(name, argument),
+        None => None,
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
-//! Karpenter's pools of nodes.
+//! Karpenter's pools of nodes, and the way to eksctl's.
 
 use super::pods::{labels, requirement};
+use crate::extract::eksctl;
 use crate::facts::{Facts, NodePool, Taint};
 use crate::known::Fact;
 use crate::parse::{Raw, Tree, View};
@@ -9,6 +10,9 @@ use std::sync::Arc;
 
 /// Reads a pool of nodes.
 pub fn read(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
+    if kind == "ClusterConfig" && view.get("apiVersion").string().get().is_some_and(|v| v.starts_with("eksctl.io/")) {
+        eksctl::read(tree, view, facts);
+    }
     let karpenter = view.get("apiVersion").string().get().is_some_and(|v| v.starts_with("karpenter.sh/"));
     if karpenter && matches!(kind, "NodePool" | "Provisioner") {
         facts.pools.push(Arc::new(pool(tree, view, kind)));
