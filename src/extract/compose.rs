@@ -1,7 +1,7 @@
 //! Compose projects: services as workloads of one container.
 
 use super::kubernetes::{environment, labels};
-use super::{image, intent, launch};
+use super::{image, launch};
 use crate::facts::{Container, EnvVar, Facts, Mount, Pod, Port, Volume, Workload};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View};
@@ -76,18 +76,7 @@ fn service(tree: &Arc<Tree>, services: View<'_>, (name, view): (&str, View<'_>))
     container.launch = launch::of(&container, &words);
     pod.gpus = container.gpus.clone();
     pod.containers.push(container);
-    let mut out = Workload::blank(view.place());
-    out.format = Fact::value("compose".to_owned(), view.place());
-    out.kind = Fact::value("service".to_owned(), view.place());
-    out.name = Fact::value(name.to_owned(), view.place());
-    out.replicas = pod.replicas.clone();
-    out.group_size = Fact::value(1, view.place());
-    out.group_gpus = pod.gpus.clone();
-    out.gpus = pod.gpus.clone();
-    out.object = Some(Raw::new(tree, view));
-    out.pods.push(pod);
-    out.intent = intent::of(&out);
-    out
+    super::lone(("compose", "service"), Fact::value(name.to_owned(), view.place()), pod, Raw::new(tree, view))
 }
 
 fn words(view: View<'_>) -> Vec<&Traced> {

@@ -18,8 +18,9 @@ pub mod terraform;
 pub mod values;
 
 use crate::discover::Kind;
-use crate::facts::Facts;
-use crate::parse::{Node, Problem, Tree};
+use crate::facts::{Facts, Pod, Workload};
+use crate::known::Fact;
+use crate::parse::{Node, Problem, Raw, Tree};
 use crate::source::{SourceId, Span};
 use std::sync::Arc;
 
@@ -44,6 +45,23 @@ fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     } else if values::is_values(root, path) {
         values::read(tree, root, path, facts);
     }
+}
+
+/// The workload of a format without groups: one pod, on its own per replica.
+fn lone((format, kind): (&str, &str), name: Fact<String>, pod: Pod, object: Raw) -> Workload {
+    let place = pod.span;
+    let mut out = Workload::blank(place);
+    out.format = Fact::value(format.to_owned(), place);
+    out.kind = Fact::value(kind.to_owned(), place);
+    out.name = name;
+    out.replicas = pod.replicas.clone();
+    out.group_size = Fact::value(1, place);
+    out.group_gpus = pod.gpus.clone();
+    out.gpus = pod.gpus.clone();
+    out.object = Some(object);
+    out.pods.push(pod);
+    out.intent = intent::of(&out);
+    out
 }
 
 /// A file of a module that is evaluated with the other files of its directory.

@@ -199,16 +199,5 @@ fn task(block: &Block, view: View<'_>) -> Workload {
         pod.containers.push(container);
     }
     pod.gpus = gpus.clone();
-    let mut out = Workload::blank(span);
-    out.format = Fact::value("ecs".to_owned(), span);
-    out.kind = Fact::value("task-definition".to_owned(), span);
-    out.name = view.get("family").string();
-    out.replicas = Fact::value(1, span);
-    out.group_size = Fact::value(1, span);
-    out.group_gpus = gpus.clone();
-    out.gpus = gpus;
-    out.object = Some(Raw::new(&block.tree, view));
-    out.pods.push(pod);
-    out.intent = super::intent::of(&out);
-    out
+    super::lone(("ecs", "task-definition"), view.get("family").string(), pod, Raw::new(&block.tree, view))
 }

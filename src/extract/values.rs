@@ -2,7 +2,6 @@
 //! kustomization.yaml install.
 
 use super::kubernetes;
-use super::{intent, kubernetes as k8s};
 use crate::facts::{Facts, HelmRelease, Object, Pod, Workload};
 use crate::known::Fact;
 use crate::parse::{Node, Raw, Tree, View};
@@ -91,7 +90,7 @@ fn search(tree: &Arc<Tree>, view: View<'_>, (depth, key, top): (usize, &str, Vie
     let placed = ["nodeSelector", "resources", "args", "command", "extraArgs", "tolerations"]
         .iter()
         .any(|k| view.get(k).is_some());
-    if view.get("image").is_some() && placed || k8s::looks_like_container(view) {
+    if view.get("image").is_some() && placed || kubernetes::looks_like_container(view) {
         facts.workloads.push(workload(tree, view, key, top));
     }
     for (key, child) in view.entries() {
@@ -115,16 +114,5 @@ fn workload(tree: &Arc<Tree>, view: View<'_>, key: &str, top: View<'_>) -> Workl
     }
     pod.gpus = container.gpus.clone();
     pod.containers.push(container);
-    let mut out = Workload::blank(view.place());
-    out.format = Fact::value("values".to_owned(), view.place());
-    out.kind = Fact::value("Values".to_owned(), view.place());
-    out.name = Fact::value(key.to_owned(), view.place());
-    out.replicas = pod.replicas.clone();
-    out.group_size = Fact::value(1, view.place());
-    out.group_gpus = pod.gpus.clone();
-    out.gpus = pod.gpus.clone();
-    out.object = Some(Raw::new(tree, view));
-    out.pods.push(pod);
-    out.intent = intent::of(&out);
-    out
+    super::lone(("values", "Values"), Fact::value(key.to_owned(), view.place()), pod, Raw::new(tree, view))
 }
