@@ -4,8 +4,8 @@
 use crate::catalog;
 use crate::facts::{Container, EnvVar, Launch};
 use crate::known::{Fact, Known, Why};
-use crate::parse::placeholder;
 use crate::parse::shell::{self, Command, Word};
+use crate::parse::{Dialect, placeholder, yaml};
 use crate::source::{Span, Traced};
 use std::collections::BTreeMap;
 
@@ -66,6 +66,23 @@ pub fn of(container: &Container, words: &[&Traced]) -> Option<Launch> {
         })?;
     defaults(&mut launch, container);
     Some(launch)
+}
+
+/// The engine that a Ray Serve application configures (`engine_kwargs`), with places in the embedded text.
+pub fn of_ray_serve(config: &Traced) -> Option<Launch> {
+    let tree = yaml::parse_traced(config, Dialect::Core);
+    let arguments = tree.nodes().find_map(|node| node.get("engine_kwargs"))?.view();
+    let mut out = Launch::blank(arguments.place());
+    out.engine = Fact::value("vllm".to_owned(), arguments.place());
+    for (name, value) in arguments.entries() {
+        out.flags.insert(name.replace('_', "-"), value.string());
+    }
+    for flag in catalog::launch_flags("vllm") {
+        if let Some(fact) = flag.flags.split_whitespace().find_map(|name| out.flags.get(name).cloned()) {
+            set(&mut out, flag.field, fact);
+        }
+    }
+    Some(out)
 }
 
 /// What a script launches: the first command with a known launcher.

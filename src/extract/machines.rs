@@ -3,7 +3,7 @@
 use crate::facts::{Labels, NodePool, Taint};
 use crate::known::{Fact, Known};
 use crate::parse::{Node, Raw, Tree, View};
-use crate::source::Span;
+use crate::source::{Span, Traced};
 use crate::version::Version;
 use std::sync::Arc;
 
@@ -214,11 +214,48 @@ pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: 
         out.accelerator_count = accelerator.get("count").int();
         out.driver_mode = at(accelerator, "gpu_driver_installation_config.gpu_driver_version").string();
     }
+    out.driver = installed_driver(view);
     if shape.platform == "aks" {
         out.driver_mode = view.get("gpu_driver").string();
     }
     out.object = Some(Raw::new(tree, view));
     Some(out)
+}
+
+/// The driver that the start script of a machine installs: NVIDIA's runfile, local repository package, or a
+/// distribution's branch package.
+fn installed_driver(view: View<'_>) -> Fact<Version> {
+    let paths = [
+        "user_data",
+        "user_data_base64",
+        "custom_data",
+        "metadata_startup_script",
+        "metadata.startup-script",
+        "UserData",
+    ];
+    let scripts = paths.iter().filter_map(|path| view.path(path).traced());
+    scripts.filter_map(driver_in).next().unwrap_or_else(|| Fact::absent(view.place()))
+}
+
+/// A driver version in an install command.
+pub fn driver_in(script: &Traced) -> Option<Fact<Version>> {
+    let text = script.text();
+    ["NVIDIA-Linux-x86_64-", "NVIDIA-Linux-aarch64-", "cuda-repo-", "nvidia-driver-local-repo-"].iter().find_map(
+        |marker| {
+            let at = text.find(marker)?;
+            let word = text[at..].split_whitespace().next()?;
+            // The driver is the last dotted number of three digits and more: cuda-repo-ubuntu2004-11-6-local_11.6.2-510.47.03-1.
+            let mut start = at;
+            for part in word.split(['-', '_']) {
+                let body = part.trim_end_matches(".run");
+                if let Some(version) = Version::parse(body).filter(|v| v.major() >= 300 && v.release().len() >= 2) {
+                    return Some(Fact::value(version, script.span(start..start + body.len())));
+                }
+                start += part.len() + 1;
+            }
+            None
+        },
+    )
 }
 
 /// A map of labels; Alibaba's list of key and value.
@@ -272,4 +309,24 @@ fn effect(text: &str) -> &str {
 /// A version in a text, for clusters.
 pub fn version(view: View<'_>) -> Fact<Version> {
     view.parse(Version::parse)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::SourceId;
+
+    #[test]
+    fn start_scripts_tell_the_driver() {
+        for (script, driver) in [
+            ("wget https://x/cuda-repo-ubuntu2004-11-6-local_11.6.2-510.47.03-1_amd64.deb", "510.47.03"),
+            ("sh NVIDIA-Linux-x86_64-535.104.05.run --silent", "535.104.05"),
+        ] {
+            let text = Traced::verbatim(script, Span::new(SourceId(0), 0..script.len()), 0);
+            let fact = driver_in(&text).expect(script);
+            assert_eq!(&script[fact.span.range()], driver);
+        }
+        let none = "apt-get install -y curl";
+        assert!(driver_in(&Traced::verbatim(none, Span::new(SourceId(0), 0..none.len()), 0)).is_none());
+    }
 }

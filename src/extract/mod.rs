@@ -18,7 +18,7 @@ pub mod terraform;
 pub mod values;
 
 use crate::discover::Kind;
-use crate::facts::{Facts, Pod, Workload};
+use crate::facts::{Facts, Object, Pod, Workload};
 use crate::known::Fact;
 use crate::parse::{Node, Problem, Raw, Tree};
 use crate::source::{SourceId, Span};
@@ -36,6 +36,8 @@ fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
         kubernetes::document(tree, root, facts);
     } else if cloudformation::is_template(root) {
         cloudformation::read(tree, root, facts);
+    } else if root.get("ScalingPolicy").is_some() {
+        facts.objects.push(Arc::new(scaling_policy(tree, root)));
     } else if skypilot::is_task(root) {
         skypilot::read(tree, root, facts);
     } else if compose::is_project(root, path) {
@@ -45,6 +47,16 @@ fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     } else if values::is_values(root, path) {
         values::read(tree, root, path, facts);
     }
+}
+
+/// A cloud's scaling policy in a file of its own, as a raw object of kind ScalingPolicy.
+fn scaling_policy(tree: &Arc<Tree>, root: Node<'_>) -> Object {
+    let policy = root.view().get("ScalingPolicy");
+    let mut out = Object::blank(policy.place());
+    out.kind = Fact::value("ScalingPolicy".to_owned(), policy.place());
+    out.name = policy.get("PolicyName").string();
+    out.body = Some(Raw::new(tree, policy));
+    out
 }
 
 /// The workload of a format without groups: one pod, on its own per replica.
@@ -94,6 +106,12 @@ pub fn text(id: SourceId, path: &str, text: &str, kind: Kind, facts: &mut Facts)
             let (problems, comments) = (std::mem::take(&mut hcl.problems), std::mem::take(&mut hcl.comments));
             let module = ModuleFile { path: path.to_owned(), hcl, values: kind == Kind::TerraformVars };
             TextFile { problems, comments, module: Some(module) }
+        }
+        Kind::TerraformJson => {
+            let tree = crate::parse::yaml::parse(id, text, crate::parse::Dialect::Typed);
+            let problems = tree.problems.clone();
+            terraform::json(&Arc::new(tree), facts);
+            TextFile { problems, ..TextFile::default() }
         }
         Kind::Dockerfile => dockerfile::read(id, path, text, facts),
         Kind::Toml => {

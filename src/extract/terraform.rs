@@ -4,7 +4,8 @@ use super::{ModuleFile, kubernetes, machines};
 use crate::facts::{Cluster, Container, Facts, HelmRelease, Pod, Resource, Workload};
 use crate::known::{Fact, Known};
 use crate::parse::hcl::{self, Block, Hcl};
-use crate::parse::{Dialect, Raw, View, yaml};
+use crate::parse::{Dialect, Raw, Tree, View, yaml};
+use crate::source::Span;
 use crate::version::Version;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,29 +43,53 @@ pub fn modules(files: Vec<ModuleFile>, facts: &mut Facts) {
     }
 }
 
+/// A resource as it stands: its type and name, and the text that stands for the whole.
+struct Stated<'b> {
+    tree: &'b Arc<Tree>,
+    span: Span,
+    kind: (&'b str, Span),
+    name: (&'b str, Span),
+}
+
 fn read(block: &Block, facts: &mut Facts) {
     let view = View::new(Some(block.body()), block.keyword_span);
-    match (block.keyword.as_str(), block.label(0)) {
-        ("resource", Some(kind)) => resource(block, kind, view, facts),
-        ("module", _) => eks_module(block, view, facts),
+    let label = |i: usize| block.labels.get(i).map_or(("", block.keyword_span), |(text, span)| (text.as_str(), *span));
+    let stated = Stated { tree: &block.tree, span: block.keyword_span, kind: label(0), name: label(1) };
+    match block.keyword.as_str() {
+        "resource" => resource(&stated, view, facts),
+        "module" => eks_module(block, view, facts),
         _ => {}
     }
 }
 
-fn resource(block: &Block, kind: &str, view: View<'_>, facts: &mut Facts) {
-    let span = block.keyword_span;
-    let name = block.label(1).unwrap_or("");
-    let tree = &block.tree;
+/// Resources of a file in Terraform's JSON syntax. Expressions in its texts stay unknown.
+pub fn json(tree: &Arc<Tree>, facts: &mut Facts) {
+    let Some(root) = tree.roots().next() else { return };
+    for (kind, of_kind) in root.view().get("resource").entries() {
+        for (name, body) in of_kind.entries() {
+            let bodies: Vec<View<'_>> =
+                if body.node().is_some_and(|n| n.is_seq()) { body.items().collect() } else { vec![body] };
+            for view in bodies {
+                let stated =
+                    Stated { tree, span: body.place(), kind: (kind, of_kind.place()), name: (name, body.place()) };
+                resource(&stated, view, facts);
+            }
+        }
+    }
+}
+
+fn resource(stated: &Stated<'_>, view: View<'_>, facts: &mut Facts) {
+    let Stated { tree, span, kind: (kind, kind_span), name: (name, name_span) } = *stated;
     if let Some(pool) = machines::pool(tree, view, (kind, name), span) {
         facts.pools.push(Arc::new(pool));
     }
     match kind {
-        "helm_release" => facts.releases.push(Arc::new(release(block, view))),
+        "helm_release" => facts.releases.push(Arc::new(release(tree, view))),
         "aws_eks_cluster"
         | "google_container_cluster"
         | "azurerm_kubernetes_cluster"
         | "alicloud_cs_managed_kubernetes" => {
-            facts.clusters.push(Arc::new(cluster(block, kind, view)));
+            facts.clusters.push(Arc::new(cluster(stated, view)));
             // The default pool of a cluster stands in the cluster itself.
             if kind == "azurerm_kubernetes_cluster" {
                 let pool = machines::at(view, "default_node_pool");
@@ -78,40 +103,40 @@ fn resource(block: &Block, kind: &str, view: View<'_>, facts: &mut Facts) {
                 kubernetes::document(tree, root, facts);
             }
         }
-        "aws_ecs_task_definition" => facts.workloads.push(task(block, view)),
+        "aws_ecs_task_definition" => facts.workloads.push(task(stated, view)),
         _ => {}
     }
     let mut out = Resource::blank(span);
     out.format = Fact::value("terraform".to_owned(), span);
-    out.r#type = Fact::value(kind.to_owned(), block.labels.first().map_or(span, |l| l.1));
-    out.name = Fact::value(name.to_owned(), block.labels.get(1).map_or(span, |l| l.1));
+    out.r#type = Fact::value(kind.to_owned(), kind_span);
+    out.name = Fact::value(name.to_owned(), name_span);
     out.body = Some(Raw::new(tree, view));
     facts.resources.push(Arc::new(out));
 }
 
-fn cluster(block: &Block, kind: &str, view: View<'_>) -> Cluster {
-    let mut out = Cluster::blank(block.keyword_span);
-    out.format = Fact::value("terraform".to_owned(), block.keyword_span);
+fn cluster(stated: &Stated<'_>, view: View<'_>) -> Cluster {
+    let mut out = Cluster::blank(stated.span);
+    out.format = Fact::value("terraform".to_owned(), stated.span);
     out.name = view.get("name").string();
-    let platform = match kind {
+    let platform = match stated.kind.0 {
         "aws_eks_cluster" => "eks",
         "google_container_cluster" => "gke",
         "azurerm_kubernetes_cluster" => "aks",
         _ => "ack",
     };
-    out.platform = Fact::value(platform.to_owned(), block.keyword_span);
+    out.platform = Fact::value(platform.to_owned(), stated.span);
     out.kubernetes = ["version", "min_master_version", "kubernetes_version"]
         .iter()
         .map(|k| view.get(k))
         .find(|v| v.node().is_some())
-        .map_or(Fact::absent(block.keyword_span), machines::version);
+        .map_or(Fact::absent(stated.span), machines::version);
     out.autopilot = view.get("enable_autopilot").boolean();
-    out.object = Some(Raw::new(&block.tree, view));
+    out.object = Some(Raw::new(stated.tree, view));
     out
 }
 
 /// A chart: `set` blocks and `values` become one tree of values where that is possible.
-fn release(block: &Block, view: View<'_>) -> HelmRelease {
+fn release(tree: &Arc<Tree>, view: View<'_>) -> HelmRelease {
     let chart = view.get("chart");
     let mut out = HelmRelease::blank(chart.place());
     out.format = Fact::value("terraform".to_owned(), chart.place());
@@ -122,12 +147,12 @@ fn release(block: &Block, view: View<'_>) -> HelmRelease {
     out.repository = view.get("repository").string();
     let first = view.get("values").items().next();
     out.values = match first {
-        Some(values) if values.node().is_some_and(|n| n.is_map()) => Some(Raw::new(&block.tree, values)),
+        Some(values) if values.node().is_some_and(|n| n.is_map()) => Some(Raw::new(tree, values)),
         // Values as text, in a heredoc: a tree of their own; its spans are those of the heredoc's lines.
         Some(values) => values.traced().map(|text| {
-            let tree = Arc::new(yaml::parse_traced(text, Dialect::Kubernetes));
-            let root = tree.roots().next();
-            Raw { id: root.map(|r| r.id()), place: text.whole(), tree: Arc::clone(&tree) }
+            let inner = Arc::new(yaml::parse_traced(text, Dialect::Kubernetes));
+            let root = inner.roots().next();
+            Raw { id: root.map(|r| r.id()), place: text.whole(), tree: Arc::clone(&inner) }
         }),
         None => None,
     };
@@ -172,14 +197,14 @@ fn eks_module(block: &Block, view: View<'_>, facts: &mut Facts) {
 }
 
 /// An ECS task as a workload of its containers.
-fn task(block: &Block, view: View<'_>) -> Workload {
-    let span = block.keyword_span;
+fn task(stated: &Stated<'_>, view: View<'_>) -> Workload {
+    let span = stated.span;
     let mut pod = Pod::blank(span);
     pod.role = Fact::value("main".to_owned(), span);
     pod.replicas = Fact::value(1, span);
     let mut gpus = Fact::value(0, span);
     for definition in view.get("container_definitions").items() {
-        let mut container: Container = kubernetes::container(&block.tree, definition, "main", &pod);
+        let mut container: Container = kubernetes::container(stated.tree, definition, "main", &pod);
         let environment = definition.get("environment").items().filter_map(|e| {
             let mut variable = crate::facts::EnvVar::blank(e.place());
             variable.name = e.get("name").string();
@@ -199,5 +224,5 @@ fn task(block: &Block, view: View<'_>) -> Workload {
         pod.containers.push(container);
     }
     pod.gpus = gpus.clone();
-    super::lone(("ecs", "task-definition"), view.get("family").string(), pod, Raw::new(&block.tree, view))
+    super::lone(("ecs", "task-definition"), view.get("family").string(), pod, Raw::new(stated.tree, view))
 }

@@ -1,8 +1,8 @@
 //! The kinds that carry pods, and what a group of them is.
 
 use super::{containers, pods};
-use crate::extract::intent;
-use crate::facts::{Object, Pod, Workload};
+use crate::extract::{intent, launch};
+use crate::facts::{Container, Object, Pod, Workload};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View};
 use std::sync::Arc;
@@ -85,7 +85,15 @@ fn groups(tree: &Arc<Tree>, view: View<'_>, kind: &str) -> (Vec<Pod>, Group) {
         "LeaderWorkerSet" => (leader_workers(tree, spec), Group::Together),
         "RayCluster" => (ray(tree, spec), Group::Together),
         "RayJob" => (ray(tree, spec.get("rayClusterSpec")), Group::Together),
-        "RayService" => (ray(tree, spec.get("rayClusterConfig")), Group::Together),
+        "RayService" => {
+            let mut pods = ray(tree, spec.get("rayClusterConfig"));
+            let served = spec.get("serveConfigV2").traced().and_then(launch::of_ray_serve);
+            let holds_gpus = |c: &&mut Container| c.gpus.get().is_some_and(|&n| n > 0);
+            if let Some(first) = pods.iter_mut().flat_map(|p| &mut p.containers).find(holds_gpus) {
+                first.launch = served.or(first.launch.take());
+            }
+            (pods, Group::Together)
+        }
         "RayClusterFleet" | "RayClusterReplicaSet" => (ray(tree, spec.path("template.spec")), Group::Together),
         "Deployment" | "StatefulSet" | "DaemonSet" | "ReplicaSet" => (one(spec.get("template")), Group::Single),
         "InferenceService" | "LLMInferenceService" | "LLMInferenceServiceConfig" => {
