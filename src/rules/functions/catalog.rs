@@ -63,6 +63,36 @@ functions! {
         let driver = version(&a[0]).and_then(|v| catalog::min_driver(&v));
         driver.map_or_else(|| not_in_catalog(&a[0]), |d| of_version(Some(d)))
     };
+    "feature_runs_on" (param("engine", str_type), param("feature", str_type), param("value", str_type), param("version", version_type), param("compute_capability", version_type)) -> Output::Type(bool_type), true, "Whether a setting of an engine (dtype, quantization, kv_cache_dtype, attention_backend) runs on a compute capability; null when the catalog does not say.", |a, _| {
+        let needs = (|| catalog::feature_needs(&text(&a[0])?, &text(&a[1])?, &text(&a[2])?, version(&a[3]).as_deref()))();
+        let runs = needs.zip(version(&a[4])).map(|(n, cc)| n.met_by(&cc));
+        runs.map_or(Value::of(Data::Null), |b| Value::of(Data::Bool(b)))
+    };
+    "image_accepts_driver" (param("cuda", version_type), param("driver", version_type)) -> Output::Type(bool_type), false, "Whether an image on nvidia/cuda starts under a driver; null when the catalog does not say.", |a, _| {
+        let found = version(&a[0]).zip(version(&a[1])).and_then(|(c, d)| catalog::image_accepts_driver(&c, &d));
+        found.map_or(Value::of(Data::Null), |b| Value::of(Data::Bool(b)))
+    };
+    "native_cuda" (param("driver", version_type)) -> Output::Type(version_type), false, "The newest CUDA release that a driver supports by itself; null when the catalog has no row.", |a, _| {
+        of_version(version(&a[0]).and_then(|d| catalog::native_cuda(&d)))
+    };
+    "first_driver_branch" (param("compute_capability", version_type)) -> Output::Type(int_type), false, "The first driver branch for a compute capability; null when the catalog does not say.", |a, _| {
+        of_branch(architecture(a).and_then(|found| found.first_branch))
+    };
+    "last_driver_branch" (param("compute_capability", version_type)) -> Output::Type(int_type), false, "The last driver branch for a compute capability; null while it is supported.", |a, _| {
+        of_branch(architecture(a).and_then(|found| found.last_branch))
+    };
+    "kernel_modules" (param("compute_capability", version_type)) -> Output::Type(str_type), false, "The kernel modules that drive a compute capability: proprietary, either or open; null when the catalog does not say.", |a, _| {
+        architecture(a).map_or(Value::of(Data::Null), |found| string(found.kernel_modules.to_owned(), &a[0]))
+    };
+    "node_image_has_driver" (param("platform", str_type), param("image", str_type)) -> Output::Type(bool_type), false, "Whether a platform's node image brings the NVIDIA driver; null when the catalog does not say.", |a, _| {
+        let found = text(&a[0]).zip(text(&a[1])).and_then(|(p, i)| catalog::node_image_driver(&p, &i));
+        found.map_or(Value::of(Data::Null), |b| Value::of(Data::Bool(b)))
+    };
+    "advisories" (param("product", str_type), param("version", version_type), param("severity", str_type)) -> Output::Type(strings_type), false, "The advisories of a severity (critical, high, medium, low) that hold for a release: number and title.", |a, _| {
+        let found = (|| Some(catalog::advisories(&text(&a[0])?, version(&a[1])?.as_ref())))().unwrap_or_default();
+        let rated = found.into_iter().filter(|advisory| text(&a[2]).is_some_and(|s| s == advisory.severity));
+        list(rated.map(|advisory| string(format!("{} ({})", advisory.id, advisory.title), &a[1])))
+    };
     "model_weight_gib" (param("model", str_type), optional("dtype", str_type), optional("quantization", str_type)) -> Output::Type(float_type), true, "Size of a model's weights in GiB for a dtype or quantization; null when the catalog has no row.", |a, _| {
         let Some(model) = text(&a[0]).and_then(|m| catalog::model(&m)) else { return Value::of(Data::Null) };
         let says = |i: usize| a.get(i).and_then(text).unwrap_or_default().to_lowercase();
@@ -186,6 +216,14 @@ functions! {
 
 fn runtime_needs(a: &[Value<'_>]) -> Option<catalog::RuntimeNeeds> {
     catalog::runtime_needs(&text(&a[0])?, version(&a[1]).as_deref())
+}
+
+fn architecture(a: &[Value<'_>]) -> Option<catalog::Architecture> {
+    catalog::architecture(version(&a[0])?.as_ref())
+}
+
+fn of_branch<'a>(branch: Option<u64>) -> Value<'a> {
+    branch.map_or(Value::of(Data::Null), |b| Value::of(Data::Int(b as i64)))
 }
 
 fn of_version<'a>(found: Option<Version>) -> Value<'a> {
