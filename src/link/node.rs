@@ -27,6 +27,8 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
             let named = node.gpu.take().and_then(|gpu| Some((catalog::gpu(gpu.id.get()?)?, gpu.id.span)));
             node.gpu = named.map(|(row, span)| gpu_facts(row, span));
             from_selectors(&mut node, pod);
+            // A machine type that the pod itself selects says more than the pools it may run on.
+            from_machine(&mut node);
             from_pools(&mut node, &pod.pools);
             let near = clusters.iter().filter(|c| here(c.span.source)).map(|c| (c.span.source, Arc::clone(c)));
             let near = nearest(sources, from, near.collect());
@@ -34,7 +36,10 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
             let near = drivers.iter().filter(|d| here(d.file)).map(|d| (d.file, d.clone()));
             let near = nearest(sources, from, near.collect());
             from_drivers(&mut node, &near);
-            from_catalog(&mut node);
+            from_machine(&mut node);
+            if node.driver.is_absent() {
+                node.driver = Fact::unknown(Why::NotStated("the driver of the node".into()), node.span);
+            }
             if pod.spot.is_absent() {
                 pod.spot = node.spot.clone();
             }
@@ -246,8 +251,8 @@ fn from_drivers(node: &mut Node, sources: &[DriverSource]) {
     }
 }
 
-/// What the catalog knows of the machine type, and what nothing stated.
-fn from_catalog(node: &mut Node) {
+/// What the catalog knows of the machine type.
+fn from_machine(node: &mut Node) {
     let span = node.instance_type.span;
     if let Some(machine) = node.instance_type.get().and_then(|t| catalog::instance(t)) {
         if node.gpu.is_none() {
@@ -261,8 +266,5 @@ fn from_catalog(node: &mut Node) {
         fill(&mut node.fabric_devices, [from(machine.rdma_nics)]);
         fill(&mut node.nvlink, [Fact::from_option(machine.nvlink, span)]);
         fill(&mut node.arch, [Fact::from_option(machine.arch().map(str::to_owned), span)]);
-    }
-    if node.driver.is_absent() {
-        node.driver = Fact::unknown(Why::NotStated("the driver of the node".into()), node.span);
     }
 }
