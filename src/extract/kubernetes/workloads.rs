@@ -81,6 +81,7 @@ fn groups(tree: &Arc<Tree>, view: View<'_>, kind: &str) -> (Vec<Pod>, Group) {
         "PodTemplate" => (one(view.get("template")), Group::Single),
         "PyTorchJob" | "TFJob" | "MPIJob" | "JAXJob" | "XGBoostJob" | "PaddleJob" | "MXJob" | "HyperPodPyTorchJob"
         | "ElasticJob" => (replica_specs(tree, spec), Group::Together),
+        "TrainJob" => (train_job(tree, spec.get("trainer")), Group::Together),
         "JobSet" => (job_set(tree, spec), Group::Together),
         "LeaderWorkerSet" => (leader_workers(tree, spec), Group::Together),
         "RayCluster" => (ray(tree, spec), Group::Together),
@@ -139,6 +140,24 @@ fn replica_specs(tree: &Arc<Tree>, spec: View<'_>) -> Vec<Pod> {
             )
         })
         .collect()
+}
+
+/// The trainer of a TrainJob: one container per node; what it leaves out comes from the runtime.
+fn train_job(tree: &Arc<Tree>, trainer: View<'_>) -> Vec<Pod> {
+    if !trainer.is_some() {
+        return Vec::new();
+    }
+    let mut pod = Pod::blank(trainer.place());
+    pod.role = Fact::value("node".to_owned(), trainer.place());
+    pod.replicas = trainer.get("numNodes").int().or_default(1);
+    pod.spec = Some(Raw::new(tree, trainer));
+    let mut container = containers::container(tree, trainer, "main", &pod);
+    containers::resources(&mut container, trainer.get("resourcesPerNode"));
+    // The runtime may mount a volume at /dev/shm.
+    container.shm = Fact::unknown(Why::Remote("the training runtime".into()), trainer.place());
+    pod.containers.push(container);
+    pod.gpus = pods::gpus(&pod);
+    vec![pod]
 }
 
 fn job_set(tree: &Arc<Tree>, spec: View<'_>) -> Vec<Pod> {
