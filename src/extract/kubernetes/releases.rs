@@ -1,7 +1,7 @@
 //! Charts installed by Flux, Argo CD and k3s.
 
 use crate::facts::{Facts, HelmRelease};
-use crate::parse::{Raw, Tree, View};
+use crate::parse::{Dialect, Raw, Tree, View, yaml};
 use crate::version::Version;
 use std::sync::Arc;
 
@@ -16,7 +16,8 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
             facts.releases.push(Arc::new(out));
         }
         "HelmChart" if spec.get("chart").is_some() => {
-            let out = release(tree, view, "k3s", (spec.get("chart"), spec.get("version")));
+            let mut out = release(tree, view, "k3s", (spec.get("chart"), spec.get("version")));
+            out.values = embedded(spec.get("valuesContent"));
             facts.releases.push(Arc::new(out));
         }
         "Application" => {
@@ -24,12 +25,26 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
             for source in sources.filter(|s| s.get("chart").is_some()) {
                 let mut out = release(tree, view, "argocd", (source.get("chart"), source.get("targetRevision")));
                 out.repository = source.get("repoURL").string();
-                out.values = Some(Raw::new(tree, source.path("helm.valuesObject")));
+                // Argo CD reads the text only when there is no object; parameters win over both.
+                let object = source.path("helm.valuesObject");
+                out.values =
+                    if object.is_some() { Some(Raw::new(tree, object)) } else { embedded(source.path("helm.values")) };
+                let parameters = source.path("helm.parameters").items();
+                out.set = parameters
+                    .filter_map(|p| Some((p.get("name").string().get()?.clone(), p.get("value").string())))
+                    .collect();
                 facts.releases.push(Arc::new(out));
             }
         }
         _ => {}
     }
+}
+
+/// Values written as a text of YAML.
+fn embedded(view: View<'_>) -> Option<Raw> {
+    let inner = Arc::new(yaml::parse_traced(view.traced()?, Dialect::Kubernetes));
+    let root = yaml::root(&inner)?.view();
+    Some(Raw::new(&inner, root))
 }
 
 fn release(tree: &Arc<Tree>, view: View<'_>, format: &str, (chart, version): (View<'_>, View<'_>)) -> HelmRelease {
@@ -41,4 +56,51 @@ fn release(tree: &Arc<Tree>, view: View<'_>, format: &str, (chart, version): (Vi
     out.chart = chart.string().map(|c| c.rsplit('/').next().unwrap_or("").to_owned());
     out.version = version.parse(Version::parse);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::SourceId;
+
+    /// The driver version that the values of the only release state, and the text at its span.
+    fn driver(text: &str) -> (Option<String>, String) {
+        let tree = Arc::new(yaml::parse(SourceId(0), text, Dialect::Kubernetes));
+        let mut facts = Facts::default();
+        crate::extract::documents(&tree, "app.yaml", &mut facts);
+        let version = facts.releases[0].values.as_ref().map(|v| v.view().path("driver.version").string()).unwrap();
+        let place = version.span;
+        (version.get().cloned(), text[place.start as usize..place.end as usize].to_owned())
+    }
+
+    fn stated(version: &str) -> (Option<String>, String) {
+        (Some(version.to_owned()), version.to_owned())
+    }
+
+    #[test]
+    fn values_in_a_text_are_values_and_lead_to_their_place() {
+        let argo = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nspec:\n  source:\n    chart: gpu-operator\n    helm:\n      \
+                    values: |\n        driver:\n          version: 580.95.05\n";
+        assert_eq!(driver(argo), stated("580.95.05"));
+        let k3s = "apiVersion: helm.cattle.io/v1\nkind: HelmChart\nspec:\n  chart: gpu-operator\n  valuesContent: |-\n    \
+                   driver: {version: 570.1.2}\n";
+        assert_eq!(driver(k3s), stated("570.1.2"));
+    }
+
+    #[test]
+    fn an_object_of_values_wins_over_their_text() {
+        let both = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nspec:\n  source:\n    chart: gpu-operator\n    helm:\n      \
+                    valuesObject: {driver: {version: 580.1.1}}\n      values: 'driver: {version: 525.1.1}'\n";
+        assert_eq!(driver(both), stated("580.1.1"));
+    }
+
+    #[test]
+    fn parameters_are_set_by_name() {
+        let text = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nspec:\n  source:\n    chart: gpu-operator\n    helm:\n      \
+                    parameters: [{name: driver.version, value: 580.95.05}]\n";
+        let tree = Arc::new(yaml::parse(SourceId(0), text, Dialect::Kubernetes));
+        let mut facts = Facts::default();
+        crate::extract::documents(&tree, "app.yaml", &mut facts);
+        assert_eq!(facts.releases[0].set["driver.version"].get().map(String::as_str), Some("580.95.05"));
+    }
 }
