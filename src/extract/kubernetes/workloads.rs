@@ -81,6 +81,9 @@ fn groups(tree: &Arc<Tree>, view: View<'_>, kind: &str) -> (Vec<Pod>, Group) {
         "PodTemplate" => (one(view.get("template")), Group::Single),
         "PyTorchJob" | "TFJob" | "MPIJob" | "JAXJob" | "XGBoostJob" | "PaddleJob" | "MXJob" | "HyperPodPyTorchJob"
         | "ElasticJob" => (replica_specs(tree, spec), Group::Together),
+        "Workspace" | "RAGEngine" if view.path("resource.instanceType").is_some() => {
+            (kaito(tree, view), Group::Together)
+        }
         "TrainJob" => (train_job(tree, spec.get("trainer")), Group::Together),
         "JobSet" => (job_set(tree, spec), Group::Together),
         "LeaderWorkerSet" => (leader_workers(tree, spec), Group::Together),
@@ -140,6 +143,19 @@ fn replica_specs(tree: &Arc<Tree>, spec: View<'_>) -> Vec<Pod> {
             )
         })
         .collect()
+}
+
+/// Kaito's pods: the operator makes them from a preset; the machine type and their number are stated.
+fn kaito(tree: &Arc<Tree>, view: View<'_>) -> Vec<Pod> {
+    let resource = view.get("resource");
+    let machine = resource.get("instanceType");
+    let mut pod = Pod::blank(resource.place());
+    pod.role = Fact::value("main".to_owned(), resource.place());
+    pod.replicas = resource.get("count").int().or_default(1);
+    pod.node_selector.insert("node.kubernetes.io/instance-type".to_owned(), machine.string());
+    pod.gpus = Fact::unknown(Why::Remote("the preset and the machine type".into()), machine.place());
+    pod.spec = Some(Raw::new(tree, view));
+    vec![pod]
 }
 
 /// The trainer of a TrainJob: one container per node; what it leaves out comes from the runtime.
