@@ -54,6 +54,7 @@ pub fn of_command(words: &[Traced]) -> Option<Install> {
         p if p.starts_with("pip") => after("install").map(|rest| of_pip(rest, "pip")),
         p if p.starts_with("python") && starts(&["-m", "pip"]) => after("install").map(|rest| of_pip(rest, "pip")),
         "uv" if starts(&["pip"]) => after("install").map(|rest| of_pip(rest, "uv")),
+        "uv" if starts(&["add"]) => Some(of_pip(&rest[1..], "uv")),
         "conda" | "mamba" | "micromamba" => after("install").map(of_conda),
         "apt-get" | "apt" | "yum" | "dnf" | "microdnf" => after("install").map(|rest| of_system(rest, "apt")),
         "apk" => after("add").map(|rest| of_system(rest, "apk")),
@@ -231,6 +232,12 @@ mod tests {
         let found = install("python3 -m pip install 'torch>=2.1' vllm").unwrap();
         assert!(found.packages.iter().all(|p| p.version.is_unknown()));
         assert!(install("pip list").is_none());
+    }
+
+    #[test]
+    fn uv_adds_what_it_installs() {
+        let found = install("uv add torch==2.5.1").unwrap();
+        assert_eq!(found.packages[0].version.get(), Version::parse("2.5.1").as_ref());
     }
 
     #[test]

@@ -175,7 +175,8 @@ fn eks_module(block: &Block, view: View<'_>, facts: &mut Facts) {
     cluster.format = Fact::value("terraform".to_owned(), block.keyword_span);
     cluster.name = view.get("cluster_name").string().or(|| view.get("name").string());
     cluster.platform = Fact::value("eks".to_owned(), source.span);
-    cluster.kubernetes = machines::version(view.get("cluster_version"));
+    let version = ["cluster_version", "kubernetes_version"].map(|k| view.get(k)).into_iter().find(|v| v.is_some());
+    cluster.kubernetes = version.map_or(Fact::absent(block.keyword_span), machines::version);
     cluster.object = Some(Raw::new(&block.tree, view));
     facts.clusters.push(Arc::new(cluster));
     for (name, group) in view.get("eks_managed_node_groups").entries() {

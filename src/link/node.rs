@@ -6,7 +6,7 @@ use super::nearest;
 use super::pools::{gpu_facts, most_gpus};
 use crate::catalog;
 use crate::facts::{Cluster, Facts, Gpu, Node, NodePool, Pod};
-use crate::known::{Fact, Known, Why};
+use crate::known::{Fact, Why};
 use crate::source::{SourceId, Sources};
 use crate::version::Version;
 use std::sync::Arc;
@@ -179,19 +179,16 @@ fn from_selectors(node: &mut Node, pod: &Pod) {
 
 /// The value that all candidates agree on; unknown when they do not or one does not know.
 fn agree<T: Clone + PartialEq>(candidates: impl IntoIterator<Item = Fact<T>>) -> Option<Fact<T>> {
-    let mut decided: Option<Fact<T>> = None;
-    for fact in candidates {
-        match (&decided, &fact.known) {
-            (_, Known::Unknown(_)) => return Some(fact),
-            (_, Known::Absent) => {}
-            (None, _) => decided = Some(fact),
-            (Some(first), _) if first.known == fact.known => {}
-            (Some(first), _) => {
-                return Some(Fact::unknown(Why::Ambiguous("the pools it may run on differ".into()), first.span));
-            }
-        }
+    let candidates: Vec<Fact<T>> = candidates.into_iter().collect();
+    if let Some(unknown) = candidates.iter().find(|f| f.is_unknown()) {
+        return Some(unknown.clone());
     }
-    decided
+    // What one states and another leaves out is no agreement: a pool without a spot setting is not a spot pool.
+    let stated = candidates.iter().find(|f| !f.is_absent())?;
+    if candidates.iter().any(|f| f.known != stated.known) {
+        return Some(Fact::unknown(Why::Ambiguous("the pools it may run on differ".into()), stated.span));
+    }
+    Some(stated.clone())
 }
 
 /// Keeps what is already decided, else takes what the candidates agree on.
@@ -266,5 +263,22 @@ fn from_machine(node: &mut Node) {
         fill(&mut node.fabric_devices, [from(machine.rdma_nics)]);
         fill(&mut node.nvlink, [Fact::from_option(machine.nvlink, span)]);
         fill(&mut node.arch, [Fact::from_option(machine.arch().map(str::to_owned), span)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::Span;
+
+    #[test]
+    fn what_one_pool_leaves_out_is_not_agreed_on() {
+        let span = Span::new(SourceId(0), 0..1);
+        let spot = || Fact::value(true, span);
+        assert_eq!(agree([spot(), spot()]).and_then(|f| f.get().copied()), Some(true));
+        for mixed in [[spot(), Fact::absent(span)], [Fact::absent(span), spot()]] {
+            assert!(agree(mixed).is_some_and(|f| f.is_unknown()));
+        }
+        assert!(agree::<bool>([Fact::absent(span), Fact::absent(span)]).is_none());
     }
 }
