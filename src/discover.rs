@@ -1,14 +1,16 @@
 //! Finds the files to lint and reads them. Knows the file system, ignore files and what a name says; knows
 //! neither rules nor GPUs.
 
+mod archive;
 mod kind;
 mod template;
 
-pub use kind::{Kind, kind_of};
+pub use kind::{Kind, kind_in, kind_of};
 pub use template::Template;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, WalkBuilder};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::io::Read;
@@ -171,6 +173,7 @@ pub fn discover(roots: &[PathBuf], options: &Options) -> Result<Discovery, BadPa
     }
     out.found.sort_by(|a, b| a.path.cmp(&b.path));
     out.found.dedup_by(|a, b| a.path == b.path);
+    out.charts();
     out.skipped.sort_by(|a, b| a.path.cmp(&b.path));
     out.skipped.dedup_by(|a, b| a.path == b.path);
     Ok(out)
@@ -212,8 +215,20 @@ impl Discovery {
         match kind_of(&path) {
             Some(kind) => self.found.push(Found { in_chart: in_chart(&disk), path, disk, kind }),
             None if named => self.skip(&disk, cwd, Reason::UnknownKind),
-            None => {}
+            None => self.found.push(Found { in_chart: false, path, disk, kind: Kind::Chart }),
         }
+    }
+
+    /// Tells the files of charts from the others; what has no kind of its own is kept in a chart only.
+    fn charts(&mut self) {
+        let charts: BTreeSet<String> = self.found.iter().filter_map(|f| kind::chart_of(&f.path)).collect();
+        self.found.retain_mut(|found| match kind_in(&charts, &found.path) {
+            Some(kind) => {
+                found.kind = kind;
+                true
+            }
+            None => false,
+        });
     }
 
     fn skip(&mut self, disk: &Path, cwd: &Path, reason: Reason) {
@@ -250,11 +265,14 @@ impl Gate {
         if is_dir && is_tool_directory(entry.path()) || self.exclude.holds(entry.path(), is_dir) {
             return false;
         }
-        if !entry.path_is_symlink() || !is_dir && kind_of(&entry.path().to_string_lossy()).is_none() {
+        if !entry.path_is_symlink() {
             return true;
         }
         let inside = entry.path().canonicalize().is_ok_and(|to| self.roots.iter().any(|root| to.starts_with(root)));
         let refused = if !inside {
+            if !is_dir && kind_of(&entry.path().to_string_lossy()).is_none() {
+                return false;
+            }
             Reason::OutsideRoots
         } else if is_dir && self.linked.fetch_add(1, Ordering::Relaxed) >= MAX_LINKED_DIRECTORIES {
             Reason::TooManyLinks
@@ -331,6 +349,17 @@ impl Found {
             _ if bytes.contains(&0) => Err(Reason::NotUtf8("binary data")),
             _ => String::from_utf8(bytes).map_err(|_| Reason::NotUtf8("another encoding")),
         }
+    }
+
+    /// Whether this is a packed chart.
+    pub fn is_archive(&self) -> bool {
+        self.kind == Kind::Chart && archive::is_archive(&self.path)
+    }
+
+    /// The texts of a packed chart, as if it were a directory.
+    pub fn unpack(&self) -> Result<Vec<(String, String)>, Reason> {
+        let file = fs::File::open(&self.disk).map_err(|error| Reason::Unreadable(error.to_string()))?;
+        archive::unpack(&self.path, file).map_err(|error| Reason::Unreadable(error.to_string()))
     }
 
     /// The template language that must be run before `text` is what the name says; `None` for text that can be

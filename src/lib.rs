@@ -24,6 +24,7 @@ pub mod link;
 pub mod parse;
 pub mod pipeline;
 pub mod quantity;
+pub mod render;
 pub mod report;
 pub mod rules;
 pub mod source;

@@ -13,6 +13,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("quantity", &[]),
     ("discover", &["source"]),
     ("parse", &["source", "known"]),
+    ("render", &["source", "known", "version", "parse"]),
     ("catalog", &["version"]),
     ("facts", &["source", "known", "version", "parse"]),
     ("extract", &["source", "known", "version", "quantity", "discover", "parse", "catalog", "facts"]),
@@ -26,7 +27,7 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "pipeline",
         &[
-            "source", "known", "version", "discover", "parse", "extract", "facts", "config", "link", "rules",
+            "source", "known", "version", "discover", "parse", "render", "extract", "facts", "config", "link", "rules",
             "evaluate", "finding", "judge",
         ],
     ),

@@ -3,7 +3,7 @@
 use super::arguments::{Check, Format};
 use super::setup::Setup;
 use super::{CLEAN, FINDINGS, print};
-use crate::discover::{self, Found, MAX_BYTES, Options};
+use crate::discover::{self, Found, Kind, MAX_BYTES, Options};
 use crate::finding::{Confidence, Severity};
 use crate::judge::{self, Coverage, Verdict};
 use crate::pipeline::{self, Input};
@@ -38,9 +38,9 @@ pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
     }
     let mut skipped: Vec<(String, String)> =
         discovery.skipped.into_iter().map(|s| (s.path, s.reason.to_string())).collect();
-    let read: Vec<Result<Input, (String, String)>> = discovery.found.par_iter().map(read).collect();
+    let read: Vec<Option<Result<Input, (String, String)>>> = discovery.found.par_iter().map(read).collect();
     let mut inputs = Vec::new();
-    for file in read {
+    for file in read.into_iter().flatten() {
         match file {
             Ok(input) => inputs.push(input),
             Err(reason) => skipped.push(reason),
@@ -50,12 +50,18 @@ pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
     Ok(Files { inputs, skipped })
 }
 
-fn read(found: &Found) -> Result<Input, (String, String)> {
-    let text = found.read(MAX_BYTES).map_err(|reason| (found.path.clone(), reason.to_string()))?;
-    if let Some(template) = found.template(&text) {
-        return Err((found.path.clone(), discover::Reason::Template(template).to_string()));
-    }
-    Ok(Input { path: found.path.clone(), kind: found.kind, text })
+fn read(found: &Found) -> Option<Result<Input, (String, String)>> {
+    // Templates of charts are skipped or read as they stand.
+    let kind = if found.kind == Kind::Chart { discover::kind_of(&found.path)? } else { found.kind };
+    let found = Found { kind, ..found.clone() };
+    let read = || {
+        let text = found.read(MAX_BYTES).map_err(|reason| (found.path.clone(), reason.to_string()))?;
+        match found.template(&text) {
+            Some(template) => Err((found.path.clone(), discover::Reason::Template(template).to_string())),
+            None => Ok(Input { path: found.path.clone(), kind, text }),
+        }
+    };
+    Some(read())
 }
 
 /// The working directory.

@@ -1,5 +1,7 @@
 //! What a file is by its name. Knows names, not contents.
 
+use std::collections::BTreeSet;
+
 /// What a file is by its name; what a YAML file is for shows in its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
@@ -23,6 +25,8 @@ pub enum Kind {
     Bake,
     /// Shell and batch scripts.
     Shell,
+    /// A template, or another file that only the Helm chart it stands in reads.
+    Chart,
 }
 
 /// JSON and YAML that configures tools of developers: large or with comments, and never deployed.
@@ -59,6 +63,24 @@ pub fn kind_of(path: &str) -> Option<Kind> {
         return kind_of_name(inner, directory).filter(|kind| text.contains(kind));
     }
     kind_of_name(&name, directory)
+}
+
+/// The directory of the chart that a file declares, with a `/` at its end unless it is the working directory.
+pub(super) fn chart_of(path: &str) -> Option<String> {
+    let directory = path.strip_suffix("Chart.yaml")?;
+    (directory.is_empty() || directory.ends_with('/')).then(|| directory.to_owned())
+}
+
+/// The kind of a file in a run with these charts (directories that end in `/`): templates are read with their chart,
+/// and so is what has no kind of its own.
+pub fn kind_in(charts: &BTreeSet<String>, path: &str) -> Option<Kind> {
+    let mut ends = path.match_indices('/').map(|(at, _)| at + 1).chain([0]);
+    let mut above = ends.clone().map(|end| &path[..end]).filter(|d| charts.contains(*d));
+    let template = ends.any(|end| charts.contains(&path[..end]) && path[end..].starts_with("templates/"));
+    match kind_of(path) {
+        Some(kind) if !template => Some(kind),
+        _ => above.next().map(|_| Kind::Chart),
+    }
 }
 
 /// The name without the suffix of a template language: `job.yaml.j2` is `job.yaml`.
@@ -139,6 +161,23 @@ mod tests {
         ] {
             assert_eq!(kind_of(path), kind, "{path}");
         }
+    }
+
+    #[test]
+    fn templates_and_what_has_no_kind_belong_to_the_chart() {
+        let charts = BTreeSet::from(["a/".to_owned()]);
+        for (path, kind) in [
+            ("a/templates/x.yaml", Some(Kind::Chart)),
+            ("a/templates/_helpers.tpl", Some(Kind::Chart)),
+            ("a/files/setup.py", Some(Kind::Chart)),
+            ("a/values.yaml", Some(Kind::Yaml)),
+            ("a/crds/x.yaml", Some(Kind::Yaml)),
+            ("b/templates/x.yaml", Some(Kind::Yaml)),
+            ("b/files/setup.py", None),
+        ] {
+            assert_eq!(kind_in(&charts, path), kind, "{path}");
+        }
+        assert_eq!(kind_in(&BTreeSet::from([String::new()]), "templates/x.yaml"), Some(Kind::Chart));
     }
 
     #[test]

@@ -1,0 +1,5 @@
+//! Helm charts: which files make one, and what it renders to. Knows Helm's layout and rules of values; knows neither
+//! Kubernetes nor GPUs.
+
+pub mod chart;
+mod ignore;
