@@ -175,6 +175,22 @@ pub fn mig_instances(gpu: &str, profile: &str) -> Option<i64> {
     mig_profile(gpu, profile)?.max_instances
 }
 
+/// Whether some GPU holds these MIG instances side by side, by profile and number: none beyond its own maximum, and
+/// together no more compute slices and memory than the whole GPU has as one instance. `None` when no GPU has them all.
+pub fn mig_layout_fits(layout: &[(String, i64)]) -> Option<bool> {
+    let holds = |gpu: &Gpu| -> Option<bool> {
+        let wanted: Vec<(MigProfile, i64)> =
+            layout.iter().map(|(profile, count)| Some((mig_profile(gpu.id, profile)?, *count))).collect::<Option<_>>()?;
+        let beside = |of: fn(&MigProfile) -> Option<i64>| {
+            let whole = mig_rows(gpu.id).filter_map(|p| of(&p)).max().unwrap_or(0);
+            wanted.iter().filter_map(|(p, count)| Some(of(p)? * count)).sum::<i64>() <= whole
+        };
+        let each = wanted.iter().all(|(p, count)| p.max_instances.is_none_or(|max| *count <= max));
+        Some(each && beside(|p| p.compute_slices) && beside(|p| p.memory_mib))
+    };
+    gpus().iter().filter_map(holds).reduce(|some, other| some || other)
+}
+
 /// The MIG profiles of a GPU.
 pub fn mig_profiles(gpu: &str) -> Vec<&'static str> {
     mig_rows(gpu).map(|p| p.profile).collect()

@@ -31,7 +31,7 @@ pub use drivers::{
 };
 pub use gpus::{
     Architecture, Coverage, Gpu, MigProfile, architecture, coverage, gke_accelerators, gpu, gpus, mig_instances,
-    mig_profile, mig_profiles, nearest_gke_accelerator, product_known,
+    mig_layout_fits, mig_profile, mig_profiles, nearest_gke_accelerator, product_known,
 };
 pub use images::{ImageInfo, Unrecognised, image, image_family, image_flaw};
 pub use machines::{

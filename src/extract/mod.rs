@@ -4,6 +4,7 @@ pub mod cloudformation;
 pub mod compose;
 pub mod dockerfile;
 pub mod eksctl;
+pub mod embedded;
 pub mod image;
 pub mod install;
 pub mod intent;
@@ -44,6 +45,8 @@ fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
         compose::project(tree, root, facts);
     } else if package_tables::is_conda(root) {
         facts.package_files.extend(package_tables::conda_file(root, path).map(Arc::new));
+    } else if let Some(kind) = embedded::kind(root) {
+        facts.objects.push(Arc::new(embedded::object(tree, root, kind, (path, root.head()))));
     } else if values::is_values(root, path) {
         values::read(tree, root, path, facts);
     }

@@ -48,6 +48,8 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
             out.version = dependency.get("version").parse(Version::parse);
             out.repository = dependency.get("repository").string().or(|| dependency.get("repo").string());
             out.values = Some(Raw::new(tree, dependency.get("valuesInline")));
+            let file = dependency.get("valuesFile").string();
+            out.values_from = if file.is_absent() { vec![] } else { vec![file] };
             facts.releases.push(Arc::new(out));
         }
         return;
@@ -57,6 +59,7 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     object.name = Fact::value(path.to_owned(), root.head());
     object.body = Some(Raw::new(tree, view));
     facts.objects.push(Arc::new(object));
+    super::embedded::read(view, facts);
     let operator = view.get("gpu-operator");
     if shaped_like_operator(root) || name.contains("gpu-operator") {
         facts.releases.push(Arc::new(operator_values(tree, view)));

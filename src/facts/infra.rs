@@ -1,12 +1,11 @@
 //! Where things run: nodes, pools, clusters, charts that configure them.
 
 use super::value::entities;
-use super::{Labels, Object, Requirement};
+use super::{Labels, Requirement};
 use crate::known::Fact;
 use crate::parse::Raw;
 use crate::version::Version;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 entities! {
     /// A GPU model of the catalog, as some fact names it.
@@ -165,11 +164,13 @@ entities! {
         repository: Fact<String>,
         /// Namespace.
         namespace: Fact<String>,
-        /// Values given inline or by the values file beside it.
+        /// Values: the files and objects at hand that it names, then those written inline, merged as Helm does.
         values: Option<Raw>,
+        /// Values files and objects that it names, in order of rising precedence.
+        values_from: Vec<Fact<String>>,
+        /// Whether all of them are at hand.
+        values_complete: Fact<bool>,
         /// Single values set by name, `driver.version`.
         set: Labels,
-        /// Further values files beside it.
-        values_files: Vec<Arc<Object>>,
     }
 }

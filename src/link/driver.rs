@@ -3,7 +3,6 @@
 use crate::catalog;
 use crate::facts::{Facts, HelmRelease, Object};
 use crate::known::{Fact, Known, Why};
-use crate::parse::View;
 use crate::source::SourceId;
 use crate::version::Version;
 
@@ -33,11 +32,8 @@ pub fn sources(facts: &Facts) -> Vec<DriverSource> {
 
 /// The driver that a release of the GPU operator installs.
 fn release(release: &HelmRelease) -> Option<DriverSource> {
-    let inline = release.values.as_ref().map(|v| v.view().get("driver"));
-    let files = release.values_files.iter().filter_map(|f| f.body.as_ref()).map(|b| b.view().get("driver"));
-    // Inline values win over files, the last file over earlier ones.
-    let views: Vec<View<'_>> = files.chain(inline).filter(|v| v.is_some()).collect();
-    let decide = |key: &str| views.iter().rev().map(|v| v.get(key)).find(|v| v.is_some());
+    let values = release.values.as_ref().map(|v| v.view().get("driver"));
+    let decide = |key: &str| values.map(|v| v.get(key)).filter(|v| v.is_some());
     let (origin, file) = ("gpu-operator", release.span.source);
     if let Some(set) = release.set.get("driver.enabled").filter(|s| s.get().is_some_and(|v| v == "false")) {
         return Some(DriverSource { file, origin, driver: Fact::absent(set.span) });
@@ -56,6 +52,10 @@ fn release(release: &HelmRelease) -> Option<DriverSource> {
     }
     if let Some(version) = decide("version") {
         return Some(DriverSource { file, origin, driver: version.parse(driver_version) });
+    }
+    if release.values_complete.get() == Some(&false) {
+        let driver = Fact { known: Known::Unknown(Why::Remote("values that are not at hand".into())), span: release.span };
+        return Some(DriverSource { file, origin, driver });
     }
     let driver =
         release.version.clone().and_then(|chart| match catalog::platform_driver("gpu-operator", &chart.to_string()) {

@@ -6,6 +6,7 @@ mod driver;
 mod node;
 mod objects;
 mod pools;
+mod releases;
 mod software;
 
 use crate::facts::Facts;
@@ -15,6 +16,7 @@ use crate::source::{SourceId, Sources};
 /// Joins the facts of a run in place. `sources` tells which files lie near each other: when several
 /// candidates could decide a fact, the ones in the nearest common directory do.
 pub fn link(facts: &mut Facts, sources: &Sources) {
+    releases::link(facts, sources);
     pools::enrich(facts);
     objects::link(facts);
     node::link(facts, sources);

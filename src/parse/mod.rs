@@ -11,7 +11,7 @@ mod tree;
 pub mod wheel;
 pub mod yaml;
 
-pub use tree::{Builder, Dialect, Entry, Node, NodeId, NodeKind, Problem, Raw, Tree, View};
+pub use tree::{Builder, Dialect, Entry, Node, NodeId, NodeKind, Problem, Raw, Tree, View, merged};
 
 use crate::known::Why;
 

@@ -21,6 +21,9 @@ pub enum Dialect {
     Typed,
 }
 
+/// Deepest nesting that [`merged`] copies.
+const MERGE_DEPTH: usize = 64;
+
 /// What a node is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NodeKind {
@@ -121,6 +124,41 @@ impl Builder {
         data.span = span;
     }
 
+    /// Copies the last of some nodes; maps are merged key by key. Below `depth` levels the text is left out.
+    fn overlay(&mut self, layers: &[Node<'_>], depth: usize) -> NodeId {
+        let Some(last) = layers.last() else { return self.add(NodeKind::Null, Span::new(self.tree.source, 0..0)) };
+        let span = last.span();
+        if depth == 0 {
+            return self.add(NodeKind::Null, span);
+        }
+        if last.is_map() {
+            // Only the maps above the last node that is none take part.
+            let from = layers.iter().rposition(|node| !node.is_map()).map_or(0, |at| at + 1);
+            let mut keys: Vec<(&str, Node<'_>, Vec<Node<'_>>)> = vec![];
+            for (key, value) in layers[from..].iter().flat_map(|node| node.entries()) {
+                let Some(text) = key.text() else { continue };
+                match keys.iter_mut().find(|(name, ..)| *name == text) {
+                    Some((_, _, values)) => values.push(value),
+                    None => keys.push((text, key, vec![value])),
+                }
+            }
+            let entries = keys
+                .into_iter()
+                .map(|(_, key, values)| Entry { key: self.overlay(&[key], depth), value: self.overlay(&values, depth - 1) })
+                .collect();
+            return self.add(NodeKind::Map(entries), span);
+        }
+        let kind = match last.kind() {
+            NodeKind::Seq(_) => NodeKind::Seq(last.items().map(|item| self.overlay(&[item], depth - 1)).collect()),
+            kind => kind.clone(),
+        };
+        let copy = self.add(kind, span);
+        if let Some(tag) = last.tag() {
+            self.tag(copy, tag);
+        }
+        copy
+    }
+
     /// The tree under construction.
     pub fn tree(&mut self) -> &mut Tree {
         &mut self.tree
@@ -130,6 +168,21 @@ impl Builder {
     pub fn finish(self) -> Tree {
         self.tree
     }
+}
+
+/// Documents laid over each other, as Helm merges values: maps key by key, anything else is replaced by the later one.
+/// Every node keeps its own place. `None` when there is nothing.
+pub fn merged(layers: &[Raw]) -> Option<Raw> {
+    let present: Vec<Node<'_>> = layers.iter().filter_map(|raw| raw.view().node()).collect();
+    let last = present.last()?;
+    if present.len() == 1 {
+        return layers.iter().find(|raw| raw.id.is_some()).cloned();
+    }
+    let mut builder = Builder::new(last.span().source, last.tree().dialect);
+    let root = builder.overlay(&present, MERGE_DEPTH);
+    builder.tree().documents.push(root);
+    let tree = Arc::new(builder.finish());
+    Some(Raw { id: Some(root), place: last.span(), tree })
 }
 
 impl Tree {

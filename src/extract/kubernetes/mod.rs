@@ -10,6 +10,7 @@ mod workloads;
 pub use containers::{container, environment, looks_like_container, resources};
 pub use pods::{labels, scheduling};
 
+use super::embedded;
 use crate::facts::{Facts, Object};
 use crate::parse::{Node, Raw, Tree, View};
 use std::sync::Arc;
@@ -34,6 +35,9 @@ pub fn document(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
     objects::read(tree, view, &kind, facts);
     nodes::read(tree, view, &kind, facts);
     releases::read(tree, view, &kind, facts);
+    if kind == "ConfigMap" {
+        embedded::read(view.get("data"), facts);
+    }
     if let Some(workload) = workloads::read(tree, view, &object) {
         facts.workloads.push(workload);
     }

@@ -1,23 +1,33 @@
 //! Charts installed by Flux, Argo CD and k3s.
 
+use crate::extract::embedded;
 use crate::facts::{Facts, HelmRelease};
+use crate::known::{Fact, Known};
 use crate::parse::{Dialect, Raw, Tree, View, yaml};
 use crate::version::Version;
 use std::sync::Arc;
 
-/// Reads a release.
+/// Reads a release, and the configuration files in its values.
 pub fn read(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
+    let first = facts.releases.len();
+    releases(tree, view, kind, facts);
+    let values: Vec<Raw> = facts.releases[first..].iter().filter_map(|release| release.values.clone()).collect();
+    values.iter().for_each(|raw| embedded::read(raw.view(), facts));
+}
+
+fn releases(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
     let spec = view.get("spec");
     match kind {
         "HelmRelease" => {
             let chart = spec.path("chart.spec");
             let mut out = release(tree, view, "flux", (chart.get("chart"), chart.get("version")));
             out.values = Some(Raw::new(tree, spec.get("values")));
+            out.values_from = spec.get("valuesFrom").items().map(values_from).collect();
             facts.releases.push(Arc::new(out));
         }
         "HelmChart" if spec.get("chart").is_some() => {
             let mut out = release(tree, view, "k3s", (spec.get("chart"), spec.get("version")));
-            out.values = embedded(spec.get("valuesContent"));
+            out.values = values_in_text(spec.get("valuesContent"));
             facts.releases.push(Arc::new(out));
         }
         "Application" => {
@@ -28,7 +38,8 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
                 // Argo CD reads the text only when there is no object; parameters win over both.
                 let object = source.path("helm.valuesObject");
                 out.values =
-                    if object.is_some() { Some(Raw::new(tree, object)) } else { embedded(source.path("helm.values")) };
+                    if object.is_some() { Some(Raw::new(tree, object)) } else { values_in_text(source.path("helm.values")) };
+                out.values_from = source.path("helm.valueFiles").strings();
                 let parameters = source.path("helm.parameters").items();
                 out.set = parameters
                     .filter_map(|p| Some((p.get("name").string().get()?.clone(), p.get("value").string())))
@@ -40,8 +51,17 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
     }
 }
 
+/// A reference of Flux to an object that holds values, as `ConfigMap/name/key`.
+fn values_from(reference: View<'_>) -> Fact<String> {
+    let key = reference.get("valuesKey").string();
+    let key = key.get().map_or("values.yaml", String::as_str);
+    let kind = reference.get("kind").string();
+    let name = reference.get("name").string();
+    name.and_then(|name| Known::Value(format!("{}/{name}/{key}", kind.get().map_or("", String::as_str))))
+}
+
 /// Values written as a text of YAML.
-fn embedded(view: View<'_>) -> Option<Raw> {
+fn values_in_text(view: View<'_>) -> Option<Raw> {
     let inner = Arc::new(yaml::parse_traced(view.traced()?, Dialect::Kubernetes));
     let root = yaml::root(&inner)?.view();
     Some(Raw::new(&inner, root))

@@ -56,6 +56,12 @@ functions! {
         let found = text(&a[0]).zip(text(&a[1])).and_then(|(g, p)| catalog::mig_instances(&g, &p));
         Value::of(Data::Int(found.unwrap_or(0)))
     };
+    "mig_layout_fits" (param("devices", dyn_type)) -> Output::Type(bool_type), false, "Whether some GPU holds these MIG instances at once (a map of profile to number); null when no GPU of the catalog has every profile.", |a, _| {
+        let Data::Node(view) = a[0].data else { return Value::of(Data::Null) };
+        let layout: Option<Vec<(String, i64)>> =
+            view.entries().into_iter().map(|(profile, count)| Some((profile.to_owned(), *count.int().get()?))).collect();
+        layout.and_then(|l| catalog::mig_layout_fits(&l)).map_or(Value::of(Data::Null), |fits| Value::of(Data::Bool(fits)))
+    };
     "mig_profiles" (param("gpu", str_type)) -> Output::Type(strings_type), false, "The MIG profiles of a GPU.", |a, _| {
         list(text(&a[0]).map(|g| catalog::mig_profiles(&g)).unwrap_or_default().into_iter().map(|p| string(p.to_owned(), &a[0])))
     };
