@@ -3,3 +3,5 @@
 
 pub mod chart;
 mod ignore;
+pub mod install;
+pub mod values;

@@ -1,0 +1,224 @@
+//! Values of charts: layers of mappings, merged as Helm merges them. Leaves stay the nodes that state them, so every
+//! value leads to its line. Knows Helm's rules of precedence; evaluates nothing.
+
+use crate::parse::scalar::Scalar;
+use crate::parse::{Node, NodeKind};
+use std::collections::BTreeMap;
+
+/// Most values that one layer may hold once its aliases are written out.
+const MAX_VALUES: usize = 200_000;
+
+/// Keys and their values.
+pub type Table<'t> = BTreeMap<String, Value<'t>>;
+
+/// A value: a table of its own, or whatever a node states.
+#[derive(Debug, Clone)]
+pub enum Value<'t> {
+    /// A mapping. It may have been put together from several files.
+    Table(Table<'t>),
+    /// Anything else.
+    Leaf(Node<'t>),
+}
+
+impl<'t> Value<'t> {
+    /// Whether it is null, which takes a key away.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Value::Leaf(node) if node.is_null())
+    }
+
+    /// The truth value that it states.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self {
+            Value::Leaf(node) => node.as_bool(),
+            Value::Table(_) => None,
+        }
+    }
+
+    fn of(node: Node<'t>, left: &mut usize) -> Self {
+        if !node.is_map() || *left == 0 {
+            return Value::Leaf(node);
+        }
+        let entries = node.entries();
+        *left = left.saturating_sub(entries.len());
+        Value::Table(
+            entries.into_iter().filter_map(|(key, value)| Some((name(key)?, Value::of(value, left)))).collect(),
+        )
+    }
+}
+
+/// A key as JSON would write it.
+fn name(key: Node<'_>) -> Option<String> {
+    match key.scalar()? {
+        Scalar::Bool(value) => Some(value.to_string()),
+        Scalar::Null => Some("null".to_owned()),
+        _ => key.text().map(str::to_owned),
+    }
+}
+
+/// The values that a document states.
+pub fn table(root: Node<'_>) -> Table<'_> {
+    let mut left = MAX_VALUES;
+    match Value::of(root, &mut left) {
+        Value::Table(table) => table,
+        Value::Leaf(_) => Table::new(),
+    }
+}
+
+/// Puts a later file over earlier ones: tables are merged, everything else is replaced.
+pub fn overlay<'t>(base: &mut Table<'t>, over: &Table<'t>) {
+    for (key, value) in over {
+        match (base.get_mut(key), value) {
+            (Some(Value::Table(below)), Value::Table(above)) => overlay(below, above),
+            _ => {
+                base.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+/// What becomes of a null that stands in front of a default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nulls {
+    /// It takes the key away.
+    Delete,
+    /// It waits for the defaults that it is meant for.
+    Keep,
+}
+
+/// Fills what `table` does not state from the defaults.
+pub fn fill<'t>(table: &mut Table<'t>, defaults: &Table<'t>, nulls: Nulls) {
+    if nulls == Nulls::Delete {
+        let gone: Vec<String> = table.iter().filter(|(_, v)| v.is_null()).map(|(k, _)| k.clone()).collect();
+        let left = defaults.iter().filter(|(key, _)| !gone.contains(key));
+        fill_present(table, left, nulls);
+        table.retain(|key, _| !gone.contains(key));
+    } else {
+        fill_present(table, defaults.iter(), nulls);
+    }
+}
+
+fn fill_present<'d, 't: 'd>(
+    table: &mut Table<'t>,
+    defaults: impl Iterator<Item = (&'d String, &'d Value<'t>)>,
+    nulls: Nulls,
+) {
+    for (key, default) in defaults {
+        match (table.get_mut(key), default) {
+            (None, _) => {
+                table.insert(key.clone(), default.clone());
+            }
+            (Some(Value::Table(own)), Value::Table(default)) => fill(own, default, nulls),
+            _ => {}
+        }
+    }
+}
+
+/// Hands the parent's `global` down to a subchart: the parent's values win.
+pub fn hand_down_globals<'t>(parent: &Table<'t>, child: &mut Table<'t>) {
+    let Some(Value::Table(from)) = parent.get("global") else {
+        child.entry("global".to_owned()).or_insert_with(|| Value::Table(Table::new()));
+        return;
+    };
+    let own = child.entry("global".to_owned()).or_insert_with(|| Value::Table(Table::new()));
+    let Value::Table(own) = own else { return };
+    for (key, value) in from {
+        match (own.get_mut(key), value) {
+            (Some(Value::Table(below)), Value::Table(above)) => {
+                let mut merged = above.clone();
+                fill(&mut merged, below, Nulls::Delete);
+                *below = merged;
+            }
+            (Some(Value::Table(_)), _) => {}
+            _ => {
+                own.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+/// The value at a dotted path.
+pub fn at<'v, 't>(table: &'v Table<'t>, path: &str) -> Option<&'v Value<'t>> {
+    let (mut table, mut found) = (Some(table), None);
+    for part in path.split('.') {
+        found = table?.get(part);
+        table = match found {
+            Some(Value::Table(inner)) => Some(inner),
+            _ => None,
+        };
+    }
+    found
+}
+
+/// Whether a node can be the root of values.
+pub fn is_table(root: Node<'_>) -> bool {
+    matches!(root.kind(), NodeKind::Map(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::{Dialect, Tree, yaml};
+    use crate::source::SourceId;
+
+    fn tree(text: &str) -> Tree {
+        yaml::parse(SourceId(0), text, Dialect::Kubernetes)
+    }
+
+    fn of(tree: &Tree) -> Table<'_> {
+        yaml::root(tree).map(table).unwrap_or_default()
+    }
+
+    /// The table in one line, for comparison.
+    fn flat(table: &Table<'_>) -> String {
+        let each = table.iter().map(|(key, value)| match value {
+            Value::Table(inner) => format!("{key}: {{{}}}", flat(inner)),
+            Value::Leaf(node) => format!("{key}: {}", node.text().unwrap_or("~")),
+        });
+        each.collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn later_files_win_and_null_takes_a_default_away() {
+        let (first, second) = (tree("a: {x: 1, w: 2}\nb: 1"), tree("a: {w: 3}\nb: null"));
+        let defaults = tree("a: {x: 0, z: 9}\nb: 5\nc: {d: 1}");
+        let mut given = of(&first);
+        overlay(&mut given, &of(&second));
+        fill(&mut given, &of(&defaults), Nulls::Delete);
+        assert_eq!(flat(&given), "a: {w: 3, x: 1, z: 9}, c: {d: 1}");
+    }
+
+    #[test]
+    fn a_kept_null_waits_for_its_defaults() {
+        let (given, defaults) = (tree("sub: {a: null}"), tree("sub: {a: 1, b: 2}"));
+        let mut kept = of(&given);
+        fill(&mut kept, &of(&defaults), Nulls::Keep);
+        assert_eq!(flat(&kept), "sub: {a: null, b: 2}");
+    }
+
+    #[test]
+    fn globals_of_the_parent_win() {
+        let (parent, child) = (tree("global: {a: 1, t: {x: 1}}"), tree("global: {a: 2, b: 3, t: {x: 2, w: 2}}"));
+        let mut own = of(&child);
+        hand_down_globals(&of(&parent), &mut own);
+        assert_eq!(flat(&own), "global: {a: 1, b: 3, t: {w: 2, x: 1}}");
+    }
+
+    #[test]
+    fn keys_are_names_and_aliases_cannot_multiply_without_end() {
+        let text = tree("a: &a {x: 1}\nb: {<<: *a, 8080: y}\non: z");
+        assert_eq!(flat(&of(&text)), "a: {x: 1}, b: {8080: y, x: 1}, true: z");
+        let mut bomb = "a0: &a0 {x: 1}\n".to_owned();
+        (1..60).for_each(|i| {
+            let p = i - 1;
+            bomb += &format!("a{i}: &a{i} {{x: *a{p}, w: *a{p}}}\n");
+        });
+        assert!(of(&tree(&bomb)).len() <= 60);
+    }
+
+    #[test]
+    fn paths_lead_to_values() {
+        let text = tree("a: {b: {c: true}}");
+        assert_eq!(at(&of(&text), "a.b.c").and_then(Value::as_bool), Some(true));
+        assert!(at(&of(&text), "a.x.c").is_none());
+    }
+}
