@@ -29,3 +29,4 @@ pub mod report;
 pub mod rules;
 pub mod source;
 pub mod version;
+pub mod vram;

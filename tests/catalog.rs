@@ -31,7 +31,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("launch_flags", &["engine", "field"]),
     ("mig_profiles", &["gpu", "profile"]),
     ("model_support", &["engine", "model"]),
-    ("models", &["hf_id"]),
+    ("architectures", &["model"]),
     ("ngc", &["month"]),
     ("node_images", &["platform", "image"]),
     ("image_flaws", &["repository", "tag"]),

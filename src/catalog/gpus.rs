@@ -179,8 +179,10 @@ pub fn mig_instances(gpu: &str, profile: &str) -> Option<i64> {
 /// together no more compute slices and memory than the whole GPU has as one instance. `None` when no GPU has them all.
 pub fn mig_layout_fits(layout: &[(String, i64)]) -> Option<bool> {
     let holds = |gpu: &Gpu| -> Option<bool> {
-        let wanted: Vec<(MigProfile, i64)> =
-            layout.iter().map(|(profile, count)| Some((mig_profile(gpu.id, profile)?, *count))).collect::<Option<_>>()?;
+        let wanted: Vec<(MigProfile, i64)> = layout
+            .iter()
+            .map(|(profile, count)| Some((mig_profile(gpu.id, profile)?, *count)))
+            .collect::<Option<_>>()?;
         let beside = |of: fn(&MigProfile) -> Option<i64>| {
             let whole = mig_rows(gpu.id).filter_map(|p| of(&p)).max().unwrap_or(0);
             wanted.iter().filter_map(|(p, count)| Some(of(p)? * count)).sum::<i64>() <= whole

@@ -13,13 +13,15 @@
 //! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`], [`package_traits`] |
 //! | systems | [`base_os`] |
 //! | servers | [`server`], [`launch_flags`], [`feature_needs`], [`model_supported_since`], [`engine_default`] |
-//! | the rest | [`accelerator`], [`advisories`], [`api_removed_in`], [`tls_policy_minimum`], [`model`], [`within`] |
+//! | models | [`model`], [`models`] |
+//! | the rest | [`accelerator`], [`advisories`], [`api_removed_in`], [`tls_policy_minimum`], [`within`] |
 
 mod advisories;
 mod drivers;
 mod gpus;
 mod images;
 mod machines;
+mod models;
 mod servers;
 mod software;
 mod table;
@@ -38,9 +40,10 @@ pub use machines::{
     Instance, attachable_counts, cloud_run_minimum, eks_ami_driver, instance, instance_family_gpu, instance_gpu,
     is_instance_like, nearest_instance, node_image_driver, platform_driver, platform_toolkit,
 };
+pub use models::{Model, model, models};
 pub use servers::{
-    Accelerator, FeatureNeeds, LaunchFlag, Model, Server, accelerator, api_removed_in, engine_default, feature_needs,
-    launch_flags, model, model_supported_since, server, server_of_image, server_of_metric, server_of_program,
+    Accelerator, FeatureNeeds, LaunchFlag, Server, accelerator, api_removed_in, engine_default, feature_needs,
+    launch_flags, model_supported_since, server, server_of_image, server_of_metric, server_of_program,
     tls_policy_minimum,
 };
 pub use software::{

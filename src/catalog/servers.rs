@@ -1,4 +1,4 @@
-//! Accelerator resources, the programs that serve models and what they need, Kubernetes and TLS tables, models.
+//! Accelerator resources, the programs that serve models and what they need, Kubernetes and TLS tables.
 
 use super::table::{Row, Table, within};
 use crate::version::Version;
@@ -105,7 +105,6 @@ pub fn launch_flags(engine: &str) -> impl Iterator<Item = LaunchFlag> {
 
 static API_REMOVALS: Table = Table::new(include_str!("../../rules/catalog/kubernetes_api_removals.csv"));
 static TLS_POLICIES: Table = Table::new(include_str!("../../rules/catalog/tls_policies.csv"));
-static MODELS: Table = Table::new(include_str!("../../rules/catalog/models.csv"));
 static FEATURES: Table = Table::new(include_str!("../../rules/catalog/feature_compute_capabilities.csv"));
 static MODEL_SUPPORT: Table = Table::new(include_str!("../../rules/catalog/model_support.csv"));
 static ENGINE_DEFAULTS: Table = Table::new(include_str!("../../rules/catalog/engine_defaults.csv"));
@@ -119,24 +118,6 @@ pub fn api_removed_in(api_version: &str, kind: &str) -> Option<Version> {
 /// The lowest TLS version that a load balancer's policy accepts.
 pub fn tls_policy_minimum(policy: &str) -> Option<Version> {
     TLS_POLICIES.find("policy", policy)?.version("minimum")
-}
-
-/// A model of the hub.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Model {
-    /// Parameters in billions.
-    pub parameters_b: f64,
-    /// Quantization of the published checkpoint; empty for none.
-    pub quantization: &'static str,
-    /// Size of the published checkpoint in GiB.
-    pub files_gib: Option<f64>,
-}
-
-/// The model of a hub name.
-pub fn model(name: &str) -> Option<Model> {
-    let row = MODELS.rows().find(|r| r.text("hf_id").eq_ignore_ascii_case(name.trim()))?;
-    let parameters_b = row.number("params_total_b")?;
-    Some(Model { parameters_b, quantization: row.text("quant_method"), files_gib: row.number("hub_files_gib") })
 }
 
 /// The compute capabilities that a feature of an engine runs on.

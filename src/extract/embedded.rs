@@ -40,7 +40,9 @@ fn search(view: View<'_>, (depth, key): (usize, &str), facts: &mut Facts) {
         return;
     }
     if let Some(text) = node.traced() {
-        if text.text().contains('\n') && ["mig-configs:", "sharing:", "migStrategy:"].iter().any(|k| text.text().contains(k)) {
+        if text.text().contains('\n')
+            && ["mig-configs:", "sharing:", "migStrategy:"].iter().any(|k| text.text().contains(k))
+        {
             let tree = Arc::new(yaml::parse_traced(text, Dialect::Kubernetes));
             for root in tree.roots() {
                 if let Some(kind) = kind(root) {

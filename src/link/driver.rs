@@ -54,7 +54,8 @@ fn release(release: &HelmRelease) -> Option<DriverSource> {
         return Some(DriverSource { file, origin, driver: version.parse(driver_version) });
     }
     if release.values_complete.get() == Some(&false) {
-        let driver = Fact { known: Known::Unknown(Why::Remote("values that are not at hand".into())), span: release.span };
+        let driver =
+            Fact { known: Known::Unknown(Why::Remote("values that are not at hand".into())), span: release.span };
         return Some(DriverSource { file, origin, driver });
     }
     let driver =

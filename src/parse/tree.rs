@@ -144,7 +144,10 @@ impl Builder {
             }
             let entries = keys
                 .into_iter()
-                .map(|(_, key, values)| Entry { key: self.overlay(&[key], depth), value: self.overlay(&values, depth - 1) })
+                .map(|(_, key, values)| Entry {
+                    key: self.overlay(&[key], depth),
+                    value: self.overlay(&values, depth - 1),
+                })
                 .collect();
             return self.add(NodeKind::Map(entries), span);
         }

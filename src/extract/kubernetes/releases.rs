@@ -37,8 +37,11 @@ fn releases(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
                 out.repository = source.get("repoURL").string();
                 // Argo CD reads the text only when there is no object; parameters win over both.
                 let object = source.path("helm.valuesObject");
-                out.values =
-                    if object.is_some() { Some(Raw::new(tree, object)) } else { values_in_text(source.path("helm.values")) };
+                out.values = if object.is_some() {
+                    Some(Raw::new(tree, object))
+                } else {
+                    values_in_text(source.path("helm.values"))
+                };
                 out.values_from = source.path("helm.valueFiles").strings();
                 let parameters = source.path("helm.parameters").items();
                 out.set = parameters

@@ -104,10 +104,10 @@ functions! {
         let says = |i: usize| a.get(i).and_then(text).unwrap_or_default().to_lowercase();
         let (dtype, quantization) = (says(1), says(2));
         // A checkpoint that is published quantized is loaded as it is.
-        let published = model.files_gib.filter(|_| quantization.is_empty() && !model.quantization.is_empty());
+        let published = model.files_gib().filter(|_| quantization.is_empty() && !model.quantization().is_empty());
         let name = text(&a[0]).unwrap_or_default().to_lowercase();
-        let quantization = if quantization.is_empty() { model.quantization.to_lowercase() } else { quantization };
-        let computed = bytes_per_parameter(&dtype, &quantization, &name).map(|b| model.parameters_b * 1e9 * b / (1u64 << 30) as f64);
+        let quantization = if quantization.is_empty() { model.quantization().to_lowercase() } else { quantization };
+        let computed = bytes_per_parameter(&dtype, &quantization, &name).map(|b| model.parameters_b().unwrap_or(0.0) * 1e9 * b / (1u64 << 30) as f64);
         let weights = published.or(computed);
         weights.map_or(Value::of(Data::Null), |gib| Value { data: Data::Float(gib), span: a[0].span })
     };

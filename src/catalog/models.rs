@@ -1,0 +1,111 @@
+//! Models of the hub: published totals and the shapes behind them. Knows no formula.
+
+use super::table::{Row, Table};
+
+static ARCHITECTURES: Table = Table::new(include_str!("../../rules/catalog/architectures.csv"));
+
+/// A row of `architectures.csv`: a model of the hub, its columns by name.
+#[derive(Clone, Copy)]
+pub struct Model(Row);
+
+impl Model {
+    /// Name on the hub.
+    pub fn name(&self) -> &'static str {
+        self.0.text("model")
+    }
+
+    /// All parameters, in billions.
+    pub fn parameters_b(&self) -> Option<f64> {
+        self.0.number("parameters_b")
+    }
+
+    /// Quantization of the published checkpoint; empty for none.
+    pub fn quantization(&self) -> &'static str {
+        self.0.text("quantization")
+    }
+
+    /// Size of the published checkpoint in GiB.
+    pub fn files_gib(&self) -> Option<f64> {
+        self.0.number("files_gib")
+    }
+
+    /// Whether the shape counts to the model's size: `hub` (size of the published files, within 1 %), `published`
+    /// (published total, within 1 %), `name` (the size in its name, within 12 %), `shape` (the total was computed from
+    /// the shape). With `total` the total holds and the shape does not.
+    pub fn shape_holds(&self) -> bool {
+        self.0.text("check") != "total"
+    }
+
+    /// The text of a column; empty where the catalog does not say.
+    pub fn text(&self, column: &str) -> &'static str {
+        self.0.text(column)
+    }
+}
+
+/// Every model of the catalog.
+pub fn models() -> impl Iterator<Item = Model> {
+    ARCHITECTURES.rows().map(Model)
+}
+
+/// The model of a hub name; else one whose name says the same weights: another publisher's copy, or a quantized copy
+/// (`…-AWQ`, `…-FP8`, `…-bnb-4bit`) of a model of the catalog.
+pub fn model(name: &str) -> Option<Model> {
+    let name = name.trim();
+    models().find(|m| m.name().eq_ignore_ascii_case(name)).or_else(|| {
+        let base = base_name(name);
+        models().filter(|m| base_name(m.name()) == base).min_by_key(|m| !m.quantization().is_empty())
+    })
+}
+
+/// Parts at the end of a name that say how weights are stored, and nothing else.
+const STORAGE: &[&str] = &[
+    "-awq",
+    "-gptq",
+    "-int4",
+    "-int8",
+    "-fp8",
+    "-fp8-dynamic",
+    "-bf16",
+    "-fp16",
+    "-4bit",
+    "-8bit",
+    "-bnb",
+    "-unsloth",
+    "-nvfp4",
+    "-gguf",
+    "-hf",
+    "-dynamic",
+    "-quantized.w4a16",
+    "-quantized.w8a8",
+    "-quantized.w8a16",
+    "-w4a16",
+    "-w8a8",
+    "-g128",
+];
+
+/// The name without publisher and storage, in lower case.
+fn base_name(name: &str) -> String {
+    let lower = name.rsplit('/').next().unwrap_or(name).to_lowercase().replace("meta-llama-", "llama-");
+    let mut base = lower.as_str();
+    while let Some(shorter) = STORAGE.iter().find_map(|suffix| base.strip_suffix(suffix)) {
+        base = shorter;
+    }
+    base.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_are_the_same_model() {
+        let name = |text| model(text).map(|m| m.name());
+        assert_eq!(name("meta-llama/llama-3.1-8b-instruct"), Some("meta-llama/Llama-3.1-8B-Instruct"));
+        assert_eq!(
+            name("hugging-quants/Meta-Llama-3.1-70B-Instruct-AWQ-INT4"),
+            Some("meta-llama/Llama-3.1-70B-Instruct")
+        );
+        assert_eq!(name("unsloth/Qwen2.5-7B-Instruct-bnb-4bit"), Some("Qwen/Qwen2.5-7B-Instruct"));
+        assert_eq!(name("someone/Llama-3.1-70B-Instruct-pruned"), None);
+    }
+}

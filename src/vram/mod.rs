@@ -1,0 +1,9 @@
+//! Memory of a GPU: how many bytes a model, its cache and its training take, by formulas whose sources are named.
+//! Knows no files, no facts of a deployment and no rules; every size is bytes unless a name says GiB (2^30 bytes).
+
+mod architecture;
+
+pub use architecture::{Architecture, Experts, Latent, Parameters, Sliding};
+
+/// Bytes of a GiB.
+pub const GIB: f64 = (1u64 << 30) as f64;
