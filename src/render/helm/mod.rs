@@ -4,4 +4,5 @@
 pub mod chart;
 mod ignore;
 pub mod install;
+pub mod sets;
 pub mod values;

@@ -1,0 +1,193 @@
+//! Value sets: the ways in which the files of a run install a chart. Knows names and places of values files; merges
+//! nothing.
+
+use super::chart::{Chart, File};
+use super::values::{Table, overlay, table};
+use crate::parse::{Dialect, Node, Tree, yaml};
+use std::collections::BTreeSet;
+
+/// Keys that most charts have: values of these alone do not tell whose they are.
+const COMMON_KEYS: &[&str] = &[
+    "affinity",
+    "annotations",
+    "args",
+    "autoscaling",
+    "command",
+    "env",
+    "extraArgs",
+    "extraEnv",
+    "fullnameOverride",
+    "global",
+    "image",
+    "imagePullSecrets",
+    "ingress",
+    "labels",
+    "livenessProbe",
+    "metrics",
+    "nameOverride",
+    "namespace",
+    "nodeSelector",
+    "persistence",
+    "podAnnotations",
+    "podLabels",
+    "podSecurityContext",
+    "ports",
+    "priorityClassName",
+    "rbac",
+    "readinessProbe",
+    "replicaCount",
+    "replicas",
+    "resources",
+    "securityContext",
+    "service",
+    "serviceAccount",
+    "serviceMonitor",
+    "startupProbe",
+    "storage",
+    "tags",
+    "tolerations",
+    "updateStrategy",
+    "volumeMounts",
+    "volumes",
+];
+
+/// Most sets that one chart is rendered with.
+const MAX_SETS: usize = 64;
+
+/// How a chart is installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Release {
+    /// `.Release.Name`.
+    pub name: String,
+    /// `.Release.Namespace`.
+    pub namespace: String,
+    /// Version of Kubernetes that `.Capabilities` tells, without a `v`.
+    pub kubernetes: String,
+}
+
+/// One way to install a chart.
+#[derive(Debug)]
+pub struct ValueSet {
+    /// What reports call it; empty for the chart's own defaults.
+    pub name: String,
+    /// Values in order of rising precedence.
+    pub layers: Vec<Tree>,
+    /// Under which name and where.
+    pub release: Release,
+}
+
+impl ValueSet {
+    /// The layers as one table.
+    pub fn table(&self) -> Table<'_> {
+        let mut out = Table::new();
+        self.layers.iter().filter_map(yaml::root).for_each(|root| overlay(&mut out, &table(root)));
+        out
+    }
+}
+
+/// For each chart, its defaults and every file of values that is meant for it: those beside it and, elsewhere, those
+/// that no other chart knows all keys of.
+pub fn sets(charts: &[Chart<'_>], files: &[File<'_>], kubernetes: &str) -> Vec<Vec<ValueSet>> {
+    let release = |chart: &Chart<'_>| Release {
+        name: chart.name.clone(),
+        namespace: "default".to_owned(),
+        kubernetes: kubernetes.to_owned(),
+    };
+    let mut out: Vec<Vec<ValueSet>> = charts
+        .iter()
+        .map(|chart| vec![ValueSet { name: String::new(), layers: Vec::new(), release: release(chart) }])
+        .collect();
+    let keys: Vec<BTreeSet<String>> = charts.iter().map(known_keys).collect();
+    for file in files.iter().filter(|file| names_values(file.path)) {
+        let beside = charts.iter().position(|chart| lies_beside(chart, file.path));
+        let tree = || yaml::parse(file.source, file.text, Dialect::Kubernetes);
+        let (tree, owner) = match beside {
+            Some(owner) => (tree(), owner),
+            // Values of subcharts and examples within a chart are not for the chart as a whole.
+            None if charts.iter().any(|c| !c.directory.is_empty() && file.path.starts_with(c.directory)) => continue,
+            None => {
+                let tree = tree();
+                let Some(owner) = yaml::root(&tree).and_then(|root| only_owner(root, &keys)) else { continue };
+                (tree, owner)
+            }
+        };
+        if out[owner].len() < MAX_SETS && tree.problems.is_empty() && yaml::root(&tree).is_some_and(Node::is_map) {
+            let release = release(&charts[owner]);
+            out[owner].push(ValueSet { name: file.path.to_owned(), layers: vec![tree], release });
+        }
+    }
+    out
+}
+
+/// Whether a file is called like values, other than a chart's defaults.
+fn names_values(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    let stem = name.strip_suffix(".yaml").or_else(|| name.strip_suffix(".yml"));
+    stem.is_some_and(|stem| stem != "values" && stem.contains("values"))
+}
+
+/// In the chart's directory, or in its `ci/`.
+fn lies_beside(chart: &Chart<'_>, path: &str) -> bool {
+    let Some(inner) = path.strip_prefix(chart.directory) else { return false };
+    !inner.strip_prefix("ci/").unwrap_or(inner).contains('/')
+}
+
+/// Top-level keys of the values that a chart knows.
+fn known_keys(chart: &Chart<'_>) -> BTreeSet<String> {
+    let own = chart.values.as_ref().and_then(yaml::root).map(table).unwrap_or_default();
+    let subcharts = chart.dependencies.iter().map(|d| d.known_as().to_owned());
+    let held = chart.subcharts.iter().map(|c| c.own_name().to_owned());
+    own.into_keys().chain(subcharts).chain(held).collect()
+}
+
+/// The only chart that knows every key, one of them not common to most charts.
+fn only_owner(root: Node<'_>, keys: &[BTreeSet<String>]) -> Option<usize> {
+    let stated: Vec<String> = table(root).into_keys().filter(|key| !COMMON_KEYS.contains(&key.as_str())).collect();
+    let mut owners = (0..keys.len()).filter(|&i| stated.iter().all(|key| keys[i].contains(key)));
+    let owner = owners.next().filter(|_| !stated.is_empty())?;
+    owners.next().is_none().then_some(owner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::chart::find;
+    use super::*;
+    use crate::source::SourceId;
+
+    /// Names of the sets of each chart.
+    fn names(files: &[(&str, &str)]) -> Vec<Vec<String>> {
+        let file = |(i, (path, text))| File { source: SourceId(i as u32), path, text };
+        let files: Vec<File<'_>> = files.iter().copied().enumerate().map(file).collect();
+        let charts = find(&files);
+        let named = |sets: Vec<ValueSet>| sets.into_iter().map(|set| set.name).collect();
+        sets(&charts, &files, "1.31.0").into_iter().map(named).collect()
+    }
+
+    #[test]
+    fn values_beside_a_chart_are_its_own() {
+        let found = names(&[
+            ("a/Chart.yaml", "name: a"),
+            ("a/charts/b/Chart.yaml", "name: b"),
+            ("a/charts/b/values-x.yaml", "x: 1"),
+            ("a/ci/gpu-values.yaml", "x: 1"),
+            ("a/values-broken.yaml", "x: ["),
+            ("a/values-prod.yaml", "x: 1"),
+            ("a/values.yaml", "x: 0"),
+        ]);
+        assert_eq!(found, [["", "a/ci/gpu-values.yaml", "a/values-prod.yaml"]]);
+    }
+
+    #[test]
+    fn values_elsewhere_belong_to_the_only_chart_that_knows_them() {
+        let found = names(&[
+            ("a/Chart.yaml", "name: a"),
+            ("a/values.yaml", "engine: {}\nimage: x"),
+            ("b/Chart.yaml", "name: b"),
+            ("b/values.yaml", "image: x\nrouter: {}"),
+            ("examples/values-both.yaml", "engine: 1\nrouter: 1"),
+            ("examples/values-common.yaml", "image: y"),
+            ("examples/values-one.yaml", "engine: {gpu: 0.5}\nresources: {}"),
+        ]);
+        assert_eq!(found, [vec!["", "examples/values-one.yaml"], vec![""]]);
+    }
+}
