@@ -5,12 +5,11 @@ mod archive;
 mod kind;
 mod template;
 
-pub use kind::{Kind, kind_in, kind_of};
+pub use kind::{Kind, charts, kind_in, kind_of};
 pub use template::Template;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, WalkBuilder};
-use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::io::Read;
@@ -221,7 +220,7 @@ impl Discovery {
 
     /// Tells the files of charts from the others; what has no kind of its own is kept in a chart only.
     fn charts(&mut self) {
-        let charts: BTreeSet<String> = self.found.iter().filter_map(|f| kind::chart_of(&f.path)).collect();
+        let charts = charts(self.found.iter().map(|f| f.path.as_str()));
         self.found.retain_mut(|found| match kind_in(&charts, &found.path) {
             Some(kind) => {
                 found.kind = kind;

@@ -34,11 +34,51 @@ struct Asked<'a> {
     name: String,
 }
 
+/// How many entities of each kind facts hold: a mark before more are added.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Mark([usize; 12]);
+
+impl Mark {
+    /// The end of what is there.
+    pub fn of(facts: &Facts) -> Self {
+        Self([
+            facts.workloads.len(),
+            facts.pools.len(),
+            facts.clusters.len(),
+            facts.builds.len(),
+            facts.package_files.len(),
+            facts.releases.len(),
+            facts.autoscalers.len(),
+            facts.services.len(),
+            facts.routes.len(),
+            facts.budgets.len(),
+            facts.objects.len(),
+            facts.resources.len(),
+        ])
+    }
+
+    /// Positions, among all entities of `facts`, of those that were added after this mark.
+    fn added(self, facts: &Facts) -> Vec<usize> {
+        let mut out = Vec::new();
+        let mut offset = 0;
+        for (before, now) in self.0.into_iter().zip(Mark::of(facts).0) {
+            out.extend(offset + before..offset + now);
+            offset += now;
+        }
+        out
+    }
+}
+
 /// Asks every rule about every entity. The order of the result does not depend on threads.
 pub fn evaluate(facts: &Facts, paths: &[&str], rules: &Ruleset) -> Evaluation {
+    evaluate_since(Mark::default(), facts, paths, rules)
+}
+
+/// Asks every rule about the entities that were added after the mark; the others are what they are joined with.
+pub fn evaluate_since(mark: Mark, facts: &Facts, paths: &[&str], rules: &Ruleset) -> Evaluation {
     let context = Context::new(facts, paths);
-    let count = subjects(facts);
-    let parts: Vec<Evaluation> = (0..count)
+    let parts: Vec<Evaluation> = mark
+        .added(facts)
         .into_par_iter()
         .map(|index| {
             let mut part = Evaluation::default();
@@ -59,27 +99,18 @@ pub fn evaluate(facts: &Facts, paths: &[&str], rules: &Ruleset) -> Evaluation {
         all.findings.extend(part.findings);
         all.undecided.extend(part.undecided);
     }
-    all.findings.sort_by(|a, b| (a.span, &a.rule, &a.message).cmp(&(b.span, &b.rule, &b.message)));
-    all.findings.dedup_by(|a, b| a.span == b.span && a.rule == b.rule && a.message == b.message);
-    all.undecided.sort_by(|a, b| (a.span, &a.rule).cmp(&(b.span, &b.rule)));
-    all.undecided.dedup_by(|a, b| a.span == b.span && a.rule == b.rule);
+    all.settle();
     all
 }
 
-/// How many top-level entities there are; each is one unit of parallel work.
-fn subjects(facts: &Facts) -> usize {
-    facts.workloads.len()
-        + facts.pools.len()
-        + facts.clusters.len()
-        + facts.builds.len()
-        + facts.package_files.len()
-        + facts.releases.len()
-        + facts.autoscalers.len()
-        + facts.services.len()
-        + facts.routes.len()
-        + facts.budgets.len()
-        + facts.objects.len()
-        + facts.resources.len()
+impl Evaluation {
+    /// Puts findings and what is undecided in the order of places, each once.
+    pub fn settle(&mut self) {
+        self.findings.sort_by(|a, b| (a.span, &a.rule, &a.message).cmp(&(b.span, &b.rule, &b.message)));
+        self.findings.dedup_by(|a, b| a.span == b.span && a.rule == b.rule && a.message == b.message);
+        self.undecided.sort_by(|a, b| (a.span, &a.rule).cmp(&(b.span, &b.rule)));
+        self.undecided.dedup_by(|a, b| a.span == b.span && a.rule == b.rule);
+    }
 }
 
 fn entity<E: Entity>(entity: &E) -> Value<'_> {
@@ -265,6 +296,7 @@ fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec
         help: Some(render(&rule.help, eval)).filter(|h| !h.is_empty()),
         url: None,
         entity: asked.name.clone(),
+        values: Vec::new(),
         fix,
     }
 }

@@ -15,6 +15,7 @@ pub const OWN_RULES: &[&str] = &[
     "malformed-suppression",
     "suppression-without-reason",
     "syntax-error",
+    "template-error",
     "unused-suppression",
 ];
 
@@ -119,6 +120,8 @@ pub struct Finding {
     pub url: Option<String>,
     /// The entity it is about: `Deployment/ml/api container server`.
     pub entity: String,
+    /// The sets of values under which a chart shows it; empty when it does not depend on them.
+    pub values: Vec<String>,
     /// Suggested change.
     pub fix: Option<Fix>,
 }
@@ -138,7 +141,19 @@ impl Finding {
             help: None,
             url: None,
             entity: String::new(),
+            values: Vec::new(),
             fix: None,
+        }
+    }
+
+    /// The message, with the sets of values that it holds for.
+    pub fn text(&self) -> String {
+        const MOST: usize = 3;
+        let more = self.values.len().saturating_sub(MOST);
+        match self.values.as_slice() {
+            [] => self.message.clone(),
+            names if more > 0 => format!("{} (with {} and {more} more)", self.message, names[..MOST].join(", ")),
+            names => format!("{} (with {})", self.message, names.join(", ")),
         }
     }
 

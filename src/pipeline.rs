@@ -1,6 +1,8 @@
 //! From files to findings: discover's texts are parsed and extracted in parallel, joined, and asked. Knows
 //! every stage; prints nothing and reads no file.
 
+mod charts;
+
 use crate::discover::Kind;
 use crate::evaluate::{self, Evaluation};
 use crate::extract;
@@ -37,6 +39,8 @@ pub struct Outcome {
     pub evaluation: Evaluation,
     /// Comments of every file, for suppressions.
     pub comments: Vec<Span>,
+    /// Templates of charts that could not be read, with the reason.
+    pub skipped: Vec<(String, String)>,
 }
 
 /// What one file gave.
@@ -53,6 +57,7 @@ struct Read {
 enum Trouble {
     Syntax,
     Duplicate,
+    Template,
     Internal,
 }
 
@@ -73,12 +78,24 @@ pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Rule
         modules.extend(read.module);
     }
     extract::modules(modules, &mut facts);
+    let rendered = charts::render(&sources);
+    rendered.replace_values(&mut facts);
+    comments.extend(rendered.comments);
+    findings.extend(rendered.failures.into_iter().map(|problem| problem_finding(problem, Trouble::Template)));
+    let context = facts.context();
+    rendered.defaults.into_iter().for_each(|set| facts.append(set.facts));
     link::link(&mut facts, &sources);
     let paths: Vec<&str> = sources.iter().map(|(_, source)| source.path.as_str()).collect();
     let mut evaluation = evaluate::evaluate(&facts, &paths, rules);
+    let varied = charts::evaluate(rendered.variants, &context, &sources, |mark, facts| {
+        evaluate::evaluate_since(mark, facts, &paths, rules)
+    });
+    charts::merge(&mut evaluation, varied);
     evaluation.findings.extend(findings);
-    evaluation.findings.sort_by(|a, b| (a.span, &a.rule, &a.message).cmp(&(b.span, &b.rule, &b.message)));
-    Outcome { sources, facts, evaluation, comments }
+    evaluation.settle();
+    comments.sort();
+    comments.dedup();
+    Outcome { sources, facts, evaluation, comments, skipped: rendered.skipped }
 }
 
 /// Suppressions that objects carry as annotations: `gpulint.dev/ignore: "rule, other"` and `gpulint.dev/reason`.
@@ -118,6 +135,7 @@ fn read_file(id: SourceId, input: &Input) -> Read {
             }));
             extract::documents(&Arc::new(tree), &input.path, &mut out.facts);
         }
+        Kind::Chart => {}
         kind => {
             let file = extract::text(id, &input.path, &input.text, kind, &mut out.facts);
             out.problems.extend(file.problems.into_iter().map(|p| (p, Trouble::Syntax)));
@@ -152,6 +170,9 @@ fn problem_finding(problem: Problem, trouble: Trouble) -> Finding {
     let (rule, severity, help) = match trouble {
         Trouble::Syntax => ("syntax-error", Severity::Error, "mend the syntax; the rest of the file was linted"),
         Trouble::Duplicate => ("duplicate-key", Severity::Warning, "remove one of the two"),
+        Trouble::Template => {
+            ("template-error", Severity::Warning, "mend the template or the values; the other templates were linted")
+        }
         Trouble::Internal => ("internal-error", Severity::Error, "report the file at the project's issue tracker"),
     };
     let help = Some(help.to_owned());

@@ -38,30 +38,34 @@ pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
     }
     let mut skipped: Vec<(String, String)> =
         discovery.skipped.into_iter().map(|s| (s.path, s.reason.to_string())).collect();
-    let read: Vec<Option<Result<Input, (String, String)>>> = discovery.found.par_iter().map(read).collect();
+    let read: Vec<Result<Vec<Input>, (String, String)>> = discovery.found.par_iter().map(read).collect();
     let mut inputs = Vec::new();
-    for file in read.into_iter().flatten() {
+    for file in read {
         match file {
-            Ok(input) => inputs.push(input),
+            Ok(texts) => inputs.extend(texts),
             Err(reason) => skipped.push(reason),
         }
     }
+    inputs.sort_by(|a, b| a.path.cmp(&b.path));
     skipped.sort();
     Ok(Files { inputs, skipped })
 }
 
-fn read(found: &Found) -> Option<Result<Input, (String, String)>> {
-    // Templates of charts are skipped or read as they stand.
-    let kind = if found.kind == Kind::Chart { discover::kind_of(&found.path)? } else { found.kind };
-    let found = Found { kind, ..found.clone() };
-    let read = || {
-        let text = found.read(MAX_BYTES).map_err(|reason| (found.path.clone(), reason.to_string()))?;
-        match found.template(&text) {
-            Some(template) => Err((found.path.clone(), discover::Reason::Template(template).to_string())),
-            None => Ok(Input { path: found.path.clone(), kind, text }),
-        }
+/// Reads a file, or the texts of a packed chart. What a chart merely brings along may be anything.
+fn read(found: &Found) -> Result<Vec<Input>, (String, String)> {
+    let told = |reason: discover::Reason| (found.path.clone(), reason.to_string());
+    let input = |(path, text)| Input { path, kind: found.kind, text };
+    if found.is_archive() {
+        return found.unpack().map(|texts| texts.into_iter().map(input).collect()).map_err(told);
+    }
+    let text = match found.read(MAX_BYTES) {
+        Err(_) if found.kind == Kind::Chart && discover::kind_of(&found.path).is_none() => return Ok(Vec::new()),
+        read => read.map_err(told)?,
     };
-    Some(read())
+    match found.template(&text) {
+        Some(template) => Err(told(discover::Reason::Template(template))),
+        None => Ok(vec![input((found.path.clone(), text))]),
+    }
 }
 
 /// The working directory.
@@ -86,11 +90,15 @@ pub fn run(check: &Check) -> Result<u8, String> {
     options.no_ignore = check.no_ignore;
     let files =
         if check.paths.iter().any(|p| p == Path::new("-")) { stdin(check)? } else { files(&check.paths, &options)? };
-    let linted = files.inputs.len();
-    let coverage = Coverage { seen: linted + files.skipped.len(), linted, skipped: files.skipped };
+    let read = files.inputs.iter().filter(|input| discover::kind_of(&input.path).is_some()).count();
     // The configuration comes after the files, so that its facts have places too.
-    let (config, extra) = setup.after(linted);
-    let outcome = pipeline::run(files.inputs, config.facts(), extra, &setup.rules);
+    let (config, extra) = setup.after(files.inputs.len());
+    let mut outcome = pipeline::run(files.inputs, config.facts(), extra, &setup.rules);
+    let unread = std::mem::take(&mut outcome.skipped);
+    let (seen, linted) = (read + files.skipped.len(), read - unread.len().min(read));
+    let mut skipped = [files.skipped, unread].concat();
+    skipped.sort();
+    let coverage = Coverage { seen, linted, skipped };
     let input = judge::Input {
         findings: outcome.evaluation.findings,
         undecided: outcome.evaluation.undecided,

@@ -114,9 +114,10 @@ pub fn test(directory: Option<&Path>) -> Result<u8, String> {
 
 /// Lints files in memory.
 fn lint(files: Vec<(String, String)>, rules: &Ruleset) -> (Sources, Vec<crate::finding::Finding>) {
+    let charts = discover::charts(files.iter().map(|(path, _)| path.as_str()));
     let mut inputs: Vec<Input> = files
         .into_iter()
-        .filter_map(|(path, text)| Some(Input { kind: discover::kind_of(&path)?, path, text }))
+        .filter_map(|(path, text)| Some(Input { kind: discover::kind_in(&charts, &path)?, path, text }))
         .collect();
     inputs.sort_by(|a, b| a.path.cmp(&b.path));
     let outcome = pipeline::run(inputs, Facts::default(), Vec::new(), rules);

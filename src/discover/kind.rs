@@ -65,10 +65,10 @@ pub fn kind_of(path: &str) -> Option<Kind> {
     kind_of_name(&name, directory)
 }
 
-/// The directory of the chart that a file declares, with a `/` at its end unless it is the working directory.
-pub(super) fn chart_of(path: &str) -> Option<String> {
-    let directory = path.strip_suffix("Chart.yaml")?;
-    (directory.is_empty() || directory.ends_with('/')).then(|| directory.to_owned())
+/// The directories of the charts among some paths, each with a `/` at its end unless it is the working directory.
+pub fn charts<'p>(paths: impl Iterator<Item = &'p str>) -> BTreeSet<String> {
+    let directories = paths.filter_map(|path| path.strip_suffix("Chart.yaml"));
+    directories.filter(|d| d.is_empty() || d.ends_with('/')).map(str::to_owned).collect()
 }
 
 /// The kind of a file in a run with these charts (directories that end in `/`): templates are read with their chart,

@@ -44,7 +44,7 @@ fn has_sign(text: &str) -> bool {
 
 /// The language that has to be run before the text is what its name says.
 pub(super) fn detect(file: &Found, text: &str) -> Option<Template> {
-    if !has_sign(text) && !text.contains("${") {
+    if file.kind == Kind::Chart || !has_sign(text) && !text.contains("${") {
         return None;
     }
     let name = file.path.to_ascii_lowercase();

@@ -54,6 +54,23 @@ pub struct Facts {
 }
 
 impl Facts {
+    /// What further entities may be joined with: everything but what runs and what belongs to it. Of workloads only
+    /// their places are kept, which tell how the repository is laid out.
+    pub fn context(&self) -> Facts {
+        Facts {
+            workloads: self.workloads.iter().map(|workload| Workload::blank(workload.span)).collect(),
+            pools: self.pools.clone(),
+            clusters: self.clusters.clone(),
+            builds: self.builds.clone(),
+            package_files: self.package_files.clone(),
+            releases: self.releases.clone(),
+            objects: self.objects.clone(),
+            resources: self.resources.clone(),
+            images: self.images.clone(),
+            ..Facts::default()
+        }
+    }
+
     /// Takes over everything of `other`, after what is already here.
     pub fn append(&mut self, other: Facts) {
         self.workloads.extend(other.workloads);

@@ -85,7 +85,7 @@ impl<'a> Printer<'a> {
             let help = finding.help.as_deref().filter(|help| i == last && !help.is_empty());
             let part = Part {
                 code: (i == 0).then(|| clean(&format!("{}[{}]", finding.severity.name(), finding.rule))),
-                message: if i == 0 { clean(&finding.message) } else { String::new() },
+                message: if i == 0 { clean(&finding.text()) } else { String::new() },
                 severity,
                 labels: self.labels(file, &places),
                 help: help.map(clean),

@@ -55,6 +55,7 @@ fn diagnostic(finding: &Finding, sources: &Sources) -> Value {
             "message": label.text,
         })).collect::<Vec<_>>(),
         "entity": finding.entity,
+        "values": finding.values,
         "fingerprint": finding.fingerprint(path),
         "fix": finding.fix.as_ref().map(|fix| json!({
             "path": sources.get(fix.span.source).path,

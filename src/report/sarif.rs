@@ -78,7 +78,7 @@ fn outcome<'a>(finding: &'a Finding, waived: Option<&str>, rule_index: usize, so
     let source = sources.get(finding.span.source);
     let suppression =
         |reason: &str| Suppression { kind: "external", justification: (!reason.is_empty()).then(|| reason.to_owned()) };
-    let mut text = finding.message.clone();
+    let mut text = finding.text();
     if let Some(help) = finding.help.as_deref().filter(|help| !help.is_empty()) {
         text = format!("{text}\n{help}");
     }
@@ -313,6 +313,7 @@ mod tests {
             help: Some("mend it".to_owned()),
             url: None,
             entity: "Pod/a".to_owned(),
+            values: Vec::new(),
             fix: None,
         }
     }

@@ -22,6 +22,7 @@ fn finding(span: Span, related: Vec<Label>) -> Finding {
         help: Some("raise the driver".to_owned()),
         url: None,
         entity: "Deployment/api".to_owned(),
+        values: Vec::new(),
         fix: None,
     }
 }

@@ -1,0 +1,169 @@
+//! Charts of a run: rendered with each of their value sets, linted like files, and their findings told once. Knows
+//! which sets there are and what they gave; renders nothing itself.
+
+use crate::evaluate::{Evaluation, Mark};
+use crate::extract;
+use crate::facts::Facts;
+use crate::finding::Finding;
+use crate::link;
+use crate::parse::Problem;
+use crate::render::helm::{self, Chart, File, ValueSet};
+use crate::source::{SourceId, Sources, Span};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// What reports call a chart's own values.
+const DEFAULTS: &str = "the default values";
+
+/// Version of Kubernetes that charts are told when nothing states one: what Helm 3.16 tells them without a cluster.
+const KUBERNETES: &str = "1.31.0";
+
+/// What a chart gave with one set of values.
+pub struct Set {
+    /// What reports call it.
+    pub name: String,
+    /// Facts of its documents.
+    pub facts: Facts,
+}
+
+/// The charts of a run, rendered.
+#[derive(Default)]
+pub struct Rendered {
+    /// Each chart with its own values.
+    pub defaults: Vec<Set>,
+    /// Each chart with every other set.
+    pub variants: Vec<Set>,
+    /// What kept templates from being rendered.
+    pub failures: Vec<Problem>,
+    /// Comments that stand in rendered documents.
+    pub comments: Vec<Span>,
+    /// Templates that could not be read, with the reason.
+    pub skipped: Vec<(String, String)>,
+    /// Files of values that rendered documents speak for.
+    values: BTreeSet<SourceId>,
+}
+
+impl Rendered {
+    /// Takes away what values alone seemed to run: the rendered documents tell it better.
+    pub fn replace_values(&self, facts: &mut Facts) {
+        let guessed = |format: Option<&String>| format.is_some_and(|f| f == "values");
+        facts.workloads.retain(|w| !(guessed(w.format.get()) && self.values.contains(&w.span.source)));
+    }
+}
+
+/// What one chart gave with one set.
+struct One {
+    set: Set,
+    failures: Vec<Problem>,
+    comments: Vec<Span>,
+    values: Vec<SourceId>,
+    unread: Vec<(SourceId, String)>,
+}
+
+/// Renders every chart among the files with every set of values that is meant for it.
+pub fn render(sources: &Sources) -> Rendered {
+    let files: Vec<File<'_>> =
+        sources.iter().map(|(id, source)| File { source: id, path: &source.path, text: &source.text }).collect();
+    let charts = helm::chart::find(&files);
+    let sets = helm::sets::sets(&charts, &files, KUBERNETES);
+    let jobs: Vec<(&Chart<'_>, &ValueSet)> =
+        charts.iter().zip(&sets).flat_map(|(chart, sets)| sets.iter().map(move |set| (chart, set))).collect();
+    let done: Vec<One> = jobs.into_par_iter().map(|(chart, set)| guarded(chart, set, sources)).collect();
+    let mut out = Rendered::default();
+    for one in done {
+        if !one.set.facts.workloads.is_empty() {
+            out.values.extend(one.values);
+        }
+        out.comments.extend(one.comments);
+        // What only another set lacks or breaks is seldom meant to be complete.
+        if one.set.name.is_empty() {
+            out.failures.extend(one.failures);
+            out.skipped.extend(one.unread.into_iter().map(|(id, why)| (sources.get(id).path.clone(), why)));
+            out.defaults.push(one.set);
+        } else {
+            out.variants.push(one.set);
+        }
+    }
+    out
+}
+
+/// Renders a chart; a panic is a finding on its `Chart.yaml`.
+fn guarded(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
+    catch_unwind(AssertUnwindSafe(|| one(chart, set, sources))).unwrap_or_else(|_| One {
+        set: Set { name: set.name.clone(), facts: Facts::default() },
+        failures: vec![Problem {
+            span: Span::new(chart.metadata.source, 0..0),
+            message: "gpulint failed on this chart; please report it".to_owned(),
+        }],
+        comments: Vec::new(),
+        values: Vec::new(),
+        unread: Vec::new(),
+    })
+}
+
+fn one(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
+    let rendered = helm::render(chart, set);
+    let mut facts = Facts::default();
+    let mut comments = Vec::new();
+    for document in rendered.documents {
+        let path = &sources.get(document.template).path;
+        comments.extend(document.tree.comments.iter().copied());
+        extract::documents(&Arc::new(document.tree), path, &mut facts);
+    }
+    let own = chart.values.as_ref().map(|tree| tree.source);
+    let values = own.into_iter().chain(set.layers.iter().map(|tree| tree.source)).collect();
+    let set = Set { name: set.name.clone(), facts };
+    One { set, failures: rendered.failures, comments, values, unread: rendered.unread }
+}
+
+/// Asks about what each further set gave, joined with the context. `ask` asks about what was added after a mark.
+pub fn evaluate(
+    variants: Vec<Set>,
+    context: &Facts,
+    sources: &Sources,
+    ask: impl Fn(Mark, &Facts) -> Evaluation + Sync,
+) -> Vec<(String, Evaluation)> {
+    variants
+        .into_par_iter()
+        .map(|set| {
+            let mut facts = context.context();
+            let mark = Mark::of(&facts);
+            facts.append(set.facts);
+            link::link(&mut facts, sources);
+            (set.name, ask(mark, &facts))
+        })
+        .collect()
+}
+
+/// Adds the findings of further sets. A rule that fires at a place under several of them is told once, with their
+/// names.
+pub fn merge(into: &mut Evaluation, varied: Vec<(String, Evaluation)>) {
+    let mut told: BTreeMap<(String, Span), usize> = BTreeMap::new();
+    let key = |finding: &Finding| (finding.rule.clone(), finding.span);
+    into.findings.iter().enumerate().for_each(|(i, finding)| {
+        told.entry(key(finding)).or_insert(i);
+    });
+    for (name, evaluation) in varied {
+        for mut finding in evaluation.findings {
+            match told.get(&key(&finding)) {
+                Some(&i) => {
+                    let names = &mut into.findings[i].values;
+                    if names.is_empty() {
+                        names.push(DEFAULTS.to_owned());
+                    }
+                    if !names.contains(&name) {
+                        names.push(name.clone());
+                    }
+                }
+                None => {
+                    finding.values.push(name.clone());
+                    told.insert(key(&finding), into.findings.len());
+                    into.findings.push(finding);
+                }
+            }
+        }
+        into.undecided.extend(evaluation.undecided);
+    }
+}
