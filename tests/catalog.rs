@@ -45,6 +45,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("tls_policies", &["policy"]),
     ("toolkit_ranges", &["package", "versions"]),
     ("torch_variants", &["package", "versions"]),
+    ("training_options", &["trainer", "field", "key", "written"]),
     ("wheel_glibc", &["package", "versions"]),
 ];
 

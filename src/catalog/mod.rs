@@ -14,6 +14,7 @@
 //! | systems | [`base_os`] |
 //! | servers | [`server`], [`launch_flags`], [`feature_needs`], [`model_supported_since`], [`engine_default`] |
 //! | models | [`model`], [`models`] |
+//! | trainers | [`training_options`], [`training_defaults`] |
 //! | the rest | [`accelerator`], [`advisories`], [`api_removed_in`], [`tls_policy_minimum`], [`within`] |
 
 mod advisories;
@@ -25,6 +26,7 @@ mod models;
 mod servers;
 mod software;
 mod table;
+mod training;
 
 pub use advisories::{Advisory, advisories};
 pub use drivers::{
@@ -52,3 +54,4 @@ pub use software::{
     wheel_glibc,
 };
 pub use table::within;
+pub use training::{TrainingOption, training_defaults, training_options};

@@ -1,7 +1,7 @@
 //! Compose projects: services as workloads of one container.
 
 use super::kubernetes::{environment, labels};
-use super::{image, launch};
+use super::{image, launch, training};
 use crate::facts::{Container, EnvVar, Facts, Mount, Pod, Port, Volume, Workload};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View};
@@ -74,6 +74,7 @@ fn service(tree: &Arc<Tree>, services: View<'_>, (name, view): (&str, View<'_>))
     container.command = words.iter().map(|w| Fact::value(w.text().to_owned(), w.whole())).collect();
     container.spec = Some(Raw::new(tree, view));
     container.launch = launch::of(&container, &words);
+    container.training = container.launch.as_ref().and_then(training::of);
     pod.gpus = container.gpus.clone();
     pod.containers.push(container);
     super::lone(("compose", "service"), Fact::value(name.to_owned(), view.place()), pod, Raw::new(tree, view))

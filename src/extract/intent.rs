@@ -28,7 +28,8 @@ const KINDS: &[(&str, &str)] = &[
 ];
 
 /// Engines that train.
-const TRAINERS: &[&str] = &["torchrun", "accelerate", "deepspeed", "mpirun"];
+const TRAINERS: &[&str] =
+    &["torchrun", "accelerate", "deepspeed", "mpirun", "axolotl", "llama-factory", "torchtune", "trl"];
 
 /// The intent of a workload; unknown when nothing tells.
 pub fn of(workload: &Workload) -> Fact<String> {

@@ -19,6 +19,10 @@ const LAUNCHERS: &[(&str, &str)] = &[
     ("mpirun", "mpirun"),
     ("mpiexec", "mpirun"),
     ("horovodrun", "mpirun"),
+    ("axolotl", "axolotl"),
+    ("llamafactory-cli", "llama-factory"),
+    ("tune", "torchtune"),
+    ("trl", "trl"),
 ];
 
 /// Words that run another command.

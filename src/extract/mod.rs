@@ -16,6 +16,7 @@ pub mod requirements;
 pub mod skypilot;
 pub mod slurm;
 pub mod terraform;
+pub mod training;
 pub mod values;
 
 use crate::discover::Kind;
@@ -47,6 +48,8 @@ fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
         facts.package_files.extend(package_tables::conda_file(root, path).map(Arc::new));
     } else if let Some(kind) = embedded::kind(root) {
         facts.objects.push(Arc::new(embedded::object(tree, root, kind, (path, root.head()))));
+    } else if let Some(trainer) = training::kind(root) {
+        facts.trainings.push((path.to_owned(), training::document(trainer, root)));
     } else if values::is_values(root, path) {
         values::read(tree, root, path, facts);
     }

@@ -1,6 +1,6 @@
 //! SkyPilot tasks: accelerators as the node, `run` as what is launched. Knows its YAML.
 
-use super::{intent, launch};
+use super::{intent, launch, training};
 use crate::facts::{Container, Facts, Gpu, Node, Pod, Workload};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node as Yaml, Raw, Tree, shell};
@@ -42,6 +42,7 @@ pub fn read(tree: &Arc<Tree>, root: Yaml<'_>, facts: &mut Facts) {
     container.role = Fact::value("main".to_owned(), place);
     container.env = super::kubernetes::environment(view.get("envs"));
     container.launch = view.get("run").traced().and_then(|run| launch::of_script(&shell::parse(run), &container.env));
+    container.training = container.launch.as_ref().and_then(training::of);
     container.gpus = gpus.clone();
     container.gpu_vendor = Fact::value("nvidia".to_owned(), place);
     container.shm = Fact::value("host".to_owned(), place);

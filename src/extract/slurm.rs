@@ -1,6 +1,6 @@
 //! Slurm batch scripts: `#SBATCH` lines as the resources, the script as what they launch. Knows sbatch's options.
 
-use super::{intent, launch};
+use super::{intent, launch, training};
 use crate::catalog;
 use crate::facts::{Container, Facts, Gpu, Node, Pod, Workload};
 use crate::known::{Fact, Known, Why};
@@ -19,6 +19,7 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> Vec<Span
     container.name = Fact::value("script".to_owned(), first);
     container.role = Fact::value("main".to_owned(), first);
     container.launch = launch::of_script(&script, &BTreeMap::new());
+    container.training = container.launch.as_ref().and_then(training::of);
     // The shell of the node has the memory of the node.
     container.shm = Fact::value("host".to_owned(), first);
     let get = |names: &[&str]| names.iter().find_map(|n| options.get(*n).cloned());

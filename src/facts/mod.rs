@@ -7,12 +7,14 @@
 mod infra;
 mod objects;
 mod software;
+mod training;
 pub mod value;
 mod workload;
 
 pub use infra::{Cluster, Gpu, HelmRelease, Node, NodePool, Taint};
 pub use objects::{Autoscaler, Budget, Metric, Object, Resource, Route, Service};
 pub use software::{Build, Image, Instruction, Package, PackageFile, Software};
+pub use training::Training;
 pub use workload::{Container, EnvVar, Launch, Mount, Pod, Port, Probe, Requirement, Toleration, Volume, Workload};
 
 use crate::known::Fact;
@@ -51,6 +53,8 @@ pub struct Facts {
     pub resources: Vec<Arc<Resource>>,
     /// Image names and the Dockerfiles that are declared to build them, relative to the file that declares it.
     pub images: Vec<(String, Fact<String>)>,
+    /// What configuration files of trainers state, by display path, or by `ConfigMap/name/key`.
+    pub trainings: Vec<(String, Training)>,
 }
 
 impl Facts {
@@ -86,5 +90,6 @@ impl Facts {
         self.objects.extend(other.objects);
         self.resources.extend(other.resources);
         self.images.extend(other.images);
+        self.trainings.extend(other.trainings);
     }
 }

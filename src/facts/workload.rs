@@ -1,7 +1,7 @@
 //! Things that run: workloads, pods, containers and how they are launched.
 
 use super::value::entities;
-use super::{Autoscaler, Budget, Image, Labels, Node, NodePool, Route, Service, Software};
+use super::{Autoscaler, Budget, Image, Labels, Node, NodePool, Route, Service, Software, Training};
 use crate::known::Fact;
 use crate::parse::Raw;
 use std::collections::BTreeMap;
@@ -146,6 +146,8 @@ entities! {
         command: Vec<Fact<String>>,
         /// What it launches, as far as the command line, the environment and the image tell.
         launch: Option<Launch>,
+        /// The training run that it launches, as far as the command line and the configuration files that it names tell.
+        training: Option<Training>,
         /// Environment by name.
         env: BTreeMap<String, EnvVar>,
         /// What is installed in it: from its build here, or from the catalog's knowledge of its image.
@@ -282,6 +284,8 @@ entities! {
         host_path: Fact<String>,
         /// Name of the claim.
         claim: Fact<String>,
+        /// Name of the ConfigMap.
+        config_map: Fact<String>,
         /// Access modes of the claim, when the claim is at hand.
         access_modes: Vec<Fact<String>>,
     }

@@ -8,6 +8,7 @@ mod objects;
 mod pools;
 mod releases;
 mod software;
+mod training;
 
 use crate::facts::Facts;
 use crate::known::Fact;
@@ -21,6 +22,7 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
     objects::link(facts);
     node::link(facts, sources);
     software::link(facts, sources);
+    training::link(facts, sources);
 }
 
 /// Whether two names in the same or an unstated namespace may mean the same place.

@@ -1,7 +1,7 @@
 //! Containers: found by their shape, in any kind.
 
 use crate::catalog;
-use crate::extract::{image, launch};
+use crate::extract::{image, launch, training};
 use crate::facts::{Container, EnvVar, Mount, Pod, Port, Probe};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Raw, Tree, View};
@@ -45,6 +45,7 @@ pub fn container(tree: &Arc<Tree>, view: View<'_>, role: &str, pod: &Pod) -> Con
     out.command = words.iter().map(|w| word(w)).collect();
     out.spec = Some(Raw::new(tree, view));
     out.launch = launch::of(&out, &words);
+    out.training = out.launch.as_ref().and_then(training::of);
     out
 }
 

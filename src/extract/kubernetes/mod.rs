@@ -10,7 +10,7 @@ mod workloads;
 pub use containers::{container, environment, looks_like_container, resources};
 pub use pods::{labels, scheduling};
 
-use super::embedded;
+use super::{embedded, training};
 use crate::facts::{Facts, Object};
 use crate::parse::{Node, Raw, Tree, View};
 use std::sync::Arc;
@@ -37,6 +37,7 @@ pub fn document(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
     releases::read(tree, view, &kind, facts);
     if kind == "ConfigMap" {
         embedded::read(view.get("data"), facts);
+        training::config_map(view, facts);
     }
     if let Some(workload) = workloads::read(tree, view, &object) {
         facts.workloads.push(workload);

@@ -119,6 +119,7 @@ fn volume(view: View<'_>) -> Volume {
         out.size_bytes = size.parse(quantity::parse).map(|bytes| bytes as i64);
         out.host_path = if kind == "hostPath" { source.get("path").string() } else { Fact::absent(source.place()) };
         out.claim = source.get("claimName").string();
+        out.config_map = if kind == "configMap" { source.get("name").string() } else { Fact::absent(source.place()) };
         if kind == "ephemeral" {
             out.access_modes = source.path("volumeClaimTemplate.spec.accessModes").strings();
         }

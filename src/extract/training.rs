@@ -1,0 +1,143 @@
+//! Training runs: what command lines and configuration files state about them. Knows how the files of trainers look;
+//! what their options mean are rows of the catalog.
+
+use crate::catalog;
+use crate::facts::{Facts, Launch, Training};
+use crate::known::{Fact, Known};
+use crate::parse::{Dialect, Node, View, yaml};
+use crate::source::Span;
+
+/// Keys by which a configuration file is known: all of the first list, one of the second.
+const SHAPES: &[(&str, &[&str], &[&str])] = &[
+    ("deepspeed", &[], &["zero_optimization", "train_micro_batch_size_per_gpu"]),
+    ("accelerate", &["distributed_type"], &["compute_environment", "mixed_precision", "num_processes"]),
+    ("axolotl", &["base_model"], &["micro_batch_size", "sequence_len", "datasets", "adapter"]),
+    ("llama-factory", &["model_name_or_path"], &["finetuning_type", "cutoff_len", "stage"]),
+    ("transformers", &["model_name_or_path"], &["per_device_train_batch_size", "num_train_epochs", "max_steps"]),
+    ("kaito", &["training_config"], &[]),
+];
+
+/// Words of a command, and flags, by which its trainer is known.
+const COMMANDS: &[(&str, &[&str], &[&str])] = &[
+    ("axolotl", &["axolotl", "axolotl.cli.train"], &[]),
+    ("llama-factory", &["llamafactory-cli", "lmf"], &["finetuning-type", "cutoff-len"]),
+    ("torchtune", &["tune"], &[]),
+    ("megatron", &[], &["tensor-model-parallel-size", "use-distributed-optimizer", "recompute-granularity"]),
+    ("transformers", &["trl"], &["per-device-train-batch-size", "num-train-epochs", "gradient-checkpointing"]),
+];
+
+/// Launchers whose scripts may take their options from a file.
+const LAUNCHERS: &[&str] = &["accelerate", "deepspeed", "torchrun", "mpirun", "python"];
+
+/// The trainer whose configuration a document is.
+pub fn kind(root: Node<'_>) -> Option<&'static str> {
+    let has = |key: &&str| root.get(key).is_some();
+    let component = root.get("model").and_then(|model| model.get("_component_")).and_then(Node::text);
+    if component.is_some_and(|name| name.starts_with("torchtune.")) {
+        return Some("torchtune");
+    }
+    let shape = |(_, all, any): &&(_, &[&str], &[&str])| all.iter().all(has) && (any.is_empty() || any.iter().any(has));
+    root.is_map().then(|| SHAPES.iter().find(shape).map(|(trainer, ..)| *trainer)).flatten()
+}
+
+/// What a trainer's configuration file states.
+pub fn document(trainer: &str, root: Node<'_>) -> Training {
+    let mut out = Training::blank(root.head());
+    out.trainer = Fact::value(trainer.to_owned(), root.head());
+    read(trainer, &mut out, |key| {
+        let view = root.view().path(key);
+        let items = view.strings();
+        match items.first() {
+            // A list of switches reads like the text that names them.
+            Some(first) => {
+                let text: Vec<&str> = items.iter().filter_map(|item| item.get().map(String::as_str)).collect();
+                Some(Fact::value(text.join(" "), first.span))
+            }
+            None => Some(scalar(view)).filter(|fact| !fact.is_absent()),
+        }
+    });
+    out
+}
+
+/// A scalar as text; a collection where a text is expected says nothing.
+fn scalar(view: View<'_>) -> Fact<String> {
+    match view.node() {
+        Some(node) if node.is_map() || node.is_seq() => Fact::absent(view.place()),
+        _ => view.string(),
+    }
+}
+
+/// Configuration files that a ConfigMap holds.
+pub fn config_map(view: View<'_>, facts: &mut Facts) {
+    let name = view.path("metadata.name").string();
+    let Some(name) = name.get() else { return };
+    for (key, text) in view.get("data").entries() {
+        let Some(text) = text.traced().filter(|t| t.text().contains('\n')) else { continue };
+        let marked =
+            SHAPES.iter().flat_map(|(_, all, any)| all.iter().chain(*any)).any(|key| text.text().contains(key));
+        if !marked && !text.text().contains("_component_") {
+            continue;
+        }
+        let tree = yaml::parse_traced(text, Dialect::Core);
+        let Some(root) = yaml::root(&tree) else { continue };
+        if let Some(trainer) = kind(root) {
+            facts.trainings.push((format!("ConfigMap/{name}/{key}"), document(trainer, root)));
+        }
+    }
+}
+
+/// The training run that a command starts; `None` when nothing says that it is one.
+pub fn of(launch: &Launch) -> Option<Training> {
+    let words: Vec<&Fact<String>> = launch.words.iter().filter(|w| w.get().is_some()).collect();
+    let text = |fact: &&Fact<String>| fact.get().map_or("", |t| t.rsplit('/').next().unwrap_or(t)).to_owned();
+    let named = |(_, programs, marks): &&(&str, &[&str], &[&str])| {
+        words.iter().any(|w| programs.contains(&text(w).as_str()))
+            || marks.iter().any(|m| launch.flags.contains_key(*m))
+    };
+    let trainer = COMMANDS.iter().find(named).map(|(trainer, ..)| *trainer);
+    let is_config = |fact: &Fact<String>| fact.get().is_some_and(|t| is_configuration(t));
+    let mut configs: Vec<Fact<String>> = words.iter().filter(|w| is_config(w)).map(|w| (*w).clone()).collect();
+    let inline = launch.flags.values().filter(|value| is_config(value));
+    configs.extend(inline.cloned());
+    configs.sort_by_key(|config| config.span);
+    configs.dedup();
+    let launched = launch.engine.get().is_some_and(|engine| LAUNCHERS.contains(&engine.as_str()));
+    if trainer.is_none() && (!launched || configs.is_empty()) {
+        return None;
+    }
+    let mut out = Training::blank(launch.span);
+    if let Some(trainer) = trainer {
+        out.trainer = Fact::value(trainer.to_owned(), launch.engine.span);
+        read(trainer, &mut out, |key| {
+            let assigned = || words.iter().find_map(|word| assignment(word, key));
+            launch.flags.get(&key.replace('_', "-")).cloned().or_else(assigned)
+        });
+    }
+    out.configs = configs;
+    Some(out)
+}
+
+/// The value of a word `key=value`.
+fn assignment(word: &Fact<String>, key: &str) -> Option<Fact<String>> {
+    let value = word.get()?.strip_prefix(key)?.strip_prefix('=')?;
+    let start = word.span.end as usize - value.len().min(word.span.range().len());
+    Some(Fact::value(value.to_owned(), Span::new(word.span.source, start..word.span.end as usize)))
+}
+
+fn is_configuration(text: &str) -> bool {
+    !text.contains("://") && [".yaml", ".yml", ".json"].iter().any(|end| text.ends_with(end) && text.len() > end.len())
+}
+
+/// Reads the options of a trainer; an option that is left to the trainer (`auto`) states nothing.
+fn read(trainer: &str, out: &mut Training, lookup: impl Fn(&str) -> Option<Fact<String>>) {
+    for option in catalog::training_options(trainer) {
+        let Some(fact) = lookup(option.key) else { continue };
+        let meaning = fact.and_then(|value| match option.meaning(&value) {
+            Some("auto" | "none" | "None" | "null" | "") | None => Known::Absent,
+            Some(meaning) => Known::Value(meaning.to_owned()),
+        });
+        if !meaning.is_absent() {
+            out.set(option.field, meaning);
+        }
+    }
+}

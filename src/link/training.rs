@@ -1,0 +1,119 @@
+//! Configuration files that training commands name: in the repository, or in a ConfigMap that the pod mounts.
+
+use super::{common, directories, nearest};
+use crate::catalog;
+use crate::facts::{Container, Facts, Pod, Training};
+use crate::known::{Fact, Known, Why};
+use crate::source::{SourceId, Sources};
+
+/// Longest chain of files that name each other.
+const CHAIN: usize = 4;
+
+/// Files of trainers, by name.
+type Files = [(String, Training)];
+
+/// Fills what command lines leave out from the files that they name, then with what the trainer does by default.
+pub fn link(facts: &mut Facts, sources: &Sources) {
+    let files = std::mem::take(&mut facts.trainings);
+    for workload in &mut facts.workloads {
+        for pod in &mut workload.pods {
+            let mut containers = std::mem::take(&mut pod.containers);
+            for container in &mut containers {
+                let Some(mut training) = container.training.take() else { continue };
+                complete(&mut training, |name| find(name, (pod, container), &files, sources));
+                container.training = Some(training);
+            }
+            pod.containers = containers;
+        }
+    }
+    facts.trainings = files;
+}
+
+/// Takes over the files that a run names, and the files that those name. While one of them is not at hand, what
+/// nobody states is unknown.
+fn complete<'f>(training: &mut Training, find: impl Fn(&Fact<String>) -> Option<&'f Training>) {
+    let mut missing = None;
+    let mut next = 0;
+    while let Some(name) = training.configs.get(next).filter(|_| next < CHAIN).cloned() {
+        next += 1;
+        match find(&name) {
+            Some(file) => {
+                training.configs.extend(file.configs.iter().cloned());
+                if training.trainer.is_absent() && !file.is_part() {
+                    training.trainer = file.trainer.clone();
+                }
+                training.fill(file.clone());
+            }
+            None => missing = missing.or(Some(name)),
+        }
+    }
+    let supplied = match missing {
+        Some(name) => unknown(&name),
+        None => defaults(training),
+    };
+    training.fill(supplied);
+}
+
+/// Every field unknown because a file is not at hand.
+fn unknown(name: &Fact<String>) -> Training {
+    let what = name.get().map_or("a configuration file", String::as_str);
+    let mut out = Training::blank(name.span);
+    for field in Training::TYPE.fields {
+        out.set(field.name, Fact::unknown(Why::Remote(what.into()), name.span));
+    }
+    out
+}
+
+/// What the trainer does when nothing is stated.
+fn defaults(training: &Training) -> Training {
+    let mut out = Training::blank(training.trainer.span);
+    if let Known::Value(trainer) = &training.trainer.known {
+        for (field, value) in catalog::training_defaults(trainer) {
+            out.set(field, Fact::value(value.to_owned(), training.trainer.span));
+        }
+    }
+    out
+}
+
+/// The file that a path in a container means: a key of a mounted ConfigMap, else a file of the repository whose path
+/// ends the same way.
+fn find<'f>(
+    name: &Fact<String>,
+    (pod, container): (&Pod, &Container),
+    files: &'f Files,
+    sources: &Sources,
+) -> Option<&'f Training> {
+    let path = name.get()?;
+    let mount = container.mounts.iter().filter_map(|mount| {
+        let inside = path.strip_prefix(mount.path.get()?.trim_end_matches('/'))?.strip_prefix('/')?;
+        let volume = pod.volumes.iter().find(|v| v.name.get().is_some() && v.name.get() == mount.volume.get())?;
+        Some((inside, volume.config_map.get()?))
+    });
+    if let Some((key, map)) = mount.min_by_key(|(inside, _)| inside.len()) {
+        let wanted = format!("ConfigMap/{map}/{key}");
+        return only(files.iter().filter(|(name, _)| *name == wanted), name.span.source, sources);
+    }
+    // A file of its own name needs a directory in common, or to lie beside the one that names it.
+    let here = directories(sources, name.span.source);
+    let wanted: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
+    let matches = |(candidate, file): &&(String, Training)| {
+        let mut ends = candidate.rsplit('/').zip(wanted.iter().rev());
+        let shared = ends.by_ref().take_while(|(a, b)| a == *b).count();
+        let beside = common(&here, &directories(sources, file.span.source)) == here.len();
+        !candidate.starts_with("ConfigMap/") && (shared >= 2 || shared == 1 && (wanted.len() == 1 || beside))
+    };
+    only(files.iter().filter(matches), name.span.source, sources)
+}
+
+/// The nearest of some files, if it is one.
+fn only<'f>(
+    files: impl Iterator<Item = &'f (String, Training)>,
+    from: SourceId,
+    sources: &Sources,
+) -> Option<&'f Training> {
+    let candidates = files.map(|(_, file): &(String, Training)| (file.span.source, file)).collect();
+    match nearest(sources, from, candidates)[..] {
+        [file] => Some(file),
+        _ => None,
+    }
+}
