@@ -3,6 +3,7 @@
 mod arguments;
 mod check;
 mod inspect;
+mod render;
 mod setup;
 
 pub use arguments::Arguments;
@@ -46,6 +47,7 @@ fn command(command: &Command) -> Result<u8, String> {
         Command::Explain { rule } => inspect::explain(rule),
         Command::Test { directory } => inspect::test(directory.as_deref()),
         Command::Facts { paths, all } => inspect::facts(paths, *all),
+        Command::Render { paths, values } => render::run(paths, values),
         Command::Schema { of } => inspect::schema(*of),
         Command::Completions { shell } => inspect::completions(*shell),
     }

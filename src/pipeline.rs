@@ -2,6 +2,7 @@
 //! every stage; prints nothing and reads no file.
 
 mod charts;
+mod releases;
 
 use crate::discover::Kind;
 use crate::evaluate::{self, Evaluation};
@@ -78,7 +79,8 @@ pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Rule
         modules.extend(read.module);
     }
     extract::modules(modules, &mut facts);
-    let rendered = charts::render(&sources);
+    link::values(&mut facts, &sources);
+    let rendered = charts::render(&sources, &facts);
     rendered.replace_values(&mut facts);
     comments.extend(rendered.comments);
     findings.extend(rendered.failures.into_iter().map(|problem| problem_finding(problem, Trouble::Template)));

@@ -43,6 +43,15 @@ pub enum Command {
         #[arg(long)]
         all: bool,
     },
+    /// Print the documents that charts render to
+    Render {
+        /// Directories with charts
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
+        /// Files of values, laid over the charts' own in this order
+        #[arg(long, short = 'f')]
+        values: Vec<PathBuf>,
+    },
     /// Print a JSON schema (draft 2020-12)
     Schema {
         /// Of what

@@ -143,6 +143,7 @@ fn release(tree: &Arc<Tree>, view: View<'_>) -> HelmRelease {
     out.name = view.get("name").string();
     out.namespace = view.get("namespace").string();
     out.chart = chart.string().map(|c| c.rsplit('/').next().unwrap_or("").to_owned());
+    out.path = chart.string();
     out.version = view.get("version").parse(Version::parse);
     out.repository = view.get("repository").string();
     let first = view.get("values").items().next();

@@ -152,7 +152,7 @@ entities! {
 
     /// A chart installed by any means: helm_release, HelmRelease, Argo CD Application, HelmChart (k3s), Chart.yaml dependency, kustomize helmCharts, a values file.
     HelmRelease {
-        /// How it is stated: terraform, flux, argocd, k3s, chart-dependency, kustomize, values.
+        /// How it is stated: terraform, flux, argocd, k3s, chart-dependency, kustomize, values, configuration.
         format: Fact<String>,
         /// Release name.
         name: Fact<String>,
@@ -172,5 +172,9 @@ entities! {
         values_complete: Fact<bool>,
         /// Single values set by name, `driver.version`.
         set: Labels,
+        /// Path of the chart, where it stands in a repository of sources.
+        path: Fact<String>,
+        /// Version of Kubernetes that the chart is to be rendered for.
+        kubernetes: Fact<String>,
     }
 }

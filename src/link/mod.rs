@@ -25,6 +25,11 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
     training::link(facts, sources);
 }
 
+/// Completes what releases install from the files and objects that they name, before anything else is joined.
+pub fn values(facts: &mut Facts, sources: &Sources) {
+    releases::link(facts, sources);
+}
+
 /// Whether two names in the same or an unstated namespace may mean the same place.
 fn same_namespace(a: &Fact<String>, b: &Fact<String>) -> bool {
     match (a.get(), b.get()) {

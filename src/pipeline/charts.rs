@@ -1,13 +1,14 @@
 //! Charts of a run: rendered with each of their value sets, linted like files, and their findings told once. Knows
 //! which sets there are and what they gave; renders nothing itself.
 
+use super::releases;
 use crate::evaluate::{Evaluation, Mark};
 use crate::extract;
 use crate::facts::Facts;
 use crate::finding::Finding;
 use crate::link;
 use crate::parse::Problem;
-use crate::render::helm::{self, Chart, File, ValueSet};
+use crate::render::helm::{self, Chart, File, KUBERNETES, ValueSet};
 use crate::source::{SourceId, Sources, Span};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,9 +17,6 @@ use std::sync::Arc;
 
 /// What reports call a chart's own values.
 const DEFAULTS: &str = "the default values";
-
-/// Version of Kubernetes that charts are told when nothing states one: what Helm 3.16 tells them without a cluster.
-const KUBERNETES: &str = "1.31.0";
 
 /// What a chart gave with one set of values.
 pub struct Set {
@@ -63,11 +61,12 @@ struct One {
 }
 
 /// Renders every chart among the files with every set of values that is meant for it.
-pub fn render(sources: &Sources) -> Rendered {
+pub fn render(sources: &Sources, facts: &Facts) -> Rendered {
     let files: Vec<File<'_>> =
         sources.iter().map(|(id, source)| File { source: id, path: &source.path, text: &source.text }).collect();
     let charts = helm::chart::find(&files);
-    let sets = helm::sets::sets(&charts, &files, KUBERNETES);
+    let mut sets = helm::sets::sets(&charts, &files, KUBERNETES);
+    releases::add(&mut sets, &charts, facts, sources);
     let jobs: Vec<(&Chart<'_>, &ValueSet)> =
         charts.iter().zip(&sets).flat_map(|(chart, sets)| sets.iter().map(move |set| (chart, set))).collect();
     let done: Vec<One> = jobs.into_par_iter().map(|(chart, set)| guarded(chart, set, sources)).collect();
@@ -113,7 +112,7 @@ fn one(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
         extract::documents(&Arc::new(document.tree), path, &mut facts);
     }
     let own = chart.values.as_ref().map(|tree| tree.source);
-    let values = own.into_iter().chain(set.layers.iter().map(|tree| tree.source)).collect();
+    let values = own.into_iter().chain(set.layers.iter().map(|layer| layer.tree.source)).collect();
     let set = Set { name: set.name.clone(), facts };
     One { set, failures: rendered.failures, comments, values, unread: rendered.unread }
 }

@@ -22,6 +22,9 @@ fn releases(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
             let chart = spec.path("chart.spec");
             let mut out = release(tree, view, "flux", (chart.get("chart"), chart.get("version")));
             out.values = Some(Raw::new(tree, spec.get("values")));
+            out.path = chart.get("chart").string();
+            let name = spec.get("releaseName").string();
+            out.name = if name.is_absent() { out.name } else { name };
             out.values_from = spec.get("valuesFrom").items().map(values_from).collect();
             facts.releases.push(Arc::new(out));
         }
@@ -32,8 +35,17 @@ fn releases(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
         }
         "Application" => {
             let sources = spec.get("sources").items().chain([spec.get("source")]);
-            for source in sources.filter(|s| s.get("chart").is_some()) {
+            for source in sources.filter(|s| s.get("chart").is_some() || s.get("path").is_some()) {
                 let mut out = release(tree, view, "argocd", (source.get("chart"), source.get("targetRevision")));
+                if !source.get("chart").is_some() {
+                    // What stands at the path need not be a chart.
+                    out.path = source.get("path").string();
+                    out.version = Fact::absent(source.place());
+                    out.span = source.get("path").place();
+                }
+                let name = source.path("helm.releaseName").string();
+                out.name = if name.is_absent() { out.name } else { name };
+                out.namespace = spec.path("destination.namespace").string();
                 out.repository = source.get("repoURL").string();
                 // Argo CD reads the text only when there is no object; parameters win over both.
                 let object = source.path("helm.valuesObject");

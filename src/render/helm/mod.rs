@@ -13,6 +13,9 @@ pub use sets::ValueSet;
 use crate::parse::{Dialect, Problem, Tree, yaml};
 use crate::source::SourceId;
 
+/// Version of Kubernetes that charts are told when nothing states one: what Helm 3.16 tells them without a cluster.
+pub const KUBERNETES: &str = "1.31.0";
+
 /// A document that a chart renders to.
 #[derive(Debug)]
 pub struct Document {

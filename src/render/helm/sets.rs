@@ -3,8 +3,9 @@
 
 use super::chart::{Chart, File};
 use super::values::{Table, overlay, table};
-use crate::parse::{Dialect, Node, Tree, yaml};
+use crate::parse::{Dialect, Node, Raw, yaml};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Keys that most charts have: values of these alone do not tell whose they are.
 const COMMON_KEYS: &[&str] = &[
@@ -52,7 +53,7 @@ const COMMON_KEYS: &[&str] = &[
 ];
 
 /// Most sets that one chart is rendered with.
-const MAX_SETS: usize = 64;
+pub const MAX_SETS: usize = 64;
 
 /// How a chart is installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +72,7 @@ pub struct ValueSet {
     /// What reports call it; empty for the chart's own defaults.
     pub name: String,
     /// Values in order of rising precedence.
-    pub layers: Vec<Tree>,
+    pub layers: Vec<Raw>,
     /// Under which name and where.
     pub release: Release,
 }
@@ -80,7 +81,7 @@ impl ValueSet {
     /// The layers as one table.
     pub fn table(&self) -> Table<'_> {
         let mut out = Table::new();
-        self.layers.iter().filter_map(yaml::root).for_each(|root| overlay(&mut out, &table(root)));
+        self.layers.iter().filter_map(|raw| raw.view().node()).for_each(|root| overlay(&mut out, &table(root)));
         out
     }
 }
@@ -100,7 +101,7 @@ pub fn sets(charts: &[Chart<'_>], files: &[File<'_>], kubernetes: &str) -> Vec<V
     let keys: Vec<BTreeSet<String>> = charts.iter().map(known_keys).collect();
     for file in files.iter().filter(|file| names_values(file.path)) {
         let beside = charts.iter().position(|chart| lies_beside(chart, file.path));
-        let tree = || yaml::parse(file.source, file.text, Dialect::Kubernetes);
+        let tree = || Arc::new(yaml::parse(file.source, file.text, Dialect::Kubernetes));
         let (tree, owner) = match beside {
             Some(owner) => (tree(), owner),
             // Values of subcharts and examples within a chart are not for the chart as a whole.
@@ -111,9 +112,10 @@ pub fn sets(charts: &[Chart<'_>], files: &[File<'_>], kubernetes: &str) -> Vec<V
                 (tree, owner)
             }
         };
-        if out[owner].len() < MAX_SETS && tree.problems.is_empty() && yaml::root(&tree).is_some_and(Node::is_map) {
-            let release = release(&charts[owner]);
-            out[owner].push(ValueSet { name: file.path.to_owned(), layers: vec![tree], release });
+        let Some(root) = yaml::root(&tree).filter(|root| root.is_map()) else { continue };
+        if out[owner].len() < MAX_SETS && tree.problems.is_empty() {
+            let layers = vec![Raw::new(&tree, root.view())];
+            out[owner].push(ValueSet { name: file.path.to_owned(), layers, release: release(&charts[owner]) });
         }
     }
     out
