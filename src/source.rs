@@ -134,12 +134,12 @@ impl Sources {
 }
 
 /// Decoded text whose bytes can be traced back to where they were written: a YAML scalar, a Dockerfile
-/// instruction after line continuation, a heredoc. Sub-spans are offset arithmetic, never a search.
+/// instruction after line continuation, a heredoc, a rendered template. Sub-spans are offset arithmetic, never a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Traced {
     text: Box<str>,
     whole: Span,
-    pieces: Box<[Piece]>,
+    tiles: Box<[Tile]>,
 }
 
 /// From byte `at` of the decoded text on, bytes stand verbatim in the source from `source` on.
@@ -151,20 +151,47 @@ pub struct Piece {
     pub source: u32,
 }
 
+/// From byte `at` of the decoded text on, where bytes come from; files may differ from tile to tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tile {
+    /// Offset in the decoded text.
+    pub at: u32,
+    /// What was written. Of verbatim text only the start counts.
+    pub from: Span,
+    /// Whether the text stands there byte for byte, or all of it for all of `from`.
+    pub verbatim: bool,
+}
+
+impl Tile {
+    /// What the bytes from `start` to `end` (of the decoded text) come from.
+    fn span(self, start: u32, end: u32) -> Span {
+        let first = self.from.start + (start - self.at);
+        if self.verbatim { Span { start: first, end: first + (end - start), ..self.from } } else { self.from }
+    }
+}
+
 impl Traced {
     /// Text that stands in the source byte for byte from `start` on. `whole` may be wider (quotes).
     pub fn verbatim(text: impl Into<Box<str>>, whole: Span, start: usize) -> Self {
-        Self { text: text.into(), whole, pieces: Box::new([Piece { at: 0, source: start as u32 }]) }
+        let from = Span { start: start as u32, ..whole };
+        Self { text: text.into(), whole, tiles: Box::new([Tile { at: 0, from, verbatim: true }]) }
     }
 
-    /// Text put together from verbatim pieces (sorted by `at`).
+    /// Text put together from verbatim pieces (sorted by `at`) of one file.
     pub fn pieced(text: impl Into<Box<str>>, whole: Span, pieces: Vec<Piece>) -> Self {
-        Self { text: text.into(), whole, pieces: pieces.into() }
+        let tile = |p: Piece| Tile { at: p.at, from: Span { start: p.source, ..whole }, verbatim: true };
+        Self { text: text.into(), whole, tiles: pieces.into_iter().map(tile).collect() }
+    }
+
+    /// Text put together from several files (tiles sorted by `at`). What lies in another file than `whole` was
+    /// brought in: places of values.
+    pub fn tiled(text: impl Into<Box<str>>, whole: Span, tiles: Vec<Tile>) -> Self {
+        Self { text: text.into(), whole, tiles: tiles.into() }
     }
 
     /// Text that was decoded (escapes, folding): only its whole span is known.
     pub fn opaque(text: impl Into<Box<str>>, whole: Span) -> Self {
-        Self { text: text.into(), whole, pieces: Box::default() }
+        Self { text: text.into(), whole, tiles: Box::default() }
     }
 
     /// The decoded text.
@@ -177,40 +204,66 @@ impl Traced {
         self.whole
     }
 
-    /// Source offset of a decoded offset, when it is traced.
-    fn trace(&self, offset: u32) -> Option<u32> {
-        let index = self.pieces.partition_point(|p| p.at <= offset).checked_sub(1)?;
-        Some(self.pieces[index].source + (offset - self.pieces[index].at))
+    /// Where the text comes from, in order; none when only the whole is known.
+    pub fn tiles(&self) -> &[Tile] {
+        &self.tiles
     }
 
-    /// Where `range` of the decoded text was written; the whole span when it cannot be traced.
+    /// The tiles that `range` touches, each with the part of the range that it covers; `None` when its start is
+    /// covered by none.
+    fn touched(&self, start: u32, end: u32) -> Option<impl DoubleEndedIterator<Item = (Tile, u32, u32)>> {
+        let first = self.tiles.partition_point(|t| t.at <= start).checked_sub(1)?;
+        let last = self.tiles.partition_point(|t| t.at < end).max(first + 1);
+        Some((first..last).map(move |i| {
+            let next = self.tiles.get(i + 1).map_or(u32::MAX, |next| next.at);
+            (self.tiles[i], self.tiles[i].at.max(start), next.min(end).max(start))
+        }))
+    }
+
+    /// Where `range` of the decoded text was written. Of text from several files: the first part that was brought in
+    /// from another file than the whole lies in. The whole span when it cannot be traced.
     pub fn span(&self, range: Range<usize>) -> Span {
-        if range.is_empty() {
-            return match self.trace(range.start as u32) {
-                Some(at) => Span { source: self.whole.source, start: at, end: at },
-                None => self.whole,
-            };
+        let (start, end) = (range.start as u32, range.end as u32);
+        let Some(mut touched) = self.touched(start, end) else { return self.whole };
+        let Some((tile, from, to)) = touched.next() else { return self.whole };
+        let first = tile.span(from, to);
+        // The last tile is traced on its own: the range may run over a line continuation.
+        let Some((tile, from, to)) = touched.next_back() else { return first };
+        let last = tile.span(from, to);
+        let Some(mut between) = self.touched(start, end) else { return self.whole };
+        match between.find(|(tile, ..)| tile.from.source != self.whole.source) {
+            Some((tile, from, to)) if between.any(|(t, ..)| t.from.source != tile.from.source) => tile.span(from, to),
+            Some((tile, from, to)) if first.source != tile.from.source || first.start >= last.end => {
+                tile.span(from, to)
+            }
+            None if first.start >= last.end => self.whole,
+            _ => first.to(last),
         }
-        // The last byte is traced on its own: the range may run over a line continuation.
-        match (self.trace(range.start as u32), self.trace(range.end as u32 - 1)) {
-            (Some(start), Some(last)) if start <= last => Span { source: self.whole.source, start, end: last + 1 },
-            _ => self.whole,
-        }
+    }
+
+    /// Where a collection that `range` holds was written: what lies in the file in which it starts.
+    pub fn extent(&self, range: Range<usize>) -> Span {
+        let (start, end) = (range.start as u32, range.end as u32);
+        let Some(touched) = self.touched(start, end) else { return self.whole };
+        let parts = touched.map(|(tile, from, to)| tile.span(from, to));
+        parts.reduce(Span::to).unwrap_or(self.whole)
     }
 
     /// This text, which was read from the decoded text `outer`, traced to where `outer` was written.
     pub fn retraced(&self, outer: &Traced) -> Traced {
-        let mut pieces: Vec<Piece> = Vec::new();
-        for (i, piece) in self.pieces.iter().enumerate() {
-            let end = self.pieces.get(i + 1).map_or(self.text.len() as u32, |next| next.at);
-            let inner = piece.source..piece.source + (end - piece.at);
-            if let Some(source) = outer.trace(inner.start) {
-                pieces.push(Piece { at: piece.at, source });
+        let mut tiles: Vec<Tile> = Vec::new();
+        for (i, tile) in self.tiles.iter().enumerate() {
+            let end = self.tiles.get(i + 1).map_or(self.text.len() as u32, |next| next.at);
+            if !tile.verbatim {
+                tiles.push(Tile { from: outer.span(tile.from.range()), ..*tile });
+                continue;
             }
-            let within = outer.pieces.iter().filter(|p| p.at > inner.start && p.at < inner.end);
-            pieces.extend(within.map(|p| Piece { at: piece.at + (p.at - inner.start), source: p.source }));
+            let inner = tile.from.start;
+            for (from, start, to) in outer.touched(inner, inner + (end - tile.at)).into_iter().flatten() {
+                tiles.push(Tile { at: tile.at + (start - inner), from: from.span(start, to), verbatim: from.verbatim });
+            }
         }
-        Traced { text: self.text.clone(), whole: outer.span(self.whole.range()), pieces: pieces.into() }
+        Traced { text: self.text.clone(), whole: outer.span(self.whole.range()), tiles: tiles.into() }
     }
 
     /// A part of this text, still traced.
@@ -222,19 +275,16 @@ impl Traced {
     /// The given parts put together (quotes, escapes and continuations left out), still traced.
     pub fn join(&self, parts: &[Range<usize>], whole: Span) -> Traced {
         let mut text = String::new();
-        let mut pieces: Vec<Piece> = Vec::new();
+        let mut tiles: Vec<Tile> = Vec::new();
         for part in parts {
             let (start, end) = (part.start as u32, part.end as u32);
             let at = text.len() as u32;
-            if let Some(source) = self.trace(start) {
-                pieces.push(Piece { at, source });
+            for (tile, from, to) in self.touched(start, end).into_iter().flatten() {
+                tiles.push(Tile { at: at + from - start, from: tile.span(from, to), verbatim: tile.verbatim });
             }
-            let first = self.pieces.partition_point(|p| p.at <= start);
-            let inner = self.pieces[first..].iter().take_while(|p| p.at < end);
-            pieces.extend(inner.map(|p| Piece { at: at + p.at - start, source: p.source }));
             text.push_str(&self.text[part.clone()]);
         }
-        Traced { text: text.into(), whole, pieces: pieces.into() }
+        Traced { text: text.into(), whole, tiles: tiles.into() }
     }
 }
 

@@ -202,7 +202,11 @@ impl Tree {
     /// Moves every span from the decoded text that was read to where that text was written.
     pub fn retrace(&mut self, text: &Traced) {
         for data in &mut self.nodes {
-            data.span = text.span(data.span.range());
+            let range = data.span.range();
+            data.span = match data.kind {
+                NodeKind::Map(_) | NodeKind::Seq(_) => text.extent(range),
+                _ => text.span(range),
+            };
             if let NodeKind::Scalar { text: scalar, .. } = &mut data.kind {
                 *scalar = scalar.retraced(text);
             }

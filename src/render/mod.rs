@@ -2,3 +2,5 @@
 //! languages and the layouts of their tools; knows neither Kubernetes nor GPUs.
 
 pub mod helm;
+pub mod text;
+pub mod value;

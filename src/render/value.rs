@@ -1,0 +1,457 @@
+//! Values that templates compute with. Every value may know where it was written; mappings are shared and mutable, as
+//! `set` needs. Knows types and places; knows no template language.
+
+use super::text::{Origin, Text};
+use crate::known::Why;
+use crate::parse::scalar::Scalar;
+use crate::parse::{Node, NodeKind};
+use crate::source::Span;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::rc::Rc;
+
+/// Most values that one document may hold once its aliases are written out.
+const MAX_VALUES: usize = 200_000;
+
+/// Deepest nesting that is read or compared.
+pub const MAX_DEPTH: usize = 100;
+
+/// A value and where it was written.
+#[derive(Debug, Clone, Default)]
+pub struct Value {
+    /// The value.
+    pub data: Data,
+    /// What states it, when something does.
+    pub origin: Option<Span>,
+}
+
+/// What a value is.
+#[derive(Debug, Clone, Default)]
+pub enum Data {
+    /// Nothing.
+    #[default]
+    Nil,
+    /// A truth value.
+    Bool(bool),
+    /// A whole number of the template language; numbers of YAML are floating.
+    Int(i64),
+    /// A floating number.
+    Float(f64),
+    /// Text.
+    Str(Rc<Text>),
+    /// Items, never changed in place.
+    List(Rc<Items>),
+    /// Keys and values, shared.
+    Map(Map),
+    /// Files of a chart.
+    Files(Rc<Files>),
+    /// What a cluster offers: `apps/v1`, `apps/v1/Deployment`.
+    Versions(Rc<Vec<String>>),
+    /// It exists but is not known.
+    Unknown(Why),
+}
+
+/// Paths and texts of files that templates may read.
+pub type Files = BTreeMap<String, Rc<Text>>;
+
+/// A value under a key, and where the key was written.
+#[derive(Debug, Clone, Default)]
+pub struct Entry {
+    /// The key.
+    pub key: Option<Span>,
+    /// The value.
+    pub value: Value,
+}
+
+/// A mapping in the order of its keys. Clones are the same mapping. It may come to hold itself: walk with a bound.
+#[derive(Debug, Clone, Default)]
+pub struct Map(Rc<RefCell<Entries>>);
+
+#[derive(Debug, Clone, Default)]
+struct Entries(BTreeMap<String, Entry>);
+
+/// The items of a list.
+#[derive(Debug, Clone, Default)]
+pub struct Items(Vec<Value>);
+
+impl Deref for Items {
+    type Target = [Value];
+
+    fn deref(&self) -> &[Value] {
+        &self.0
+    }
+}
+
+impl Drop for Items {
+    fn drop(&mut self) {
+        unravel(self.0.drain(..));
+    }
+}
+
+impl Drop for Entries {
+    fn drop(&mut self) {
+        unravel(std::mem::take(&mut self.0).into_values().map(|entry| entry.value));
+    }
+}
+
+/// Drops values one by one: templates can nest them deeper than the stack is.
+fn unravel(values: impl Iterator<Item = Value>) {
+    let container = |value: &Value| matches!(value.data, Data::List(_) | Data::Map(_));
+    let mut left: Vec<Value> = values.filter(container).collect();
+    while let Some(value) = left.pop() {
+        match value.data {
+            Data::List(items) => {
+                if let Ok(mut items) = Rc::try_unwrap(items) {
+                    left.extend(items.0.drain(..).filter(container));
+                }
+            }
+            Data::Map(map) => {
+                if let Ok(entries) = Rc::try_unwrap(map.0) {
+                    let entries = std::mem::take(&mut entries.borrow_mut().0);
+                    left.extend(entries.into_values().map(|entry| entry.value).filter(container));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Map {
+    /// An empty mapping.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The value under a key.
+    pub fn get(&self, key: &str) -> Option<Value> {
+        self.0.borrow().0.get(key).map(|entry| entry.value.clone())
+    }
+
+    /// Puts a value under a key; `place` is where the key was written. A key that is there keeps its place.
+    pub fn insert(&self, key: &str, place: Option<Span>, value: Value) {
+        let mut entries = self.0.borrow_mut();
+        match entries.0.get_mut(key) {
+            Some(entry) => {
+                let old = std::mem::replace(&mut entry.value, value);
+                drop(entries);
+                drop(old);
+            }
+            None => {
+                entries.0.insert(key.to_owned(), Entry { key: place, value });
+            }
+        }
+    }
+
+    /// Takes a key away.
+    pub fn remove(&self, key: &str) {
+        let old = self.0.borrow_mut().0.remove(key);
+        drop(old);
+    }
+
+    /// Whether there is such a key.
+    pub fn has(&self, key: &str) -> bool {
+        self.0.borrow().0.contains_key(key)
+    }
+
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        self.0.borrow().0.len()
+    }
+
+    /// Whether there is no key.
+    pub fn is_empty(&self) -> bool {
+        self.0.borrow().0.is_empty()
+    }
+
+    /// Keys and values as they are now.
+    pub fn entries(&self) -> Vec<(String, Entry)> {
+        self.0.borrow().0.iter().map(|(key, entry)| (key.clone(), entry.clone())).collect()
+    }
+
+    /// Keys and values of another mapping, those that are shared included.
+    pub fn copy(&self) -> Map {
+        Map(Rc::new(RefCell::new(self.0.borrow().clone())))
+    }
+
+    /// Whether both are the same mapping.
+    pub fn is(&self, other: &Map) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl<K: AsRef<str>> FromIterator<(K, Value)> for Map {
+    fn from_iter<I: IntoIterator<Item = (K, Value)>>(entries: I) -> Self {
+        let map = Map::new();
+        entries.into_iter().for_each(|(key, value)| map.insert(key.as_ref(), None, value));
+        map
+    }
+}
+
+impl From<Data> for Value {
+    fn from(data: Data) -> Self {
+        Self { data, origin: None }
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Data::Bool(value).into()
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Data::Int(value).into()
+    }
+}
+
+impl From<f64> for Value {
+    fn from(value: f64) -> Self {
+        Data::Float(value).into()
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Text::plain(value).into()
+    }
+}
+
+impl From<String> for Value {
+    fn from(value: String) -> Self {
+        Text::plain(value).into()
+    }
+}
+
+impl From<Text> for Value {
+    fn from(value: Text) -> Self {
+        Value { origin: value.place(), data: Data::Str(Rc::new(value)) }
+    }
+}
+
+impl From<Map> for Value {
+    fn from(value: Map) -> Self {
+        Data::Map(value).into()
+    }
+}
+
+impl From<Vec<Value>> for Value {
+    fn from(value: Vec<Value>) -> Self {
+        Data::List(Rc::new(Items(value))).into()
+    }
+}
+
+impl From<Why> for Value {
+    fn from(why: Why) -> Self {
+        Data::Unknown(why).into()
+    }
+}
+
+impl Value {
+    /// Nothing, from nowhere.
+    pub const NIL: Value = Value { data: Data::Nil, origin: None };
+
+    /// What a node of a document states, with the types that Helm sees: every number is floating.
+    pub fn from_node(node: Node<'_>) -> Self {
+        Self::read(node, MAX_DEPTH, &mut 0)
+    }
+
+    fn read(node: Node<'_>, depth: usize, count: &mut usize) -> Self {
+        *count += 1;
+        let origin = Some(node.span());
+        if depth == 0 || *count > MAX_VALUES {
+            return Value { data: Data::Unknown(Why::Malformed("a document of too many values".into())), origin };
+        }
+        let data = match node.kind() {
+            NodeKind::Unknown(why) => Data::Unknown(why.clone()),
+            NodeKind::Seq(_) => {
+                Data::List(Rc::new(Items(node.items().map(|item| Self::read(item, depth - 1, count)).collect())))
+            }
+            NodeKind::Map(_) => {
+                let map = Map::new();
+                for (key, value) in node.entries() {
+                    if let Some(name) = key_text(key) {
+                        map.insert(&name, Some(key.span()), Self::read(value, depth - 1, count));
+                    }
+                }
+                Data::Map(map)
+            }
+            NodeKind::Null | NodeKind::Scalar { .. } | NodeKind::Alias(_) => match node.scalar() {
+                None | Some(Scalar::Null) => Data::Nil,
+                Some(Scalar::Bool(value)) => Data::Bool(value),
+                Some(Scalar::Int(value)) => Data::Float(value as f64),
+                Some(Scalar::Float(value)) => Data::Float(value),
+                Some(Scalar::Str(text)) => {
+                    Data::Str(Rc::new(node.traced().map_or_else(|| Text::plain(text), Text::read)))
+                }
+            },
+        };
+        Value { data, origin }
+    }
+
+    /// The value with its place, unless it has one.
+    pub fn at(mut self, origin: Option<Span>) -> Self {
+        self.origin = self.origin.or(origin);
+        self
+    }
+
+    /// The text, if it is text.
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.data {
+            Data::Str(text) => Some(text.as_str()),
+            _ => None,
+        }
+    }
+
+    /// The mapping, if it is one.
+    pub fn as_map(&self) -> Option<&Map> {
+        match &self.data {
+            Data::Map(map) => Some(map),
+            _ => None,
+        }
+    }
+
+    /// The items, if it is a list.
+    pub fn as_list(&self) -> Option<&[Value]> {
+        match &self.data {
+            Data::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// Why it is not known, if it is not. Text of which a part is unknown is unknown.
+    pub fn unknown(&self) -> Option<Why> {
+        match &self.data {
+            Data::Unknown(why) => Some(why.clone()),
+            Data::Str(text) if text.is_unknown() => Some(Why::Template),
+            _ => None,
+        }
+    }
+
+    /// Whether it is nothing.
+    pub fn is_nil(&self) -> bool {
+        matches!(self.data, Data::Nil)
+    }
+
+    /// What a condition takes it for: zero values and what is empty or unknown are false.
+    pub fn is_true(&self) -> bool {
+        match &self.data {
+            Data::Nil | Data::Unknown(_) => false,
+            Data::Bool(value) => *value,
+            Data::Int(value) => *value != 0,
+            Data::Float(value) => *value != 0.0,
+            Data::Str(text) => !text.is_empty(),
+            Data::List(items) => !items.is_empty(),
+            Data::Map(map) => !map.is_empty(),
+            Data::Files(files) => !files.is_empty(),
+            Data::Versions(versions) => !versions.is_empty(),
+        }
+    }
+
+    /// A copy that shares no mapping with this value.
+    pub fn deep_copy(&self) -> Value {
+        self.copy(MAX_DEPTH)
+    }
+
+    fn copy(&self, depth: usize) -> Value {
+        let data = match &self.data {
+            _ if depth == 0 => Data::Nil,
+            Data::List(items) => Data::List(Rc::new(Items(items.iter().map(|item| item.copy(depth - 1)).collect()))),
+            Data::Map(map) => {
+                let out = Map::new();
+                for (key, entry) in map.entries() {
+                    out.insert(&key, entry.key, entry.value.copy(depth - 1));
+                }
+                Data::Map(out)
+            }
+            data => data.clone(),
+        };
+        Value { data, origin: self.origin }
+    }
+
+    /// The text that stands for something unknown: readers of the output take it for a placeholder.
+    pub fn placeholder(why: &Why, origin: Option<Span>) -> Text {
+        let name: String = match why {
+            Why::Variable(name) | Why::Remote(name) => name.chars().filter(|c| c.is_ascii_alphanumeric()).collect(),
+            _ => String::new(),
+        };
+        let name = if name.is_empty() { "template" } else { &name };
+        Text::of(format!("$({name})"), Origin { unknown: true, ..Origin::whole(origin) })
+    }
+}
+
+/// A key as JSON would write it.
+fn key_text(key: Node<'_>) -> Option<String> {
+    match key.scalar()? {
+        Scalar::Bool(value) => Some(value.to_string()),
+        Scalar::Null => Some("null".to_owned()),
+        _ => key.text().map(str::to_owned),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::{Dialect, yaml};
+    use crate::source::SourceId;
+
+    fn value(text: &str) -> Value {
+        let tree = yaml::parse(SourceId(0), text, Dialect::Kubernetes);
+        yaml::root(&tree).map(Value::from_node).unwrap_or_default()
+    }
+
+    #[test]
+    fn values_know_their_places() {
+        let root = value("gpu:\n  count: 8\n  name: \"H100\"\n");
+        let gpu = root.as_map().and_then(|m| m.get("gpu")).unwrap();
+        let entries = gpu.as_map().unwrap().entries();
+        let places: Vec<_> =
+            entries.iter().map(|(k, e)| (k.as_str(), e.key.unwrap().start, e.value.origin.unwrap().start)).collect();
+        assert_eq!(places, [("count", 7, 14), ("name", 18, 24)]);
+        let Data::Str(text) = &entries[1].1.value.data else { panic!("text") };
+        assert_eq!(text.place().map(Span::range), Some(25..29));
+    }
+
+    #[test]
+    fn types_are_those_of_helm() {
+        let root = value("a: 1\nb: yes\nc: ~\nd: '1'\n8080: x\n");
+        let get = |key: &str| root.as_map().and_then(|m| m.get(key)).unwrap().data;
+        assert!(matches!(get("a"), Data::Float(1.0)));
+        assert!(matches!(get("b"), Data::Bool(true)));
+        assert!(matches!(get("c"), Data::Nil));
+        assert!(matches!(get("d"), Data::Str(_)));
+        assert!(matches!(get("8080"), Data::Str(_)));
+    }
+
+    #[test]
+    fn a_mapping_is_shared_until_it_is_copied() {
+        let a = value("x: {y: 1}");
+        let (same, copy) = (a.clone(), a.deep_copy());
+        a.as_map().unwrap().insert("z", None, true.into());
+        assert!(same.as_map().unwrap().has("z") && !copy.as_map().unwrap().has("z"));
+    }
+
+    #[test]
+    fn a_mapping_that_holds_itself_can_be_copied() {
+        let map = Map::new();
+        map.insert("self", None, map.clone().into());
+        Value::from(map).deep_copy();
+    }
+
+    #[test]
+    fn values_nested_deeper_than_the_stack_are_dropped() {
+        let mut value = Value::NIL;
+        (0..300_000).for_each(|i| {
+            let inner = std::mem::take(&mut value);
+            value = if i % 2 == 0 { vec![inner].into() } else { Map::from_iter([("x", inner)]).into() };
+        });
+    }
+
+    #[test]
+    fn aliases_cannot_multiply_without_end() {
+        let mut text = "a0: &a0 [x]\n".to_owned();
+        (1..60).for_each(|i| text += &format!("a{i}: &a{i} [*a{p}, *a{p}]\n", p = i - 1));
+        assert!(value(&text).is_true());
+    }
+}
