@@ -2,7 +2,7 @@
 //! Knows how Helm switches dependencies; evaluates no template.
 
 use super::chart::{Chart, Dependency};
-use super::values::{Nulls, Table, Value, at, fill, hand_down_globals, table};
+use super::values::{Entry, Nulls, Table, Value, at, fill, hand_down_globals, table};
 use crate::parse::yaml;
 
 /// A chart that is switched on, with its own defaults.
@@ -83,7 +83,7 @@ impl<'c> Install<'c> {
 
     fn merge_defaults(&self, values: &mut Table<'c>, nulls: Nulls) {
         for (key, default) in &self.defaults {
-            match (values.get_mut(key), default) {
+            match (values.get_mut(key).map(|e| &mut e.value), &default.value) {
                 (None, _) => {
                     values.insert(key.clone(), default.clone());
                 }
@@ -99,20 +99,20 @@ impl<'c> Install<'c> {
         }
         for child in &self.children {
             // Values of another shape than the subchart's are refused by Helm; here the subchart keeps its own.
-            let mut own = match values.remove(child.name) {
-                Some(Value::Table(own)) => own,
-                _ => Table::new(),
+            let (key, mut own) = match values.remove(child.name) {
+                Some(Entry { key, value: Value::Table(own) }) => (key, own),
+                _ => (None, Table::new()),
             };
             hand_down_globals(values, &mut own);
             child.merge_defaults(&mut own, nulls);
-            values.insert(child.name.to_owned(), Value::Table(own));
+            values.insert(child.name.to_owned(), Entry { key, value: Value::Table(own) });
         }
     }
 }
 
 fn nested<'t>(path: &str, inner: Table<'t>) -> Table<'t> {
     let parts = path.split('.').filter(|part| !part.is_empty());
-    parts.rev().fold(inner, |table, part| Table::from([(part.to_owned(), Value::Table(table))]))
+    parts.rev().fold(inner, |table, part| Table::from([(part.to_owned(), table.into())]))
 }
 
 /// Whether the first condition that is a Boolean, else the tags, let a dependency be installed.

@@ -1,15 +1,31 @@
 //! Values of charts: layers of mappings, merged as Helm merges them. Leaves stay the nodes that state them, so every
 //! value leads to its line. Knows Helm's rules of precedence; evaluates nothing.
 
+use crate::parse::Node;
 use crate::parse::scalar::Scalar;
-use crate::parse::{Node, NodeKind};
+use crate::source::Span;
 use std::collections::BTreeMap;
 
 /// Most values that one layer may hold once its aliases are written out.
 const MAX_VALUES: usize = 200_000;
 
 /// Keys and their values.
-pub type Table<'t> = BTreeMap<String, Value<'t>>;
+pub type Table<'t> = BTreeMap<String, Entry<'t>>;
+
+/// A value under a key, and where the key was written.
+#[derive(Debug, Clone)]
+pub struct Entry<'t> {
+    /// The key; `None` for one that no file states.
+    pub key: Option<Span>,
+    /// The value.
+    pub value: Value<'t>,
+}
+
+impl<'t> From<Table<'t>> for Entry<'t> {
+    fn from(table: Table<'t>) -> Self {
+        Self { key: None, value: Value::Table(table) }
+    }
+}
 
 /// A value: a table of its own, or whatever a node states.
 #[derive(Debug, Clone)]
@@ -40,9 +56,10 @@ impl<'t> Value<'t> {
         }
         let entries = node.entries();
         *left = left.saturating_sub(entries.len());
-        Value::Table(
-            entries.into_iter().filter_map(|(key, value)| Some((name(key)?, Value::of(value, left)))).collect(),
-        )
+        let entry = |(key, value): (Node<'t>, Node<'t>)| {
+            Some((name(key)?, Entry { key: Some(key.span()), value: Value::of(value, left) }))
+        };
+        Value::Table(entries.into_iter().filter_map(entry).collect())
     }
 }
 
@@ -66,11 +83,11 @@ pub fn table(root: Node<'_>) -> Table<'_> {
 
 /// Puts a later file over earlier ones: tables are merged, everything else is replaced.
 pub fn overlay<'t>(base: &mut Table<'t>, over: &Table<'t>) {
-    for (key, value) in over {
-        match (base.get_mut(key), value) {
+    for (key, entry) in over {
+        match (base.get_mut(key).map(|e| &mut e.value), &entry.value) {
             (Some(Value::Table(below)), Value::Table(above)) => overlay(below, above),
             _ => {
-                base.insert(key.clone(), value.clone());
+                base.insert(key.clone(), entry.clone());
             }
         }
     }
@@ -88,7 +105,7 @@ pub enum Nulls {
 /// Fills what `table` does not state from the defaults.
 pub fn fill<'t>(table: &mut Table<'t>, defaults: &Table<'t>, nulls: Nulls) {
     if nulls == Nulls::Delete {
-        let gone: Vec<String> = table.iter().filter(|(_, v)| v.is_null()).map(|(k, _)| k.clone()).collect();
+        let gone: Vec<String> = table.iter().filter(|(_, e)| e.value.is_null()).map(|(k, _)| k.clone()).collect();
         let left = defaults.iter().filter(|(key, _)| !gone.contains(key));
         fill_present(table, left, nulls);
         table.retain(|key, _| !gone.contains(key));
@@ -99,11 +116,11 @@ pub fn fill<'t>(table: &mut Table<'t>, defaults: &Table<'t>, nulls: Nulls) {
 
 fn fill_present<'d, 't: 'd>(
     table: &mut Table<'t>,
-    defaults: impl Iterator<Item = (&'d String, &'d Value<'t>)>,
+    defaults: impl Iterator<Item = (&'d String, &'d Entry<'t>)>,
     nulls: Nulls,
 ) {
     for (key, default) in defaults {
-        match (table.get_mut(key), default) {
+        match (table.get_mut(key).map(|e| &mut e.value), &default.value) {
             (None, _) => {
                 table.insert(key.clone(), default.clone());
             }
@@ -115,14 +132,12 @@ fn fill_present<'d, 't: 'd>(
 
 /// Hands the parent's `global` down to a subchart: the parent's values win.
 pub fn hand_down_globals<'t>(parent: &Table<'t>, child: &mut Table<'t>) {
-    let Some(Value::Table(from)) = parent.get("global") else {
-        child.entry("global".to_owned()).or_insert_with(|| Value::Table(Table::new()));
+    let own = child.entry("global".to_owned()).or_insert_with(|| Table::new().into());
+    let (Some(Value::Table(from)), Value::Table(own)) = (parent.get("global").map(|e| &e.value), &mut own.value) else {
         return;
     };
-    let own = child.entry("global".to_owned()).or_insert_with(|| Value::Table(Table::new()));
-    let Value::Table(own) = own else { return };
-    for (key, value) in from {
-        match (own.get_mut(key), value) {
+    for (key, entry) in from {
+        match (own.get_mut(key).map(|e| &mut e.value), &entry.value) {
             (Some(Value::Table(below)), Value::Table(above)) => {
                 let mut merged = above.clone();
                 fill(&mut merged, below, Nulls::Delete);
@@ -130,7 +145,7 @@ pub fn hand_down_globals<'t>(parent: &Table<'t>, child: &mut Table<'t>) {
             }
             (Some(Value::Table(_)), _) => {}
             _ => {
-                own.insert(key.clone(), value.clone());
+                own.insert(key.clone(), entry.clone());
             }
         }
     }
@@ -140,18 +155,13 @@ pub fn hand_down_globals<'t>(parent: &Table<'t>, child: &mut Table<'t>) {
 pub fn at<'v, 't>(table: &'v Table<'t>, path: &str) -> Option<&'v Value<'t>> {
     let (mut table, mut found) = (Some(table), None);
     for part in path.split('.') {
-        found = table?.get(part);
+        found = table?.get(part).map(|entry| &entry.value);
         table = match found {
             Some(Value::Table(inner)) => Some(inner),
             _ => None,
         };
     }
     found
-}
-
-/// Whether a node can be the root of values.
-pub fn is_table(root: Node<'_>) -> bool {
-    matches!(root.kind(), NodeKind::Map(_))
 }
 
 #[cfg(test)]
@@ -170,7 +180,7 @@ mod tests {
 
     /// The table in one line, for comparison.
     fn flat(table: &Table<'_>) -> String {
-        let each = table.iter().map(|(key, value)| match value {
+        let each = table.iter().map(|(key, entry)| match &entry.value {
             Value::Table(inner) => format!("{key}: {{{}}}", flat(inner)),
             Value::Leaf(node) => format!("{key}: {}", node.text().unwrap_or("~")),
         });
