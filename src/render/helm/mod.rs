@@ -4,6 +4,7 @@
 pub mod chart;
 mod ignore;
 pub mod install;
+pub mod objects;
 pub mod sets;
 pub mod values;
 
