@@ -3,7 +3,7 @@
 
 mod read;
 
-use crate::facts::{Cluster, Facts, NodePool};
+use crate::facts::{Cluster, Facts, HelmRelease, NodePool};
 use crate::finding::{Confidence, OWN_RULES, Severity};
 use crate::known::Fact;
 use crate::parse::{Dialect, Problem, yaml};
@@ -60,6 +60,8 @@ pub struct Config {
     pub pools: Vec<Arc<NodePool>>,
     /// Image names and the Dockerfiles that build them.
     pub images: Vec<(Word, Word)>,
+    /// Ways in which charts of the repository are installed.
+    pub releases: Vec<Arc<HelmRelease>>,
     /// Directories with further rules.
     pub packs: Vec<Word>,
     /// Changes to rules.
@@ -107,6 +109,7 @@ impl Config {
         Facts {
             clusters: self.clusters.clone(),
             pools: self.pools.clone(),
+            releases: self.releases.clone(),
             images: images.map(|(name, file)| (name.text.clone(), Fact::value(file.text.clone(), file.span))).collect(),
             ..Facts::default()
         }

@@ -65,6 +65,7 @@ clusters:
     min_nodes: 0
     max_nodes: 4
     spot: false
+helm: [{chart: charts/api, release: api, namespace: ml, kubernetes: '1.32', values: [prod.yaml], set: {gpu.count: 8}}]
 images: {registry.example.com/api: docker/Dockerfile}
 packs: [policies]
 rules:

@@ -1,7 +1,7 @@
 //! The tree of a configuration into [`Config`], with every fault at its place.
 
 use super::{Config, Ignore, Override, Word};
-use crate::facts::{Cluster, NodePool, Taint};
+use crate::facts::{Cluster, HelmRelease, NodePool, Taint};
 use crate::finding::{Confidence, Severity};
 use crate::known::Fact;
 use crate::parse::{Node, Problem};
@@ -15,6 +15,7 @@ use std::sync::Arc;
 const KEYS: &[&str] = &[
     "clusters",
     "images",
+    "helm",
     "packs",
     "rules",
     "select",
@@ -34,6 +35,7 @@ pub fn config(root: Node<'_>, problems: &mut Vec<Problem>) -> Config {
         match key.text().unwrap_or("") {
             "clusters" => reader.clusters(value, &mut out),
             "images" => out.images = reader.named(value),
+            "helm" => out.releases = self::releases(&mut reader, value),
             "packs" => out.packs.extend(reader.words(value)),
             // A list of directories is what the command line calls --rules.
             "rules" if value.is_seq() => out.packs.extend(reader.words(value)),
@@ -287,6 +289,37 @@ impl Reader<'_> {
         }
         Some(taint)
     }
+}
+
+/// Ways in which charts of the repository are installed.
+fn releases(reader: &mut Reader<'_>, node: Node<'_>) -> Vec<Arc<HelmRelease>> {
+    const KEYS: &[&str] = &["chart", "release", "namespace", "kubernetes", "values", "set"];
+    let mut out = Vec::new();
+    for item in reader.items(node) {
+        let mut release = HelmRelease::blank(item.head());
+        release.format = Fact::value("configuration".to_owned(), item.head());
+        for (key, value) in reader.entries(item, KEYS, "a release") {
+            match key.text().unwrap_or("") {
+                "chart" => set(&mut release.path, reader.string(value)),
+                "release" => set(&mut release.name, reader.string(value)),
+                "namespace" => set(&mut release.namespace, reader.string(value)),
+                "kubernetes" => set(&mut release.kubernetes, reader.string(value)),
+                "values" => {
+                    let files = reader.words(value).into_iter();
+                    release.values_from = files.map(|w| Fact::value(w.text, w.span)).collect();
+                }
+                _ => {
+                    let values = reader.named(value).into_iter();
+                    release.set = values.map(|(k, v)| (k.text, Fact::value(v.text, v.span))).collect();
+                }
+            }
+        }
+        if item.is_map() && item.get("chart").is_none() {
+            reader.tell(item.head(), "a release names the directory of its `chart`");
+        }
+        out.push(Arc::new(release));
+    }
+    out
 }
 
 /// Keeps what was read.

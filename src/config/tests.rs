@@ -31,6 +31,22 @@ fn clusters_become_facts_with_places() {
 }
 
 #[test]
+fn releases_become_facts() {
+    let text =
+        "helm:\n- {chart: charts/api, release: prod, kubernetes: 1.30, values: [a.yaml], set: {gpu.count: 8}}\n- {}\n";
+    let (config, problems) = config(text);
+    assert_eq!(
+        problems.iter().map(|p| p.message.as_str()).collect::<Vec<_>>(),
+        ["a release names the directory of its `chart`"]
+    );
+    let release = &config.facts().releases[0];
+    assert_eq!(release.path.get().map(String::as_str), Some("charts/api"));
+    assert_eq!(release.kubernetes.get().map(String::as_str), Some("1.30"));
+    assert_eq!(release.set["gpu.count"].get().map(String::as_str), Some("8"));
+    assert_eq!(release.values_from.len(), 1);
+}
+
+#[test]
 fn every_fault_is_told_at_its_place() {
     let text = "clusterz: []\nfail_on: fatal\nrequire_reason: maybe\nignores:\n- {path: '[', rule: x}\n- {reason: y}\n\
                 clusters:\n- kubernetes: new\n  node_pools: {}\n";

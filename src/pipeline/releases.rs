@@ -14,7 +14,9 @@ use std::sync::Arc;
 pub fn add(sets: &mut [Vec<ValueSet>], charts: &[Chart<'_>], facts: &Facts, sources: &Sources) {
     for release in &facts.releases {
         let here = &sources.get(release.span.source).path;
-        let Some(owner) = release.path.get().and_then(|path| owner(path, here, charts)) else { continue };
+        let configured = release.format.get().is_some_and(|format| format == "configuration");
+        let stated = |path: &String| if configured { format!("./{path}") } else { path.clone() };
+        let Some(owner) = release.path.get().and_then(|path| owner(&stated(path), here, charts)) else { continue };
         if sets[owner].len() >= MAX_SETS {
             continue;
         }
