@@ -85,10 +85,16 @@ pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Rule
     comments.extend(rendered.comments);
     findings.extend(rendered.failures.into_iter().map(|problem| problem_finding(problem, Trouble::Template)));
     let context = facts.context();
-    rendered.defaults.into_iter().for_each(|set| facts.append(set.facts));
+    let mut routes = Vec::new();
+    for set in rendered.defaults {
+        facts.append(set.facts);
+        routes.extend(set.routes);
+    }
+    routes.sort();
     link::link(&mut facts, &sources);
     let paths: Vec<&str> = sources.iter().map(|(_, source)| source.path.as_str()).collect();
     let mut evaluation = evaluate::evaluate(&facts, &paths, rules);
+    charts::explain(&mut evaluation, &routes);
     let varied = charts::evaluate(rendered.variants, &context, &sources, |mark, facts| {
         evaluate::evaluate_since(mark, facts, &paths, rules)
     });

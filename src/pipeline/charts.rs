@@ -5,7 +5,7 @@ use super::releases;
 use crate::evaluate::{Evaluation, Mark};
 use crate::extract;
 use crate::facts::Facts;
-use crate::finding::Finding;
+use crate::finding::{Finding, Label};
 use crate::link;
 use crate::parse::Problem;
 use crate::render::helm::{self, Chart, File, KUBERNETES, ValueSet};
@@ -24,7 +24,15 @@ pub struct Set {
     pub name: String,
     /// Facts of its documents.
     pub facts: Facts,
+    /// Places of values, each with the expression that brought the value in.
+    pub routes: Routes,
 }
+
+/// Places of values, sorted, each with the expression of a template that brought the value in.
+pub type Routes = Vec<(Span, Span)>;
+
+/// What a label says at the expression that brought a value in.
+const ROUTE: &str = "the template puts it here";
 
 /// The charts of a run, rendered.
 #[derive(Default)]
@@ -91,7 +99,7 @@ pub fn render(sources: &Sources, facts: &Facts) -> Rendered {
 /// Renders a chart; a panic is a finding on its `Chart.yaml`.
 fn guarded(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
     catch_unwind(AssertUnwindSafe(|| one(chart, set, sources))).unwrap_or_else(|_| One {
-        set: Set { name: set.name.clone(), facts: Facts::default() },
+        set: Set { name: set.name.clone(), facts: Facts::default(), routes: Vec::new() },
         failures: vec![Problem {
             span: Span::new(chart.metadata.source, 0..0),
             message: "gpulint failed on this chart; please report it".to_owned(),
@@ -106,14 +114,18 @@ fn one(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
     let rendered = helm::render(chart, set);
     let mut facts = Facts::default();
     let mut comments = Vec::new();
+    let mut routes = Vec::new();
     for document in rendered.documents {
+        routes.extend(document.routes);
         let path = &sources.get(document.template).path;
         comments.extend(document.tree.comments.iter().copied());
         extract::documents(&Arc::new(document.tree), path, &mut facts);
     }
     let own = chart.values.as_ref().map(|tree| tree.source);
     let values = own.into_iter().chain(set.layers.iter().map(|layer| layer.tree.source)).collect();
-    let set = Set { name: set.name.clone(), facts };
+    routes.sort();
+    routes.dedup();
+    let set = Set { name: set.name.clone(), facts, routes };
     One { set, failures: rendered.failures, comments, values, unread: rendered.unread }
 }
 
@@ -131,9 +143,29 @@ pub fn evaluate(
             let mark = Mark::of(&facts);
             facts.append(set.facts);
             link::link(&mut facts, sources);
-            (set.name, ask(mark, &facts))
+            let mut evaluation = ask(mark, &facts);
+            explain(&mut evaluation, &set.routes);
+            (set.name, evaluation)
         })
         .collect()
+}
+
+/// Adds to each finding at a value the expression that put the value where it does harm.
+pub fn explain(evaluation: &mut Evaluation, routes: &[(Span, Span)]) {
+    if routes.is_empty() {
+        return;
+    }
+    for finding in &mut evaluation.findings {
+        let place = finding.span;
+        let first = routes.partition_point(|(from, _)| from.source < place.source);
+        let before =
+            routes[first..].iter().take_while(|(from, _)| from.source == place.source && from.start <= place.start);
+        // The innermost of those that hold the place.
+        let Some(&(_, via)) = before.filter(|(from, _)| from.contains(place)).last() else { continue };
+        if !finding.related.iter().any(|label| label.span.contains(via) || via.contains(label.span)) {
+            finding.related.push(Label { span: via, text: ROUTE.to_owned() });
+        }
+    }
 }
 
 /// Adds the findings of further sets. A rule that fires at a place under several of them is told once, with their

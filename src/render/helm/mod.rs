@@ -12,7 +12,7 @@ pub use chart::{Chart, File};
 pub use sets::ValueSet;
 
 use crate::parse::{Dialect, Problem, Tree, yaml};
-use crate::source::SourceId;
+use crate::source::{SourceId, Span};
 
 /// Version of Kubernetes that charts are told when nothing states one: what Helm 3.16 tells them without a cluster.
 pub const KUBERNETES: &str = "1.31.0";
@@ -26,6 +26,8 @@ pub struct Document {
     pub text: String,
     /// The same, read; every node leads to what a person would edit.
     pub tree: Tree,
+    /// Places of values, each with the expression that brought the value in.
+    pub routes: Vec<(Span, Span)>,
 }
 
 /// What a chart renders to.
@@ -55,7 +57,12 @@ fn templates(install: &install::Install<'_>, out: &mut Rendered) {
             out.unread.push((file.source, "Helm template".to_owned()));
         } else {
             let tree = yaml::parse(file.source, file.text, Dialect::Kubernetes);
-            out.documents.push(Document { template: file.source, text: file.text.to_owned(), tree });
+            out.documents.push(Document {
+                template: file.source,
+                text: file.text.to_owned(),
+                tree,
+                routes: Vec::new(),
+            });
         }
     }
     install.children.iter().for_each(|child| templates(child, out));
