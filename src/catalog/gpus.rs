@@ -23,6 +23,8 @@ pub struct Gpu {
     pub arch: &'static str,
     /// Compute capability (NVIDIA).
     pub compute_capability: Option<Version>,
+    /// Memory in GB as the product is sold.
+    pub memory_gb: Option<i64>,
     /// Memory in MiB as nvidia-smi reports it, else the marketing size.
     pub memory_mib: Option<i64>,
     /// Memory bandwidth in GB/s.
@@ -58,6 +60,7 @@ fn read(row: Row) -> Gpu {
         name,
         vendor: row.text("vendor"),
         arch: row.text("architecture"),
+        memory_gb: row.number("memory_gb"),
         memory_mib: row.number("memory_mib").or_else(|| Some(row.number::<i64>("memory_gb")? * 1024)),
         memory_gb_per_s: row.number("memory_gb_per_s"),
         mig: row.flag("mig") == Some(true),
@@ -137,6 +140,30 @@ pub(super) fn nearest(name: &str, candidates: impl Iterator<Item = &'static str>
     let lower = name.to_lowercase();
     let scored = candidates.map(|c| (strsim::damerau_levenshtein(&lower, &c.to_lowercase()), c));
     scored.min().filter(|(distance, _)| *distance <= name.len() / 4 + 1).map(|(_, c)| c)
+}
+
+/// The product label most like an unknown one: of the same model name, so that only the rest is in doubt.
+pub fn nearest_product(label: &str) -> Option<&'static str> {
+    let plain = label.split("-MIG-").next().unwrap_or(label).trim_end_matches("-SHARED");
+    let model =
+        |text: &str| text.split('-').find(|part| part.contains(|c: char| c.is_ascii_digit())).map(str::to_lowercase);
+    let wanted = model(plain)?;
+    let labels = GPUS.rows().chain(GPU_NAMES.rows()).map(|r| r.text("product_label")).filter(|l| !l.is_empty());
+    let scored =
+        labels.filter(|l| model(l).as_ref() == Some(&wanted)).map(|l| (strsim::damerau_levenshtein(plain, l), l));
+    scored.min().map(|(_, label)| label)
+}
+
+/// The memory in MiB that the driver reports of a GPU of an architecture (`nvidia.com/gpu.family`) whose name promises
+/// `mib`; `None` when some GPU of it reports just that, or none promises it.
+pub fn reported_memory(family: &str, mib: i64) -> Option<i64> {
+    let family = family.to_lowercase();
+    let of_family =
+        || gpus().iter().filter(|gpu| gpu.vendor == "nvidia" && family.starts_with(&gpu.arch.to_lowercase()));
+    if of_family().any(|gpu| gpu.memory_mib == Some(mib)) {
+        return None;
+    }
+    of_family().filter(|gpu| gpu.memory_gb.is_some_and(|gb| gb * 1024 == mib)).find_map(|gpu| gpu.memory_mib)
 }
 
 /// A MIG profile of a GPU.

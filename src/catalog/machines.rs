@@ -94,6 +94,17 @@ pub fn instance(name: &str) -> Option<&'static Instance> {
     instances().get(lower.strip_prefix("ml.").unwrap_or(&lower))
 }
 
+/// The most GPUs of NVIDIA that one machine type with this many vCPUs and bytes of memory has; types that the catalog does
+/// not fully describe are taken to have them.
+pub fn most_gpus(vcpus: f64, memory_bytes: f64) -> i64 {
+    let fits = |i: &&Instance| {
+        gpu(i.gpu).is_some_and(|gpu| gpu.vendor == "nvidia")
+            && i.vcpus.is_none_or(|n| n as f64 >= vcpus)
+            && i.memory_bytes().is_none_or(|n| n as f64 >= memory_bytes)
+    };
+    instances().values().filter(|i| i.retired.is_none()).filter(fits).filter_map(|i| i.gpu_count).max().unwrap_or(0)
+}
+
 /// The accelerator machine type nearest to an unknown name of the same family, for "did you mean".
 pub fn nearest_instance(name: &str) -> Option<&'static str> {
     nearest(name, instances().values().map(|i| i.name)).filter(|found| !found.eq_ignore_ascii_case(name))

@@ -35,18 +35,19 @@ pub use drivers::{
 };
 pub use gpus::{
     Architecture, Coverage, Gpu, MigProfile, architecture, coverage, gke_accelerators, gpu, gpus, mig_instances,
-    mig_layout_fits, mig_profile, mig_profiles, nearest_gke_accelerator, product_known,
+    mig_layout_fits, mig_profile, mig_profiles, nearest_gke_accelerator, nearest_product, product_known,
+    reported_memory,
 };
 pub use images::{ImageInfo, Unrecognised, image, image_family, image_flaw};
 pub use machines::{
     Instance, attachable_counts, cloud_run_minimum, eks_ami_driver, instance, instance_family_gpu, instance_gpu,
-    is_instance_like, nearest_instance, node_image_driver, platform_driver, platform_toolkit,
+    is_instance_like, most_gpus, nearest_instance, node_image_driver, platform_driver, platform_toolkit,
 };
 pub use models::{Model, model, models};
 pub use servers::{
     Accelerator, FeatureNeeds, LaunchFlag, Server, accelerator, api_removed_in, engine_default, feature_needs,
-    launch_flags, model_supported_since, server, server_of_image, server_of_metric, server_of_program,
-    tls_policy_minimum,
+    launch_flags, model_supported_since, nearest_accelerator, server, server_of_image, server_of_metric,
+    server_of_program, tls_policy_minimum,
 };
 pub use software::{
     BaseOs, Build, RuntimeNeeds, base_os, conflicting_packages, framework_build, gpu_package, newest_python,

@@ -25,6 +25,23 @@ pub fn accelerator(resource: &str) -> Option<Accelerator> {
     Some(Accelerator { vendor: row.text("vendor"), devices: row.text("unit") == "device" })
 }
 
+/// The accelerator resource that an unknown name means: a slip of a letter or two, or another case.
+pub fn nearest_accelerator(resource: &str) -> Option<&'static str> {
+    let (domain, name) = resource.split_once('/')?;
+    if accelerator(resource).is_some() {
+        return None;
+    }
+    let known = ACCELERATORS.rows().map(|r| r.text("resource")).filter(|r| !r.ends_with('*'));
+    let like = |known: &&str| {
+        known.split_once('/').is_some_and(|(other_domain, other)| {
+            let same =
+                |a: &str, b: &str, slips| strsim::damerau_levenshtein(&a.to_lowercase(), &b.to_lowercase()) <= slips;
+            same(domain, other_domain, 0) && same(name, other, 1) || same(domain, other_domain, 4) && name == other
+        })
+    };
+    known.filter(like).min_by_key(|known| strsim::damerau_levenshtein(resource, known))
+}
+
 static SERVERS: Table = Table::new(include_str!("../../rules/catalog/servers.csv"));
 static LAUNCH_FLAGS: Table = Table::new(include_str!("../../rules/catalog/launch_flags.csv"));
 

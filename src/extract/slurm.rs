@@ -2,16 +2,17 @@
 
 use super::{intent, launch, training};
 use crate::catalog;
-use crate::facts::{Container, Facts, Gpu, Node, Pod, Workload};
+use crate::facts::{Container, Facts, Gpu, Node, Object, Pod, Workload};
 use crate::known::{Fact, Known, Why};
-use crate::parse::placeholder;
-use crate::parse::shell;
+use crate::parse::{Builder, Dialect, Entry, NodeId, NodeKind, Raw, placeholder, shell};
 use crate::source::{SourceId, Span, Traced};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Reads a script; one without `#SBATCH` lines is no job.
 pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> Vec<Span> {
     let whole = Traced::verbatim(text, Span::new(id, 0..text.len()), 0);
+    facts.objects.extend(script(id, path, text).map(Arc::new));
     let (options, comments) = directives(id, text);
     let Some(first) = options.values().map(|f| f.span).min() else { return comments };
     let script = shell::parse(&whole);
@@ -55,6 +56,64 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> Vec<Span
     out.intent = intent::of(&out);
     facts.workloads.push(out);
     comments
+}
+
+/// The script as a raw object of kind SlurmScript: `shebang` where a `#!` line stands below the first line,
+/// `directives` with the text of each `#SBATCH` line (`text`) and whether a command precedes it (`late`).
+fn script(id: SourceId, path: &str, text: &str) -> Option<Object> {
+    let mut builder = Builder::new(id, Dialect::Typed);
+    let (mut directives, mut entries) = (vec![], vec![]);
+    let (mut offset, mut late, mut heredoc) = (0, false, None::<String>);
+    let mut first = None;
+    for line in text.split_inclusive('\n') {
+        let (start, trimmed) = (offset, line.trim_end());
+        offset += line.len();
+        if let Some(end) = &heredoc {
+            if trimmed.trim() == end {
+                heredoc = None;
+            }
+            continue;
+        }
+        let span = Span::new(id, start..start + trimmed.len());
+        if let Some(rest) = trimmed.strip_prefix("#SBATCH") {
+            first = first.or(Some(span));
+            let body = rest.trim_start();
+            let at = start + trimmed.len() - body.len();
+            let text = builder.scalar(body, false, Span::new(id, at..start + trimmed.len()), at);
+            let late = builder.scalar(if late { "true" } else { "false" }, true, span, start);
+            directives.push(map(&mut builder, span, &[("text", text), ("late", late)]));
+        } else if trimmed.starts_with("#!") && start > 0 && !late && first.is_none() {
+            let node = builder.scalar(trimmed, false, span, start);
+            entries.push(("shebang", node));
+        } else if !trimmed.trim().is_empty() && !trimmed.starts_with('#') {
+            late = true;
+            let word = trimmed.split_once("<<").map(|(_, word)| word.trim_start_matches(['-', ' ']));
+            heredoc =
+                word.and_then(|w| w.split_whitespace().next()).map(|w| w.trim_matches(['"', '\'', '\\']).to_owned());
+        }
+    }
+    let first = first?;
+    let list = builder.add(NodeKind::Seq(directives), first);
+    entries.push(("directives", list));
+    let root = map(&mut builder, first, &entries);
+    builder.tree().documents.push(root);
+    let tree = Arc::new(builder.finish());
+    let mut out = Object::blank(first);
+    out.kind = Fact::value("SlurmScript".to_owned(), first);
+    out.name = Fact::value(path.to_owned(), first);
+    out.body = Some(Raw::new(&tree, tree.node(root).view()));
+    Some(out)
+}
+
+fn map(builder: &mut Builder, span: Span, entries: &[(&str, NodeId)]) -> NodeId {
+    let entries = entries
+        .iter()
+        .map(|(key, value)| Entry {
+            key: builder.add(NodeKind::Scalar { text: Traced::opaque(*key, span), plain: false }, span),
+            value: *value,
+        })
+        .collect();
+    builder.add(NodeKind::Map(entries), span)
 }
 
 /// Options of the `#SBATCH` lines before the first command, and every comment of the script.

@@ -240,8 +240,10 @@ entities! {
     EnvVar {
         /// Its name.
         name: Fact<String>,
-        /// Its literal value.
+        /// Its literal value; unknown when it is a placeholder.
         value: Fact<String>,
+        /// The text that stands for the value, placeholders included.
+        written: Fact<String>,
         /// Where the value comes from instead: secret, config, field, resource.
         from: Fact<String>,
     }

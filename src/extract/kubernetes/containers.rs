@@ -61,6 +61,10 @@ fn word(text: &Traced) -> Fact<String> {
     Fact::value(text.text().to_owned(), text.whole())
 }
 
+fn written(view: View<'_>) -> Fact<String> {
+    view.traced().map_or(Fact::absent(view.place()), |text| Fact::value(text.text().to_owned(), text.whole()))
+}
+
 /// Environment variables of a list of `{name, value | valueFrom}`, or of a map.
 pub fn environment(view: View<'_>) -> BTreeMap<String, EnvVar> {
     let mut out = BTreeMap::new();
@@ -69,6 +73,7 @@ pub fn environment(view: View<'_>) -> BTreeMap<String, EnvVar> {
             let mut variable = EnvVar::blank(value.place());
             variable.name = Fact::value(key.to_owned(), value.place());
             variable.value = env_value(value);
+            variable.written = written(value);
             out.insert(key.to_owned(), variable);
         }
         return out;
@@ -79,6 +84,7 @@ pub fn environment(view: View<'_>) -> BTreeMap<String, EnvVar> {
         let mut variable = EnvVar::blank(span);
         variable.name = name.string();
         variable.value = env_value(item.get("value"));
+        variable.written = written(item.get("value"));
         if let Some((source, place)) = item.get("valueFrom").entries().first() {
             let from = match *source {
                 "secretKeyRef" => "secret",

@@ -27,6 +27,10 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, object: &Object) -> Option<Workloa
         return None;
     }
     out.pods = pods;
+    let per_node = [spec.get("nprocPerNode"), spec.path("trainer.numProcPerNode")].into_iter().find(|v| v.is_some());
+    if let Some(stated) = per_node {
+        processes_per_node(&mut out, stated);
+    }
     out.format = Fact::value("kubernetes".to_owned(), object.kind.span);
     out.kind = object.kind.clone();
     out.api_version = object.api_version.clone();
@@ -46,6 +50,16 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, object: &Object) -> Option<Workloa
     gang(&mut out, spec);
     out.intent = intent::of(&out);
     Some(out)
+}
+
+/// Training operators hand the number of processes to torchrun by its environment; the command line wins.
+fn processes_per_node(out: &mut Workload, stated: View<'_>) {
+    let launches = out.pods.iter_mut().flat_map(|pod| &mut pod.containers).filter_map(|c| c.launch.as_mut());
+    for launch in launches.filter(|l| l.engine.get().is_some_and(|e| e == "torchrun")) {
+        if launch.processes_per_node.is_absent() {
+            launch.processes_per_node = stated.parse(|text| text.parse().ok());
+        }
+    }
 }
 
 /// How the pods of a workload belong together.

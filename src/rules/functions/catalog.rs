@@ -4,7 +4,7 @@ use super::general::{functions, not_in_catalog, string, text};
 use super::*;
 use crate::catalog;
 use crate::facts::value::Data;
-use crate::rules::lang::eval::{elements, list, version};
+use crate::rules::lang::eval::{elements, list, number, version};
 use crate::version::Version;
 use std::borrow::Cow;
 
@@ -38,6 +38,9 @@ functions! {
         let fabric = text(&a[0]).and_then(|t| catalog::instance(&t)).and_then(|i| i.fabric());
         fabric.map_or_else(|| not_in_catalog(&a[0]), |f| string(f.to_owned(), &a[0]))
     };
+    "family_has_gpus" (param("family", str_type)) -> Output::Type(bool_type), false, "Whether every machine type of an AWS family (g6, p5) has the same accelerator.", |a, _| {
+        Value::of(Data::Bool(text(&a[0]).is_some_and(|f| catalog::instance_family_gpu(&f).is_some())))
+    };
     "instance_known" (param("type", str_type)) -> Output::Type(bool_type), false, "Whether a machine type has a row in the catalog of accelerator machines.", |a, _| {
         Value::of(Data::Bool(text(&a[0]).is_some_and(|t| catalog::instance(&t).is_some())))
     };
@@ -51,6 +54,27 @@ functions! {
         let Some(label) = text(&a[0]) else { return Value::of(Data::Null) };
         let nearest = catalog::gke_accelerators().map(|known| (strsim::damerau_levenshtein(&label, known), known)).min();
         nearest.filter(|(distance, _)| *distance <= 8).map_or(Value::of(Data::Null), |(_, known)| string(known.to_owned(), &a[0]))
+    };
+    "product_known" (param("label", str_type)) -> Output::Type(bool_type), false, "Whether NVIDIA's drivers report a product under this label, suffixes of MIG and sharing aside.", |a, _| {
+        Value::of(Data::Bool(text(&a[0]).is_some_and(|l| catalog::product_known(&l))))
+    };
+    "nearest_product" (param("label", str_type)) -> Output::Type(str_type), false, "The product label of the same model that is written most like this one; null when there is none.", |a, _| {
+        text(&a[0]).and_then(|l| catalog::nearest_product(&l)).map_or(Value::of(Data::Null), |l| string(l.to_owned(), &a[0]))
+    };
+    "reported_memory" (param("family", str_type), param("mib", int_type)) -> Output::Type(int_type), false, "The memory in MiB that the driver reports of a GPU of a family whose name promises this much; null when one reports just that.", |a, _| {
+        let found = text(&a[0]).zip(number(&a[1])).and_then(|(f, mib)| catalog::reported_memory(&f, mib.float() as i64));
+        found.map_or(Value::of(Data::Null), |mib| Value::of(Data::Int(mib)))
+    };
+    "most_gpus" (param("vcpus", float_type), param("memory", float_type)) -> Output::Type(int_type), false, "The most NVIDIA GPUs of one machine type with this many vCPUs and bytes of memory.", |a, _| {
+        let found = number(&a[0]).zip(number(&a[1])).map(|(c, m)| catalog::most_gpus(c.float(), m.float()));
+        found.map_or(Value::of(Data::Null), |n| Value::of(Data::Int(n)))
+    };
+    "nearest_accelerator" (param("resource", str_type)) -> Output::Type(str_type), false, "The accelerator resource that an unknown resource name means; null when it is known or means none.", |a, _| {
+        text(&a[0]).and_then(|r| catalog::nearest_accelerator(&r)).map_or(Value::of(Data::Null), |r| string(r.to_owned(), &a[0]))
+    };
+    "machine_retired" (param("type", str_type)) -> Output::Type(str_type), false, "The date on which a provider retired a machine type; null while it is offered or no date is known.", |a, _| {
+        let date = text(&a[0]).and_then(|t| catalog::instance(&t)?.retired).filter(|d| d.contains('-'));
+        date.map_or(Value::of(Data::Null), |d| string(d.to_owned(), &a[0]))
     };
     "mig_instances" (param("gpu", str_type), param("profile", str_type)) -> Output::Type(int_type), false, "How many instances of a MIG profile one GPU holds; 0 when it has no such profile.", |a, _| {
         let found = text(&a[0]).zip(text(&a[1])).and_then(|(g, p)| catalog::mig_instances(&g, &p));
