@@ -175,6 +175,8 @@ pub struct MigProfile {
     pub resource: &'static str,
     /// Compute slices it takes.
     pub compute_slices: Option<i64>,
+    /// Compute slices of the whole GPU.
+    pub total_slices: Option<i64>,
     /// Memory in MiB as nvidia-smi reports it, else the size in its name.
     pub memory_mib: Option<i64>,
     /// Instances of it on one GPU.
@@ -186,6 +188,7 @@ fn mig_rows(gpu: &str) -> impl Iterator<Item = MigProfile> {
         profile: row.text("profile"),
         resource: row.text("resource"),
         compute_slices: row.number("compute_slices"),
+        total_slices: row.number("total_slices"),
         memory_mib: row.number("memory_mib").or_else(|| Some(row.number::<i64>("memory_gb")? * 1024)),
         max_instances: row.number("max_instances"),
     })
@@ -193,7 +196,7 @@ fn mig_rows(gpu: &str) -> impl Iterator<Item = MigProfile> {
 
 /// A MIG profile of a GPU by its name; `+me` may be written `.me`, as in resource names.
 pub fn mig_profile(gpu: &str, profile: &str) -> Option<MigProfile> {
-    let wanted = profile.replace(".me", "+me").replace(".gfx", "+gfx").replace(".all", "+all");
+    let wanted = profile.replace(".me", "+me").replace(".gfx", "+gfx");
     mig_rows(gpu).find(|p| p.profile == wanted)
 }
 
@@ -203,19 +206,16 @@ pub fn mig_instances(gpu: &str, profile: &str) -> Option<i64> {
 }
 
 /// Whether some GPU holds these MIG instances side by side, by profile and number: none beyond its own maximum, and
-/// together no more compute slices and memory than the whole GPU has as one instance. `None` when no GPU has them all.
+/// together no more compute slices than the GPU has. `None` when no GPU has them all.
 pub fn mig_layout_fits(layout: &[(String, i64)]) -> Option<bool> {
     let holds = |gpu: &Gpu| -> Option<bool> {
         let wanted: Vec<(MigProfile, i64)> = layout
             .iter()
             .map(|(profile, count)| Some((mig_profile(gpu.id, profile)?, *count)))
             .collect::<Option<_>>()?;
-        let beside = |of: fn(&MigProfile) -> Option<i64>| {
-            let whole = mig_rows(gpu.id).filter_map(|p| of(&p)).max().unwrap_or(0);
-            wanted.iter().filter_map(|(p, count)| Some(of(p)? * count)).sum::<i64>() <= whole
-        };
-        let each = wanted.iter().all(|(p, count)| p.max_instances.is_none_or(|max| *count <= max));
-        Some(each && beside(|p| p.compute_slices) && beside(|p| p.memory_mib))
+        let slices: i64 = wanted.iter().filter_map(|(p, count)| Some(p.compute_slices? * count)).sum();
+        let whole = mig_rows(gpu.id).filter_map(|p| p.total_slices).max().unwrap_or(i64::MAX);
+        Some(slices <= whole && wanted.iter().all(|(p, count)| p.max_instances.is_none_or(|max| *count <= max)))
     };
     gpus().iter().filter_map(holds).reduce(|some, other| some || other)
 }

@@ -95,10 +95,23 @@ fn search(tree: &Arc<Tree>, view: View<'_>, (depth, key, top): (usize, &str, Vie
         .any(|k| view.get(k).is_some());
     if view.get("image").is_some() && placed || kubernetes::looks_like_container(view) {
         facts.workloads.push(workload(tree, view, key, top));
+    } else if key != "nodeSelector" && depth < DEPTH && view.get("nodeSelector").node().is_some_and(Node::is_map) {
+        facts.workloads.push(profile(tree, view, key));
     }
     for (key, child) in view.entries() {
         search(tree, child, (depth - 1, key, top), facts);
     }
+}
+
+/// A profile that containers elsewhere are placed by: nodes, and no container of its own.
+fn profile(tree: &Arc<Tree>, view: View<'_>, key: &str) -> Workload {
+    let mut pod = Pod::blank(view.place());
+    pod.role = Fact::value("main".to_owned(), view.place());
+    pod.replicas = Fact::value(1, view.place());
+    kubernetes::scheduling(&mut pod, view);
+    pod.spec = Some(Raw::new(tree, view));
+    pod.gpus = Fact::absent(view.place());
+    super::lone(("values", "Profile"), Fact::value(key.to_owned(), view.place()), pod, Raw::new(tree, view))
 }
 
 fn workload(tree: &Arc<Tree>, view: View<'_>, key: &str, top: View<'_>) -> Workload {

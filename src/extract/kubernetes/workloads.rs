@@ -232,17 +232,24 @@ fn ray(tree: &Arc<Tree>, cluster: View<'_>) -> Vec<Pod> {
 /// Pods of any other kind: every map with a list of containers, and maps that look like a container.
 fn by_shape(tree: &Arc<Tree>, view: View<'_>) -> Vec<Pod> {
     let mut out = Vec::new();
-    search(tree, view.get("spec"), (DEPTH, Fact::value(1, view.place())), &mut out);
+    let spec = view.get("spec");
+    search(tree, (spec, spec), (DEPTH, Fact::value(1, view.place())), &mut out);
     out
 }
 
-fn search(tree: &Arc<Tree>, view: View<'_>, (depth, replicas): (usize, Fact<i64>), out: &mut Vec<Pod>) {
+/// Looks for pods in a map, which stands in `parent`: a container that says nothing of nodes is placed as its parent says.
+fn search(
+    tree: &Arc<Tree>,
+    (view, parent): (View<'_>, View<'_>),
+    (depth, replicas): (usize, Fact<i64>),
+    out: &mut Vec<Pod>,
+) {
     if depth == 0 || out.len() > 64 {
         return;
     }
     let Some(node) = view.node() else { return };
     if node.is_seq() {
-        view.items().for_each(|item| search(tree, item, (depth - 1, replicas.clone()), out));
+        view.items().for_each(|item| search(tree, (item, parent), (depth - 1, replicas.clone()), out));
         return;
     }
     if !node.is_map() {
@@ -260,7 +267,8 @@ fn search(tree: &Arc<Tree>, view: View<'_>, (depth, replicas): (usize, Fact<i64>
         let mut pod = Pod::blank(view.place());
         pod.role = Fact::value("main".to_owned(), view.place());
         pod.replicas = replicas.clone();
-        pods::scheduling(&mut pod, view);
+        let placed = ["nodeSelector", "tolerations", "affinity"].iter().any(|key| view.get(key).is_some());
+        pods::scheduling(&mut pod, if placed { view } else { parent });
         pod.spec = Some(Raw::new(tree, view));
         let container = containers::container(tree, view, "main", &pod);
         pod.containers.push(container);
@@ -271,7 +279,7 @@ fn search(tree: &Arc<Tree>, view: View<'_>, (depth, replicas): (usize, Fact<i64>
     let replicas = stated.map_or(replicas, |v| v.int().or_default(1));
     for (key, child) in view.entries() {
         if !matches!(key, "env" | "labels" | "annotations" | "status") {
-            search(tree, child, (depth - 1, replicas.clone()), out);
+            search(tree, (child, view), (depth - 1, replicas.clone()), out);
         }
     }
 }
