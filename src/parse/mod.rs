@@ -2,6 +2,7 @@
 //! Knows bytes and grammars; knows neither Kubernetes nor GPUs.
 
 pub mod dockerfile;
+pub mod gotemplate;
 pub mod hcl;
 pub mod requirements;
 pub mod scalar;
