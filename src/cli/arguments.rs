@@ -166,6 +166,9 @@ pub struct Check {
     /// Directory with further rules; may be repeated
     #[arg(long)]
     pub rules: Vec<PathBuf>,
+    /// Values to render charts with as well, beside their own; may be repeated, later files lie over earlier ones
+    #[arg(long)]
+    pub values: Vec<PathBuf>,
     /// List what could not be decided, and why
     #[arg(long)]
     pub show_unknown: bool,

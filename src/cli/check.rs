@@ -4,17 +4,21 @@ use super::arguments::{Check, Format};
 use super::setup::Setup;
 use super::{CLEAN, FINDINGS, print};
 use crate::discover::{self, Found, Kind, MAX_BYTES, Options};
+use crate::facts::HelmRelease;
 use crate::finding::{Confidence, Severity};
 use crate::judge::{self, Coverage, Verdict};
+use crate::known::Fact;
+use crate::parse::{Dialect, Raw, merged, yaml};
 use crate::pipeline::{self, Input};
 use crate::report::human::{self, HumanOptions};
 use crate::report::{json, sarif};
 use crate::rules::Ruleset;
-use crate::source::Sources;
+use crate::source::{Source, SourceId, Sources};
 use clap::ColorChoice;
 use rayon::prelude::*;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Columns that messages are wrapped at, whatever the terminal: the same report for everybody.
 pub const WIDTH: usize = 100;
@@ -92,8 +96,10 @@ pub fn run(check: &Check) -> Result<u8, String> {
         if check.paths.iter().any(|p| p == Path::new("-")) { stdin(check)? } else { files(&check.paths, &options)? };
     let read = files.inputs.iter().filter(|input| discover::kind_of(&input.path).is_some()).count();
     // The configuration comes after the files, so that its facts have places too.
-    let (config, extra) = setup.after(files.inputs.len());
-    let mut outcome = pipeline::run(files.inputs, config.facts(), extra, &setup.rules);
+    let (config, mut extra) = setup.after(files.inputs.len());
+    let mut declared = config.facts();
+    declared.releases.extend(given(&check.values, files.inputs.len(), &mut extra)?);
+    let mut outcome = pipeline::run(files.inputs, declared, extra, &setup.rules);
     let unread = std::mem::take(&mut outcome.skipped);
     let (seen, linted) = (read + files.skipped.len(), read - unread.len().min(read));
     let mut skipped = [files.skipped, unread].concat();
@@ -117,6 +123,24 @@ pub fn run(check: &Check) -> Result<u8, String> {
     let fail_on = check.fail_on.map(Severity::from).or(config.fail_on).unwrap_or(Severity::Error);
     let failed = verdict.shown.iter().any(|f| f.severity >= fail_on);
     Ok(if failed && !check.exit_zero { FINDINGS } else { CLEAN })
+}
+
+/// The release of any chart with values that the command line names; their files come after the other sources.
+fn given(paths: &[PathBuf], inputs: usize, extra: &mut Vec<Source>) -> Result<Option<Arc<HelmRelease>>, String> {
+    let mut layers = Vec::new();
+    for path in paths {
+        let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let id = SourceId((inputs + extra.len()) as u32);
+        let tree = Arc::new(yaml::parse(id, &text, Dialect::Kubernetes));
+        let root = yaml::root(&tree).filter(|root| root.is_map() && tree.problems.is_empty());
+        layers.push(Raw::new(&tree, root.ok_or_else(|| format!("{}: not a mapping", path.display()))?.view()));
+        extra.push(Source::new(path.display().to_string(), text));
+    }
+    let Some(last) = layers.last() else { return Ok(None) };
+    let mut release = HelmRelease::blank(last.place);
+    release.format = Fact::value("command line".to_owned(), last.place);
+    release.values = merged(&layers);
+    Ok(Some(Arc::new(release)))
 }
 
 /// Writes every report that was asked for.

@@ -14,14 +14,17 @@ use std::sync::Arc;
 pub fn add(sets: &mut [Vec<ValueSet>], charts: &[Chart<'_>], facts: &Facts, sources: &Sources) {
     for release in &facts.releases {
         let here = &sources.get(release.span.source).path;
-        let configured = release.format.get().is_some_and(|format| format == "configuration");
-        let stated = |path: &String| if configured { format!("./{path}") } else { path.clone() };
-        let Some(owner) = release.path.get().and_then(|path| owner(&stated(path), here, charts)) else { continue };
-        if sets[owner].len() >= MAX_SETS {
-            continue;
-        }
-        if let Some(set) = set(release, charts[owner].directory, &sets[owner][0], sources) {
-            sets[owner].push(set);
+        let owners: Vec<usize> = match (release.format.get().map(String::as_str), release.path.get()) {
+            (Some("command line"), _) => (0..charts.len()).collect(),
+            (Some("configuration"), Some(path)) => owner(&format!("./{path}"), here, charts).into_iter().collect(),
+            (_, path) => path.and_then(|path| owner(path, here, charts)).into_iter().collect(),
+        };
+        for owner in owners {
+            if sets[owner].len() >= MAX_SETS {
+                continue;
+            }
+            let set = set(release, charts[owner].directory, &sets[owner][0], sources);
+            sets[owner].extend(set);
         }
     }
 }
@@ -69,7 +72,7 @@ fn set(release: &HelmRelease, directory: &str, defaults: &ValueSet, sources: &So
     text(&mut to.namespace, &release.namespace.known);
     text(&mut to.kubernetes, &release.kubernetes.known);
     let file = &sources.get(release.span.source).path;
-    let name = format!("the release {} of {file}", to.name);
+    let name = if release.name.get().is_some() { format!("the release {} of {file}", to.name) } else { file.clone() };
     Some(ValueSet { name, layers, release: to })
 }
 
