@@ -17,11 +17,13 @@ const KEYS: &[(&str, &[&str])] = &[
     ("cpu_only_packages", &["package", "versions"]),
     ("cuda", &["cuda"]),
     ("driver_branches", &["branch"]),
-    ("engine_defaults", &["engine", "versions", "setting"]),
+    ("engine_defaults", &["engine", "setting", "versions", "min_card_gib"]),
+    ("encoder_peaks", &["model"]),
     ("engine_images", &["engine", "versions"]),
     ("feature_compute_capabilities", &["engine", "feature", "value", "versions"]),
     ("gcp_attachable_gpus", &["accelerator"]),
     ("gpu_names", &["name"]),
+    ("gpu_totals", &["gpu"]),
     ("gpus", &["id"]),
     ("host_compilers", &["cuda"]),
     ("image_families", &["family"]),
@@ -46,6 +48,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("toolkit_ranges", &["package", "versions"]),
     ("torch_variants", &["package", "versions"]),
     ("training_options", &["trainer", "field", "key", "written"]),
+    ("weight_formats", &["format"]),
     ("wheel_glibc", &["package", "versions"]),
 ];
 

@@ -118,6 +118,14 @@ pub fn gpu(name: &str) -> Option<&'static Gpu> {
     gpus().get(*names().get(plain)?)
 }
 
+static GPU_TOTALS: Table = Table::new(include_str!("../../rules/catalog/gpu_totals.csv"));
+
+/// Memory of a GPU in GiB as programs see it (CUDA's total): less than nvidia-smi's figure and the size in its name.
+/// `None` when nobody logged it.
+pub fn gpu_total_gib(gpu: &str) -> Option<f64> {
+    GPU_TOTALS.find("gpu", gpu)?.number("total_gib")
+}
+
 /// Whether NVIDIA's drivers know a product of this name or label, with or without a row of its own.
 pub fn product_known(name: &str) -> bool {
     let says = |text: &str| text.eq_ignore_ascii_case(name);

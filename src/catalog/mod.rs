@@ -13,12 +13,13 @@
 //! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`], [`package_traits`] |
 //! | systems | [`base_os`] |
 //! | servers | [`server`], [`launch_flags`], [`feature_needs`], [`model_supported_since`], [`engine_default`] |
-//! | models | [`model`], [`models`] |
+//! | models | [`model`], [`models`], [`weight_format`], [`encoder_peak`] |
 //! | trainers | [`training_options`], [`training_defaults`] |
 //! | the rest | [`accelerator`], [`advisories`], [`api_removed_in`], [`tls_policy_minimum`], [`within`] |
 
 mod advisories;
 mod drivers;
+mod engines;
 mod gpus;
 mod images;
 mod machines;
@@ -33,9 +34,10 @@ pub use drivers::{
     DriverBranch, branch, cuda_exists, cuda_image_exists, driver_branch, first_cuda, image_accepts_driver,
     image_accepts_geforce, last_cuda, min_driver, native_cuda, native_driver, newest_host_gcc, sm_supported,
 };
+pub use engines::{EncoderPeak, Scope, WeightFormat, encoder_peak, engine_default, weight_format, weight_formats};
 pub use gpus::{
-    Architecture, Coverage, Gpu, MigProfile, architecture, coverage, gke_accelerators, gpu, gpus, mig_instances,
-    mig_layout_fits, mig_profile, mig_profiles, nearest_gke_accelerator, nearest_product, product_known,
+    Architecture, Coverage, Gpu, MigProfile, architecture, coverage, gke_accelerators, gpu, gpu_total_gib, gpus,
+    mig_instances, mig_layout_fits, mig_profile, mig_profiles, nearest_gke_accelerator, nearest_product, product_known,
     reported_memory,
 };
 pub use images::{ImageInfo, Unrecognised, image, image_family, image_flaw};
@@ -45,9 +47,9 @@ pub use machines::{
 };
 pub use models::{Model, model, models};
 pub use servers::{
-    Accelerator, FeatureNeeds, LaunchFlag, Server, accelerator, api_removed_in, engine_default, feature_needs,
-    launch_flags, model_supported_since, nearest_accelerator, server, server_of_image, server_of_metric,
-    server_of_program, tls_policy_minimum,
+    Accelerator, FeatureNeeds, LaunchFlag, Server, accelerator, api_removed_in, feature_needs, launch_flags,
+    model_supported_since, nearest_accelerator, server, server_of_image, server_of_metric, server_of_program,
+    tls_policy_minimum,
 };
 pub use software::{
     BaseOs, Build, RuntimeNeeds, base_os, conflicting_packages, framework_build, gpu_package, newest_python,

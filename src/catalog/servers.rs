@@ -1,6 +1,6 @@
 //! Accelerator resources, the programs that serve models and what they need, Kubernetes and TLS tables.
 
-use super::table::{Row, Table, within};
+use super::table::{Row, Table};
 use crate::version::Version;
 use regex::Regex;
 use std::sync::OnceLock;
@@ -124,7 +124,6 @@ static API_REMOVALS: Table = Table::new(include_str!("../../rules/catalog/kubern
 static TLS_POLICIES: Table = Table::new(include_str!("../../rules/catalog/tls_policies.csv"));
 static FEATURES: Table = Table::new(include_str!("../../rules/catalog/feature_compute_capabilities.csv"));
 static MODEL_SUPPORT: Table = Table::new(include_str!("../../rules/catalog/model_support.csv"));
-static ENGINE_DEFAULTS: Table = Table::new(include_str!("../../rules/catalog/engine_defaults.csv"));
 
 /// The Kubernetes release that no longer serves an API version of a kind.
 pub fn api_removed_in(api_version: &str, kind: &str) -> Option<Version> {
@@ -175,12 +174,6 @@ pub fn model_supported_since(engine: &str, model: &str) -> Option<Version> {
     patterns.iter().find(|(e, pattern, _)| *e == engine && pattern.is_match(model))?.2.clone()
 }
 
-/// The default of a setting in a release of an engine.
-pub fn engine_default(engine: &str, setting: &str, version: &Version) -> Option<&'static str> {
-    let mut rows = ENGINE_DEFAULTS.rows().filter(|r| r.text("engine") == engine && r.text("setting") == setting);
-    rows.find(|r| within(version, r.text("versions")))?.filled("value")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,7 +196,6 @@ mod tests {
         assert_eq!(model_supported_since("vllm", "openai/gpt-oss-20b"), Some(v("0.10.1")));
         assert_eq!(model_supported_since("vllm", "Qwen/Qwen3-8B"), Some(v("0.8.4")));
         assert_eq!(model_supported_since("vllm", "Qwen/Qwen2.5-7B"), None);
-        assert_eq!(engine_default("vllm", "gpu_memory_utilization", &v("0.11.0")), Some("0.9"));
         assert!(server("vllm").is_some_and(|s| s.port == Some(8000)));
     }
 }

@@ -88,6 +88,8 @@ pub struct Sliding {
     pub window: u64,
     /// How many there are.
     pub layers: u64,
+    /// Whether the window is a fixed chunk (Llama-4) instead of the last tokens.
+    pub chunked: bool,
 }
 
 /// Parameters by what becomes of them: quantized, sharded or replicated.
@@ -168,7 +170,11 @@ impl Architecture {
                 value_dim: get("v_head_dim").unwrap_or(0),
             }),
             sliding: get("sliding_window").zip(get("sliding_layers")).and_then(|(window, sliding)| {
-                (window > 0 && sliding > 0).then(|| Sliding { window, layers: sliding.min(layers) })
+                (window > 0 && sliding > 0).then(|| Sliding {
+                    window,
+                    layers: sliding.min(layers),
+                    chunked: model.text("arch").starts_with("Llama4"),
+                })
             }),
             linear_layers: get("linear_layers").unwrap_or(0),
             kv_shared_layers: get("kv_shared_layers").unwrap_or(0).min(layers),

@@ -2,8 +2,16 @@
 //! Knows no files, no facts of a deployment and no rules; every size is bytes unless a name says GiB (2^30 bytes).
 
 mod architecture;
+mod cache;
+mod runtime;
+pub mod serving;
+mod verdict;
+mod weights;
 
 pub use architecture::{Architecture, Experts, Latent, Parameters, Sliding};
+pub use cache::Cache;
+pub use verdict::{Part, TIGHT, Verdict, sum};
+pub use weights::{Parallel, Stored, format_of, weight_bytes};
 
 /// Bytes of a GiB.
 pub const GIB: f64 = (1u64 << 30) as f64;

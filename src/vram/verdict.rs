@@ -1,0 +1,48 @@
+//! Whether something fits, and the parts that its sum is made of.
+
+use super::GIB;
+use std::fmt;
+
+/// Share of a GPU above which a sum that fits is tight.
+pub const TIGHT: f64 = 0.9;
+
+/// A part of a ledger.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// What it is: weights, gradients, activations …
+    pub name: &'static str,
+    /// Its bytes on one GPU.
+    pub bytes: f64,
+}
+
+/// The answer of a ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It fits with room to spare.
+    Fits,
+    /// It fits, or fails by little: the formulas are not that exact.
+    Tight,
+    /// It does not fit.
+    DoesNotFit,
+    /// It cannot be told, and why.
+    Unknown(String),
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Verdict::Fits => "fits",
+            Verdict::Tight => "tight",
+            Verdict::DoesNotFit => "does-not-fit",
+            Verdict::Unknown(_) => "unknown",
+        })
+    }
+}
+
+/// Parts as a sum for people: `weights 14.0 + gradients 14.0 + … = 98.3 GiB`; parts below 0.05 GiB are left out.
+pub fn sum(parts: &[Part]) -> String {
+    let shown = parts.iter().filter(|part| part.bytes >= 0.05 * GIB);
+    let terms: Vec<String> = shown.map(|part| format!("{} {:.1}", part.name, part.bytes / GIB)).collect();
+    let total: f64 = parts.iter().map(|part| part.bytes).sum();
+    format!("{} = {:.1} GiB", terms.join(" + "), total / GIB)
+}
