@@ -23,7 +23,7 @@ impl Cache<'_> {
     /// Key (or value) heads on one GPU: at least one, copied when there are more GPUs than heads.
     fn heads(&self) -> f64 {
         let (heads, tensor) = (self.shape.kv_heads, self.parallel.tensor);
-        if heads % tensor == 0 || tensor % heads == 0 {
+        if heads.is_multiple_of(tensor) || tensor.is_multiple_of(heads) {
             (heads as f64 / tensor as f64).max(1.0)
         } else {
             heads.div_ceil(tensor) as f64

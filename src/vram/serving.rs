@@ -245,7 +245,7 @@ pub fn ledger(shape: &Architecture, launch: &Launch, card: &Card) -> Ledger {
 
 /// Whether every GPU gets equally many query heads.
 pub fn heads_divide(shape: &Architecture, tensor: u64) -> bool {
-    shape.heads % tensor == 0
+    shape.heads.is_multiple_of(tensor)
 }
 
 /// A ledger in the making.
