@@ -65,6 +65,7 @@ struct One {
     failures: Vec<Problem>,
     comments: Vec<Span>,
     values: Vec<SourceId>,
+    read: Vec<SourceId>,
     unread: Vec<(SourceId, String)>,
 }
 
@@ -79,7 +80,11 @@ pub fn render(sources: &Sources, facts: &Facts) -> Rendered {
         charts.iter().zip(&sets).flat_map(|(chart, sets)| sets.iter().map(move |set| (chart, set))).collect();
     let done: Vec<One> = jobs.into_par_iter().map(|(chart, set)| guarded(chart, set, sources)).collect();
     let mut out = Rendered::default();
+    // A template that some chart or some set rendered was read.
+    let mut read = BTreeSet::new();
+    let mut unread: BTreeMap<SourceId, String> = BTreeMap::new();
     for one in done {
+        read.extend(one.read);
         if !one.set.facts.workloads.is_empty() {
             out.values.extend(one.values);
         }
@@ -87,12 +92,14 @@ pub fn render(sources: &Sources, facts: &Facts) -> Rendered {
         // What only another set lacks or breaks is seldom meant to be complete.
         if one.set.name.is_empty() {
             out.failures.extend(one.failures);
-            out.skipped.extend(one.unread.into_iter().map(|(id, why)| (sources.get(id).path.clone(), why)));
+            unread.extend(one.unread);
             out.defaults.push(one.set);
         } else {
             out.variants.push(one.set);
         }
     }
+    let skipped = unread.into_iter().filter(|(id, _)| !read.contains(id));
+    out.skipped = skipped.map(|(id, why)| (sources.get(id).path.clone(), why)).collect();
     out
 }
 
@@ -106,6 +113,7 @@ fn guarded(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
         }],
         comments: Vec::new(),
         values: Vec::new(),
+        read: Vec::new(),
         unread: Vec::new(),
     })
 }
@@ -115,7 +123,9 @@ fn one(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
     let mut facts = Facts::default();
     let mut comments = Vec::new();
     let mut routes = Vec::new();
+    let mut read = Vec::new();
     for document in rendered.documents {
+        read.push(document.template);
         routes.extend(document.routes);
         let path = &sources.get(document.template).path;
         comments.extend(document.tree.comments.iter().copied());
@@ -126,7 +136,7 @@ fn one(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
     routes.sort();
     routes.dedup();
     let set = Set { name: set.name.clone(), facts, routes };
-    One { set, failures: rendered.failures, comments, values, unread: rendered.unread }
+    One { set, failures: rendered.failures, comments, values, read, unread: rendered.unread }
 }
 
 /// Asks about what each further set gave, joined with the context. `ask` asks about what was added after a mark.
