@@ -5,6 +5,7 @@ mod check;
 mod inspect;
 mod render;
 mod setup;
+mod vram;
 
 pub use arguments::Arguments;
 
@@ -48,6 +49,7 @@ fn command(command: &Command) -> Result<u8, String> {
         Command::Test { directory } => inspect::test(directory.as_deref()),
         Command::Facts { paths, all } => inspect::facts(paths, *all),
         Command::Render { paths, values } => render::run(paths, values),
+        Command::Vram(arguments) => vram::run(arguments),
         Command::Schema { of } => inspect::schema(*of),
         Command::Completions { shell } => inspect::completions(*shell),
     }

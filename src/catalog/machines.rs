@@ -41,6 +41,8 @@ pub struct Instance {
     pub price_per_hour: Option<f64>,
     /// Currency of the price.
     pub currency: &'static str,
+    /// When the price was read.
+    pub price_as_of: &'static str,
     /// The date on which the provider retired it.
     pub retired: Option<&'static str>,
 }
@@ -62,7 +64,12 @@ impl Instance {
     }
 }
 
-fn instances() -> &'static BTreeMap<String, Instance> {
+/// Every machine type, by name.
+pub fn instances() -> impl Iterator<Item = &'static Instance> {
+    by_name().values()
+}
+
+fn by_name() -> &'static BTreeMap<String, Instance> {
     static READ: OnceLock<BTreeMap<String, Instance>> = OnceLock::new();
     READ.get_or_init(|| {
         let rows = INSTANCES.rows().map(|row| Instance {
@@ -82,6 +89,7 @@ fn instances() -> &'static BTreeMap<String, Instance> {
             nvme_tb: row.number("nvme_tb"),
             price_per_hour: row.number("price_per_hour"),
             currency: row.text("currency"),
+            price_as_of: row.text("price_as_of"),
             retired: row.filled("retired"),
         });
         rows.map(|instance| (instance.name.to_lowercase(), instance)).collect()
@@ -91,7 +99,7 @@ fn instances() -> &'static BTreeMap<String, Instance> {
 /// The machine type of a name in any case, SageMaker's `ml.` prefix aside.
 pub fn instance(name: &str) -> Option<&'static Instance> {
     let lower = name.trim().to_lowercase();
-    instances().get(lower.strip_prefix("ml.").unwrap_or(&lower))
+    by_name().get(lower.strip_prefix("ml.").unwrap_or(&lower))
 }
 
 /// The most GPUs of NVIDIA that one machine type with this many vCPUs and bytes of memory has; types that the catalog does
@@ -102,12 +110,12 @@ pub fn most_gpus(vcpus: f64, memory_bytes: f64) -> i64 {
             && i.vcpus.is_none_or(|n| n as f64 >= vcpus)
             && i.memory_bytes().is_none_or(|n| n as f64 >= memory_bytes)
     };
-    instances().values().filter(|i| i.retired.is_none()).filter(fits).filter_map(|i| i.gpu_count).max().unwrap_or(0)
+    by_name().values().filter(|i| i.retired.is_none()).filter(fits).filter_map(|i| i.gpu_count).max().unwrap_or(0)
 }
 
 /// The accelerator machine type nearest to an unknown name of the same family, for "did you mean".
 pub fn nearest_instance(name: &str) -> Option<&'static str> {
-    nearest(name, instances().values().map(|i| i.name)).filter(|found| !found.eq_ignore_ascii_case(name))
+    nearest(name, by_name().values().map(|i| i.name)).filter(|found| !found.eq_ignore_ascii_case(name))
 }
 
 /// Whether a name belongs to a family of the catalog (p4d., a2-highgpu-, Standard_NC) without being a row of it.
@@ -116,7 +124,7 @@ pub fn is_instance_like(name: &str) -> bool {
     let lower = lower.strip_prefix("ml.").unwrap_or(&lower);
     let family = |text: &str| text.find(['.', '-']).map(|end| text[..=end].to_owned());
     let Some(prefix) = family(lower) else { return false };
-    instances().range(prefix.clone()..).next().is_some_and(|(found, _)| found.starts_with(&prefix))
+    by_name().range(prefix.clone()..).next().is_some_and(|(found, _)| found.starts_with(&prefix))
 }
 
 /// The GPU of a machine type.
@@ -127,7 +135,7 @@ pub fn instance_gpu(name: &str) -> Option<&'static Gpu> {
 /// The GPU that every machine type of an AWS family has.
 pub fn instance_family_gpu(family: &str) -> Option<&'static Gpu> {
     let prefix = format!("{}.", family.to_lowercase());
-    let mut of_family = instances().range(prefix.clone()..).take_while(|(name, _)| name.starts_with(&prefix));
+    let mut of_family = by_name().range(prefix.clone()..).take_while(|(name, _)| name.starts_with(&prefix));
     let first = of_family.next()?.1.gpu;
     of_family.all(|(_, i)| i.gpu == first).then(|| gpu(first)).flatten()
 }

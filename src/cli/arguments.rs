@@ -52,6 +52,8 @@ pub enum Command {
         #[arg(long, short = 'f')]
         values: Vec<PathBuf>,
     },
+    /// Say whether a model fits the memory of GPUs, with the sum
+    Vram(Box<Vram>),
     /// Print a JSON schema (draft 2020-12)
     Schema {
         /// Of what
@@ -193,4 +195,102 @@ pub struct Check {
     /// Print no summary
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// Formats of `vram`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum VramFormat {
+    /// A table with bars
+    Human,
+    /// One JSON object
+    Json,
+}
+
+/// What is asked of the GPUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum VramTask {
+    /// Answer requests
+    Serve,
+    /// Train or fine-tune
+    Train,
+}
+
+/// Options of `vram`.
+#[derive(Debug, Clone, Args)]
+pub struct Vram {
+    /// Model by its name on the hub
+    #[arg(long)]
+    pub model: String,
+    /// GPU by any name: H100, L4, nvidia-tesla-t4; without it, what fits is listed
+    #[arg(long)]
+    pub gpu: Option<String>,
+    /// Memory of the GPU in GiB, as CUDA reports it
+    #[arg(long)]
+    pub gpu_memory_gib: Option<f64>,
+    /// Number of GPUs
+    #[arg(long, default_value_t = 1)]
+    pub gpus: u64,
+    /// List the GPUs and machine types that it fits, cheapest first
+    #[arg(long)]
+    pub recommend: bool,
+    /// Format of the answer
+    #[arg(long, value_enum, default_value_t = VramFormat::Human)]
+    pub format: VramFormat,
+    /// What is asked of the GPUs
+    #[arg(long, value_enum, default_value_t = VramTask::Serve)]
+    pub task: VramTask,
+    /// vllm, sglang, tgi, tensorrt-llm, nim, lmdeploy, llama.cpp, ollama, transformers …, or a trainer
+    #[arg(long, default_value = "vllm")]
+    pub engine: String,
+    /// Release of the engine
+    #[arg(long)]
+    pub engine_version: Option<String>,
+    /// Tensor parallel size; every GPU by default
+    #[arg(long)]
+    pub tensor_parallel_size: Option<u64>,
+    /// Pipeline stages
+    #[arg(long)]
+    pub pipeline_parallel_size: Option<u64>,
+    /// Longest request in tokens
+    #[arg(long)]
+    pub max_model_len: Option<u64>,
+    /// Share of the GPU's memory that the engine may take
+    #[arg(long)]
+    pub gpu_memory_utilization: Option<f64>,
+    /// Quantization, as the engine names it; none for 16 bits
+    #[arg(long)]
+    pub quantization: Option<String>,
+    /// dtype of what is not quantized
+    #[arg(long)]
+    pub dtype: Option<String>,
+    /// dtype of the KV cache
+    #[arg(long)]
+    pub kv_cache_dtype: Option<String>,
+    /// Sequences at once
+    #[arg(long)]
+    pub max_num_seqs: Option<u64>,
+    /// Tokens computed at once
+    #[arg(long)]
+    pub max_num_batched_tokens: Option<u64>,
+    /// No CUDA graphs
+    #[arg(long)]
+    pub enforce_eager: bool,
+    /// Experts are spread whole
+    #[arg(long)]
+    pub enable_expert_parallel: bool,
+    /// Training: full, lora or qlora
+    #[arg(long, default_value = "full")]
+    pub method: String,
+    /// Training: sequences of a step on one GPU
+    #[arg(long)]
+    pub batch_size: Option<u64>,
+    /// Training: tokens of a sequence
+    #[arg(long)]
+    pub seq_len: Option<u64>,
+    /// Training: ZeRO stage (3 for FSDP's full shard)
+    #[arg(long)]
+    pub zero_stage: Option<u64>,
+    /// Training: activations are computed again
+    #[arg(long)]
+    pub gradient_checkpointing: bool,
 }

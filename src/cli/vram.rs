@@ -1,0 +1,111 @@
+//! `gpulint vram`: whether a model fits the GPUs that are named, with the sum.
+
+mod recommend;
+mod show;
+
+use super::arguments::{Vram, VramFormat, VramTask};
+use super::{CLEAN, FINDINGS, print};
+use crate::catalog;
+use crate::version::Version;
+use crate::vram::serving::{self, Card, Launch, Ledger};
+use crate::vram::{Architecture, GIB, Parallel, Verdict, format_of};
+
+/// `gpulint vram`.
+///
+/// # Errors
+/// A GPU that the catalog does not know and whose memory is not given.
+pub fn run(arguments: &Vram) -> Result<u8, String> {
+    let Some(gpu) = arguments.gpu.as_deref().filter(|_| !arguments.recommend) else {
+        print(&recommend::run(arguments)?);
+        return Ok(CLEAN);
+    };
+    let card = card(gpu, arguments.gpu_memory_gib)?;
+    let answer = match arguments.task {
+        VramTask::Serve => serve(arguments, &card),
+        VramTask::Train => Ledger::unknown("training is not modelled"),
+    };
+    match arguments.format {
+        VramFormat::Human => print(&show::human(arguments, &card, &answer)),
+        VramFormat::Json => print(&show::json(&answer)),
+    }
+    Ok(if answer.verdict == Verdict::DoesNotFit { FINDINGS } else { CLEAN })
+}
+
+/// The card of a name; its memory may be given, then the name may be anything.
+fn card(gpu: &str, gib: Option<f64>) -> Result<Card, String> {
+    let known = Card::find(gpu).or_else(|| Card::find(&gpu.replace(' ', "-")));
+    match (known, gib) {
+        (Some(card), None) => Ok(card),
+        (Some(card), Some(gib)) => Ok(Card { bytes: gib * GIB, ..card }),
+        (None, Some(gib)) => Ok(Card { gpu: gpu.to_owned(), bytes: gib * GIB, nvlink: false }),
+        (None, None) => Err(format!("the catalog has no GPU {gpu}; give its memory with --gpu-memory-gib")),
+    }
+}
+
+/// The ledger of a server.
+fn serve(arguments: &Vram, card: &Card) -> Ledger {
+    let Some(shape) = Architecture::find(&arguments.model) else {
+        let known = catalog::model(&arguments.model).is_some();
+        let why = if known { "its shape does not count to its size" } else { "the catalog does not know it" };
+        return Ledger::unknown(format!("{}: {why}", arguments.model));
+    };
+    let (quantization, dtype) = (arguments.quantization.as_deref(), arguments.dtype.as_deref());
+    let Some(format) = format_of(&arguments.model, quantization, dtype) else {
+        return Ledger::unknown(format!(
+            "how many bits {} takes is not known",
+            quantization.unwrap_or("its quantization")
+        ));
+    };
+    serving::ledger(&shape, &launch(arguments, format), card)
+}
+
+/// What the arguments say of the launch.
+fn launch(arguments: &Vram, format: catalog::WeightFormat) -> Launch {
+    let pipeline = arguments.pipeline_parallel_size.unwrap_or(1).max(1);
+    let gpus = arguments.gpus.max(1);
+    let tensor = arguments.tensor_parallel_size.unwrap_or((gpus / pipeline).max(1)).max(1);
+    let (version, v0) = release(arguments.engine_version.as_deref().unwrap_or_default());
+    let published = format_of(&arguments.model, None, None).is_some_and(|f| f == format);
+    Launch {
+        version,
+        v0,
+        parallel: Parallel {
+            tensor,
+            pipeline,
+            data: (gpus / (tensor * pipeline)).max(1),
+            experts: arguments.enable_expert_parallel,
+        },
+        format,
+        online: arguments.quantization.as_deref() == Some("fp8") && !published,
+        cache_bytes: cache_bytes(arguments.kv_cache_dtype.as_deref().unwrap_or("auto"), format.bits > 16.0),
+        length: arguments.max_model_len,
+        utilization: arguments.gpu_memory_utilization,
+        sequences: arguments.max_num_seqs,
+        batched: arguments.max_num_batched_tokens,
+        eager: arguments.enforce_eager,
+        ..Launch::new(&arguments.engine)
+    }
+}
+
+/// A release as people write it (`0.8.x`, `0.2x` for any of the twenties), and whether it is said to run vLLM's old
+/// engine (`0.8.5 (v0)`).
+fn release(text: &str) -> (Option<Version>, bool) {
+    let number = text.split_ascii_whitespace().next().unwrap_or_default().trim_end_matches('+');
+    let digits = match number.strip_suffix('x').filter(|rest| rest.ends_with(|c: char| c.is_ascii_digit())) {
+        Some(decade) => format!("{decade}0"),
+        None => number.to_owned(),
+    };
+    (Version::parse(&digits), text.contains("(v0)"))
+}
+
+/// Bytes of an element of the cache.
+fn cache_bytes(dtype: &str, wide: bool) -> f64 {
+    match dtype {
+        _ if dtype.starts_with("fp8") || dtype == "int8" => 1.0,
+        "q8_0" => 34.0 / 32.0,
+        "q4_0" => 18.0 / 32.0,
+        "float32" | "fp32" => 4.0,
+        "auto" if wide => 4.0,
+        _ => 2.0,
+    }
+}
