@@ -37,6 +37,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("ngc", &["month"]),
     ("node_images", &["platform", "image"]),
     ("image_flaws", &["repository", "tag"]),
+    ("optimizers", &["optimizer"]),
     ("package_traits", &["package", "versions", "trait"]),
     ("package_pins", &["package", "versions", "requires"]),
     ("platforms", &["platform", "version", "variant", "kubernetes"]),

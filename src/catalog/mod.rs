@@ -14,7 +14,7 @@
 //! | systems | [`base_os`] |
 //! | servers | [`server`], [`launch_flags`], [`feature_needs`], [`model_supported_since`], [`engine_default`] |
 //! | models | [`model`], [`models`], [`weight_format`], [`encoder_peak`] |
-//! | trainers | [`training_options`], [`training_defaults`] |
+//! | trainers | [`training_options`], [`training_defaults`], [`optimizer_state_bytes`] |
 //! | the rest | [`accelerator`], [`advisories`], [`api_removed_in`], [`tls_policy_minimum`], [`within`] |
 
 mod advisories;
@@ -57,4 +57,4 @@ pub use software::{
     wheel_glibc,
 };
 pub use table::within;
-pub use training::{TrainingOption, training_defaults, training_options};
+pub use training::{TrainingOption, optimizer_state_bytes, training_defaults, training_options};

@@ -2,6 +2,7 @@
 
 use super::table::Table;
 
+static OPTIMIZERS: Table = Table::new(include_str!("../../rules/catalog/optimizers.csv"));
 static OPTIONS: Table = Table::new(include_str!("../../rules/catalog/training_options.csv"));
 
 /// Key of the rows that say what a trainer does when nothing is stated.
@@ -45,6 +46,15 @@ pub fn training_defaults(trainer: &str) -> impl Iterator<Item = (&'static str, &
     rows(trainer).filter(|option| option.key == DEFAULT).map(|option| (option.field, option.means))
 }
 
+/// Bytes of optimizer state per trained parameter on the GPU: with 32-bit states, and where states take the 16-bit type
+/// of the weights. The name may be a class (`torch.optim.AdamW`). Paged states wait in host memory while memory is short.
+pub fn optimizer_state_bytes(name: &str) -> Option<(f64, f64)> {
+    let name = name.rsplit('.').next().unwrap_or(name).to_lowercase();
+    let row =
+        OPTIMIZERS.rows().find(|r| r.text("optimizer") == name || r.words("aliases").any(|alias| alias == name))?;
+    Some((row.number("state_bytes")?, row.number("state_bytes_16bit")?))
+}
+
 fn rows(trainer: &str) -> impl Iterator<Item = TrainingOption> {
     OPTIONS.rows().filter(move |row| row.text("trainer") == trainer).map(|row| TrainingOption {
         field: row.text("field"),
@@ -68,6 +78,7 @@ mod tests {
         assert_eq!(meanings("axolotl", "flash_attention", "true"), [("attention", "flash_attention_2".into())]);
         assert_eq!(meanings("axolotl", "flash_attention", "false"), []);
         assert_eq!(meanings("transformers", "fsdp", "full_shard auto_wrap"), [("zero_stage", "3".into())]);
+        assert_eq!(optimizer_state_bytes("torch.optim.AdamW"), Some((8.0, 4.0)));
         assert_eq!(meanings("axolotl", "lora_r", "32"), [("lora_rank", "32".into())]);
     }
 }

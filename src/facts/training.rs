@@ -28,6 +28,8 @@ entities! {
         optimizer: Fact<String>,
         /// bf16 and fp16 (with 32-bit master weights), pure-bf16, pure-fp16, fp32.
         precision: Fact<String>,
+        /// Whose way of keeping weights, gradients and optimizer states: autocast (32-bit weights), as-loaded, deepspeed, fsdp, megatron.
+        stack: Fact<String>,
         /// What is sharded over the data parallel ranks: 0 nothing, 1 optimizer states, 2 and gradients, 3 and weights (FSDP full shard).
         zero_stage: Fact<i64>,
         /// Tensor parallel size.
@@ -75,6 +77,7 @@ impl Training {
             "packing" => self.packing = parsed(fact),
             "optimizer" => self.optimizer = fact,
             "precision" => self.precision = fact,
+            "stack" => self.stack = fact,
             "zero_stage" => self.zero_stage = parsed(fact),
             "tensor_parallel" => self.tensor_parallel = parsed(fact),
             "pipeline_parallel" => self.pipeline_parallel = parsed(fact),
@@ -108,6 +111,7 @@ impl Training {
         fill(&mut self.packing, &mut other.packing);
         fill(&mut self.optimizer, &mut other.optimizer);
         fill(&mut self.precision, &mut other.precision);
+        fill(&mut self.stack, &mut other.stack);
         fill(&mut self.zero_stage, &mut other.zero_stage);
         fill(&mut self.tensor_parallel, &mut other.tensor_parallel);
         fill(&mut self.pipeline_parallel, &mut other.pipeline_parallel);

@@ -3,8 +3,10 @@
 
 mod architecture;
 mod cache;
+pub mod run;
 mod runtime;
 pub mod serving;
+pub mod training;
 mod verdict;
 mod weights;
 
