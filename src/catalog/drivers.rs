@@ -16,6 +16,14 @@ fn toolkit(cuda: &Version) -> Option<Row> {
     exact.or_else(newest).map(|(_, row)| row)
 }
 
+/// What the images of a release say; those of the newest update of its minor release that has images, where the
+/// release's own are not listed.
+fn image_column(cuda: &Version, column: &str) -> Option<&'static str> {
+    let of_minor = CUDA.rows().filter_map(|r| Some((r.version("cuda")?, r))).filter(|(v, _)| same_minor(v, cuda));
+    let newest = || of_minor.filter_map(|(v, r)| Some((v, r.filled(column)?))).max().map(|(_, text)| text);
+    toolkit(cuda)?.filled(column).or_else(newest)
+}
+
 fn same_minor(a: &Version, b: &Version) -> bool {
     b.release().len() > 1 && a.major() == b.major() && a.minor() == b.minor()
 }
@@ -86,13 +94,13 @@ pub fn image_accepts_driver(cuda: &Version, driver: &Version) -> Option<bool> {
     if (native.major(), native.minor()) >= (cuda.major(), cuda.minor()) {
         return Some(true);
     }
-    let branches = toolkit(cuda)?.filled("image_branches")?;
+    let branches = image_column(cuda, "image_branches")?;
     Some(branches.split_ascii_whitespace().any(|b| b.parse() == Ok(driver.major())))
 }
 
 /// Whether NVIDIA_REQUIRE_CUDA of the nvidia/cuda images takes its listed branches on GeForce boards too.
 pub fn image_accepts_geforce(cuda: &Version) -> Option<bool> {
-    Some(toolkit(cuda)?.filled("image_brands")?.split_ascii_whitespace().any(|brand| brand == "geforce"))
+    Some(image_column(cuda, "image_brands")?.split_ascii_whitespace().any(|brand| brand == "geforce"))
 }
 
 /// Whether nvidia/cuda has an image of a release on a distribution, as in `ubuntu22.04`.

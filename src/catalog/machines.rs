@@ -157,17 +157,29 @@ pub fn platform_toolkit(platform: &str, version: &str) -> Option<Version> {
     rows.find(|r| r.version("version").as_ref() == Some(&wanted))?.version("container_toolkit")
 }
 
-/// The driver of an EKS AMI: its type (AL2_x86_64_GPU), its release (20250116) and the Kubernetes minor release.
+/// The driver of an EKS AMI: its type (AL2_x86_64_GPU), its release (20250116) and the Kubernetes minor release. A
+/// release without a row has the driver that the releases before and after it agree on.
 pub fn eks_ami_driver(ami_type: &str, release: &str, kubernetes: Option<&str>) -> Option<Version> {
-    let release = release.trim_start_matches('v').split_once('-').map_or(release, |(_, date)| date);
+    fn date(release: &str) -> &str {
+        let release = release.trim_start_matches('v');
+        release.rsplit_once('-').map_or(release, |(_, date)| date)
+    }
+    let wanted = date(release);
     let of_type = |r: &super::table::Row| r.text("platform") == "eks-ami" && r.text("variant") == ami_type;
-    let rows = PLATFORMS
-        .rows()
-        .filter(of_type)
-        .filter(|r| r.text("version").trim_start_matches('v') == release.trim_start_matches('v'));
-    let mut matching = rows.filter(|r| kubernetes.is_none_or(|k| r.words("kubernetes").any(|v| v == k)));
-    let first = matching.next()?.version("driver");
-    matching.all(|r| r.version("driver") == first).then_some(first).flatten()
+    let holds = |r: &super::table::Row| kubernetes.is_none_or(|k| r.words("kubernetes").any(|v| v == k));
+    let rows: Vec<_> = PLATFORMS.rows().filter(|r| of_type(r) && holds(r)).collect();
+    let driver_on = |day: &str| {
+        let mut drivers = rows.iter().filter(|r| date(r.text("version")) == day).map(|r| r.version("driver"));
+        let first = drivers.next()?;
+        drivers.all(|driver| driver == first).then_some(first).flatten()
+    };
+    let days = || rows.iter().map(|r| date(r.text("version")));
+    if days().any(|day| day == wanted) {
+        return driver_on(wanted);
+    }
+    let before = driver_on(days().filter(|day| *day < wanted).max()?)?;
+    let after = driver_on(days().filter(|day| *day > wanted).min()?)?;
+    (before == after).then_some(before)
 }
 
 /// Whether a platform's node image (an EKS AMI type, a GKE image type, an AKS OS SKU) brings the NVIDIA driver.

@@ -33,25 +33,30 @@ fn shaped_like_operator(root: Node<'_>) -> bool {
     driver && others.iter().any(|key| root.get(key).is_some())
 }
 
+/// Charts of a list: the dependencies of a Chart.yaml, the helmCharts of a kustomization.
+pub fn charts(tree: &Arc<Tree>, list: View<'_>, key: &str, facts: &mut Facts) {
+    for dependency in list.items() {
+        let mut out = HelmRelease::blank(dependency.get("name").place());
+        out.format =
+            Fact::value(if key == "dependencies" { "chart-dependency" } else { "kustomize" }.to_owned(), out.span);
+        out.name = dependency.get("alias").string().or(|| dependency.get("releaseName").string());
+        out.chart = dependency.get("name").string();
+        out.version = dependency.get("version").parse(Version::parse);
+        out.repository = dependency.get("repository").string().or(|| dependency.get("repo").string());
+        out.values = Some(Raw::new(tree, dependency.get("valuesInline")));
+        let file = dependency.get("valuesFile").string();
+        out.values_from = if file.is_absent() { vec![] } else { vec![file] };
+        facts.releases.push(Arc::new(out));
+    }
+}
+
 /// Reads a document.
 pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     let name = file_name(path).to_lowercase();
     let view = root.view();
     if name == "chart.yaml" || name.starts_with("kustomization") {
         let key = if name == "chart.yaml" { "dependencies" } else { "helmCharts" };
-        for dependency in view.get(key).items() {
-            let mut out = HelmRelease::blank(dependency.get("name").place());
-            out.format =
-                Fact::value(if key == "dependencies" { "chart-dependency" } else { "kustomize" }.to_owned(), out.span);
-            out.name = dependency.get("alias").string().or(|| dependency.get("releaseName").string());
-            out.chart = dependency.get("name").string();
-            out.version = dependency.get("version").parse(Version::parse);
-            out.repository = dependency.get("repository").string().or(|| dependency.get("repo").string());
-            out.values = Some(Raw::new(tree, dependency.get("valuesInline")));
-            let file = dependency.get("valuesFile").string();
-            out.values_from = if file.is_absent() { vec![] } else { vec![file] };
-            facts.releases.push(Arc::new(out));
-        }
+        charts(tree, view.get(key), key, facts);
         return;
     }
     let mut object = Object::blank(root.head());

@@ -4,6 +4,7 @@ use crate::catalog;
 use crate::facts::{Facts, Gpu, NodePool};
 use crate::known::{Fact, Known, Why};
 use crate::source::Span;
+use crate::version::Version;
 use std::sync::Arc;
 
 /// Completes every pool from the catalog.
@@ -16,7 +17,22 @@ pub fn enrich(facts: &mut Facts) {
         if pool.gpu_count.is_absent() {
             pool.gpu_count = count_of(pool);
         }
+        if pool.driver.is_absent()
+            && let Some(driver) = image_driver(pool)
+        {
+            pool.driver = driver;
+        }
     }
+}
+
+/// The driver that the pool's image brings, where the catalog lists its releases. EKS writes the Kubernetes release
+/// before the image's: 1.32.8-20250904.
+fn image_driver(pool: &NodePool) -> Option<Fact<Version>> {
+    let (image, release) = (pool.image_type.get()?, pool.image_release.get()?);
+    let stated = release.rsplit_once('-').and_then(|(kubernetes, _)| Version::parse(kubernetes));
+    let kubernetes = stated.as_ref().or_else(|| pool.kubernetes.get()).map(|v| format!("{}.{}", v.major(), v.minor()));
+    let driver = catalog::eks_ami_driver(image, release, kubernetes.as_deref())?;
+    Some(Fact::value(driver, pool.image_type.span))
 }
 
 /// The catalog's GPU as facts decided at `span`.

@@ -1,6 +1,6 @@
-//! Charts installed by Flux, Argo CD and k3s.
+//! Charts installed by Flux, Argo CD, k3s and kustomize.
 
-use crate::extract::embedded;
+use crate::extract::{embedded, values};
 use crate::facts::{Facts, HelmRelease};
 use crate::known::{Fact, Known};
 use crate::parse::{Dialect, Raw, Tree, View, yaml};
@@ -28,6 +28,7 @@ fn releases(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
             out.values_from = spec.get("valuesFrom").items().map(values_from).collect();
             facts.releases.push(Arc::new(out));
         }
+        "Kustomization" => values::charts(tree, view.get("helmCharts"), "helmCharts", facts),
         "HelmChart" if spec.get("chart").is_some() => {
             let mut out = release(tree, view, "k3s", (spec.get("chart"), spec.get("version")));
             out.values = values_in_text(spec.get("valuesContent"));

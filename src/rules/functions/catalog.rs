@@ -161,6 +161,13 @@ functions! {
         let runs = needs.zip(version(&a[2])).map(|(n, cc)| n.met_by(&cc));
         runs.map_or(Value::of(Data::Null), |b| Value::of(Data::Bool(b)))
     };
+    "package_runs_on" (param("package", str_type), param("version", version_type), param("compute_capability", version_type)) -> Output::Type(bool_type), true, "Whether a release of a package, whatever CUDA its name ends with, runs on a compute capability; null when the catalog does not say.", |a, _| {
+        let name = text(&a[0]).unwrap_or_default();
+        let name = name.rsplit_once("-cu").filter(|(_, digits)| digits.chars().all(|c| c.is_ascii_digit())).map_or(&*name, |(name, _)| name);
+        let needs = catalog::feature_needs(name, "engine", "", version(&a[1]).as_deref());
+        let runs = needs.zip(version(&a[2])).map(|(n, cc)| n.met_by(&cc));
+        runs.map_or(Value::of(Data::Null), |b| Value::of(Data::Bool(b)))
+    };
     "architectures" (param("list", str_type)) -> Output::Type(list_type), false, "The compute capabilities of a list for nvcc: `8.0;8.6+PTX`, `80;86`, `80-real`.", |a, _| {
         let listed = text(&a[0]).unwrap_or_default().split([';', ' ', ',']).filter_map(|word| {
             let digits: String = word.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
