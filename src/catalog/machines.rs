@@ -10,6 +10,7 @@ static INSTANCES: Table = Table::new(include_str!("../../rules/catalog/instances
 static PLATFORMS: Table = Table::new(include_str!("../../rules/catalog/platforms.csv"));
 static NODE_IMAGES: Table = Table::new(include_str!("../../rules/catalog/node_images.csv"));
 static GCP_ATTACHABLE: Table = Table::new(include_str!("../../rules/catalog/gcp_attachable_gpus.csv"));
+static GKE_MACHINES: Table = Table::new(include_str!("../../rules/catalog/gke_machines.csv"));
 static CLOUD_RUN: Table = Table::new(include_str!("../../rules/catalog/cloud_run_gpus.csv"));
 
 /// A machine type.
@@ -100,6 +101,11 @@ fn by_name() -> &'static BTreeMap<String, Instance> {
 pub fn instance(name: &str) -> Option<&'static Instance> {
     let lower = name.trim().to_lowercase();
     by_name().get(lower.strip_prefix("ml.").unwrap_or(&lower))
+}
+
+/// The only machine type that has a GKE accelerator.
+pub fn gke_machine(accelerator: &str) -> Option<&'static str> {
+    GKE_MACHINES.rows().find(|r| r.text("accelerator") == accelerator)?.filled("machine_type")
 }
 
 /// The most GPUs of NVIDIA that one machine type with this many vCPUs and bytes of memory has; types that the catalog does

@@ -42,8 +42,9 @@ pub use gpus::{
 };
 pub use images::{ImageInfo, Unrecognised, image, image_family, image_flaw};
 pub use machines::{
-    Instance, attachable_counts, cloud_run_minimum, eks_ami_driver, instance, instance_family_gpu, instance_gpu,
-    instances, is_instance_like, most_gpus, nearest_instance, node_image_driver, platform_driver, platform_toolkit,
+    Instance, attachable_counts, cloud_run_minimum, eks_ami_driver, gke_machine, instance, instance_family_gpu,
+    instance_gpu, instances, is_instance_like, most_gpus, nearest_instance, node_image_driver, platform_driver,
+    platform_toolkit,
 };
 pub use models::{Model, model, models};
 pub use servers::{

@@ -28,6 +28,7 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
             node.gpu = named.map(|(row, span)| gpu_facts(row, span));
             from_selectors(&mut node, pod);
             // A machine type that the pod itself selects says more than the pools it may run on.
+            from_accelerator(&mut node, pod);
             from_machine(&mut node);
             from_pools(&mut node, &pod.pools);
             let near = clusters.iter().filter(|c| here(c.span.source)).map(|c| (c.span.source, Arc::clone(c)));
@@ -36,6 +37,7 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
             let near = drivers.iter().filter(|d| here(d.file)).map(|d| (d.file, d.clone()));
             let near = nearest(sources, from, near.collect());
             from_drivers(&mut node, &near);
+            from_accelerator(&mut node, pod);
             from_machine(&mut node);
             if node.driver.is_absent() {
                 node.driver = Fact::unknown(Why::NotStated("the driver of the node".into()), node.span);
@@ -210,7 +212,9 @@ fn from_pools(node: &mut Node, pools: &[Arc<NodePool>]) {
             node.gpu = Some(gpus[0].clone());
         }
     }
-    fill(&mut node.instance_type, pools.iter().flat_map(|p| p.instance_types.iter().cloned()));
+    if pools.iter().all(|p| !p.instance_types.is_empty()) {
+        fill(&mut node.instance_type, pools.iter().flat_map(|p| p.instance_types.iter().cloned()));
+    }
     fill(&mut node.driver, pools.iter().map(|p| p.driver.clone()));
     fill(&mut node.kubernetes, pools.iter().map(|p| p.kubernetes.clone()));
     fill(&mut node.spot, pools.iter().map(|p| p.spot.clone()));
@@ -245,6 +249,16 @@ fn from_drivers(node: &mut Node, sources: &[DriverSource]) {
     if let Some(driver) = agree::<Version>(known.iter().map(|s| s.driver.clone())) {
         node.driver_source = Fact::value(known[0].origin.to_owned(), driver.span);
         node.driver = driver;
+    }
+}
+
+/// The machine type of a GKE accelerator that only one type has.
+fn from_accelerator(node: &mut Node, pod: &Pod) {
+    let Some(label) = pod.node_selector.get("cloud.google.com/gke-accelerator") else { return };
+    if node.instance_type.is_absent()
+        && let Some(machine) = label.get().and_then(|text| catalog::gke_machine(text))
+    {
+        node.instance_type = Fact::value(machine.to_owned(), label.span);
     }
 }
 

@@ -41,6 +41,9 @@ functions! {
     "family_has_gpus" (param("family", str_type)) -> Output::Type(bool_type), false, "Whether every machine type of an AWS family (g6, p5) has the same accelerator.", |a, _| {
         Value::of(Data::Bool(text(&a[0]).is_some_and(|f| catalog::instance_family_gpu(&f).is_some())))
     };
+    "instance_nvme" (param("type", str_type)) -> Output::Type(float_type), false, "Local NVMe of a machine type in TB; null when the catalog does not say.", |a, _| {
+        text(&a[0]).and_then(|t| catalog::instance(&t)?.nvme_tb).map_or(Value::of(Data::Null), |tb| Value::of(Data::Float(tb)))
+    };
     "instance_known" (param("type", str_type)) -> Output::Type(bool_type), false, "Whether a machine type has a row in the catalog of accelerator machines.", |a, _| {
         Value::of(Data::Bool(text(&a[0]).is_some_and(|t| catalog::instance(&t).is_some())))
     };
