@@ -40,6 +40,8 @@ pub enum Scope {
     FeedForward,
     /// Routed experts.
     Experts,
+    /// Routed experts, whose width is padded to a multiple of 256 by the kernels.
+    PaddedExperts,
 }
 
 /// How a checkpoint stores weights.
@@ -65,7 +67,8 @@ pub fn weight_format(name: &str) -> Option<WeightFormat> {
         "file" => Scope::File,
         "linears" => Scope::Linears,
         "feed-forward" => Scope::FeedForward,
-        _ => Scope::Experts,
+        "experts" => Scope::Experts,
+        _ => Scope::PaddedExperts,
     };
     Some(WeightFormat { name: row.text("format"), bits: row.number("bits")?, scope })
 }

@@ -56,7 +56,16 @@ fn serve(arguments: &Vram, card: &Card) -> Ledger {
             quantization.unwrap_or("its quantization")
         ));
     };
-    serving::ledger(&shape, &launch(arguments, format), card)
+    let mut ledger = serving::ledger(&shape, &launch(arguments, format), card);
+    // Who asks about a model and names no length may choose one.
+    let longest = ledger.serving.map_or(0, |s| s.longest);
+    if arguments.max_model_len.is_none() && ledger.decided_by == "cache" && longest > 0 {
+        let wanted = ledger.serving.map_or(0, |s| s.length);
+        ledger.verdict = Verdict::Tight;
+        ledger.reason =
+            format!("a request of the model's own maximum of {wanted} tokens needs more; up to {longest} tokens fit");
+    }
+    ledger
 }
 
 /// What the arguments say of the launch.
@@ -95,7 +104,7 @@ fn release(text: &str) -> (Option<Version>, bool) {
         Some(decade) => format!("{decade}0"),
         None => number.to_owned(),
     };
-    (Version::parse(&digits), text.contains("(v0)"))
+    (Version::parse(&digits).filter(|_| digits != "0.x"), text.contains("(v0)"))
 }
 
 /// Bytes of an element of the cache.

@@ -43,18 +43,22 @@ pub struct Stored {
 pub fn format_of(model: &str, quantization: Option<&str>, dtype: Option<&str>) -> Option<WeightFormat> {
     let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
     let said = || in_name(&name).and_then(weight_format);
+    let published = catalog::model(model).and_then(|m| weight_format(m.quantization()));
     if let Some(quantization) = quantization.filter(|q| !q.is_empty()) {
         let generic =
             matches!(quantization, "gptq" | "gptq_marlin" | "fp8" | "compressed-tensors" | "gguf" | "modelopt");
-        return said().filter(|_| generic).or_else(|| weight_format(quantization));
+        let named = said().filter(|_| generic).or_else(|| weight_format(quantization));
+        // Engines load a checkpoint as it is: a setting of as many bits only confirms what was published.
+        let confirms = |p: &WeightFormat| named.is_none_or(|n| (n.bits - p.bits).abs() < 1.0);
+        return published.filter(confirms).or(named);
     }
     if let Some(format) = said() {
         return Some(format);
     }
-    match catalog::model(model).map(|m| m.quantization()).filter(|q| !q.is_empty()) {
-        Some(published) => weight_format(published),
-        None => weight_format(dtype.filter(|d| weight_format(d).is_some()).unwrap_or("fp16")),
+    if catalog::model(model).is_some_and(|m| !m.quantization().is_empty()) {
+        return published;
     }
+    weight_format(dtype.filter(|d| weight_format(d).is_some()).unwrap_or("fp16"))
 }
 
 /// The weight format that a model's name ends in.
@@ -96,14 +100,14 @@ pub fn weight_bytes(shape: &Architecture, stored: &Stored, parallel: &Parallel) 
     let if_in = |scopes: &[Scope]| if scopes.contains(&stored.format.scope) { quantized } else { plain };
     let attention_bytes = if_in(&[Scope::Linears]);
     let dense_bytes = if_in(&[Scope::Linears, Scope::FeedForward]);
-    let expert_bytes = if_in(&[Scope::Linears, Scope::FeedForward, Scope::Experts]);
+    let expert_bytes = if_in(&[Scope::Linears, Scope::FeedForward, Scope::Experts, Scope::PaddedExperts]);
 
     let attention = shape.layers as f64 * attention_shard(shape, tensor) * attention_bytes;
     let dense = parameters.dense as f64 * dense_bytes / tensor;
     let shared = parameters.shared as f64 * dense_bytes / tensor;
     let routed = shape.experts.map_or(0.0, |experts| {
-        // Kernels for 4-bit micro-scaled experts work on widths that are multiples of 256.
-        let width = if stored.format.scope == Scope::Experts { experts.ffn.next_multiple_of(256) } else { experts.ffn };
+        let padded = stored.format.scope == Scope::PaddedExperts;
+        let width = if padded { experts.ffn.next_multiple_of(256) } else { experts.ffn };
         let all = (experts.layers * experts.count * shape.ffn_parameters(width)) as f64;
         let shares = if parallel.experts { tensor * parallel.data as f64 } else { tensor };
         all * expert_bytes / shares
@@ -178,6 +182,21 @@ mod tests {
         assert_eq!(name("openai/gpt-oss-20b", None), Some("mxfp4"));
         assert_eq!(name("meta-llama/Llama-3.1-8B-Instruct", None), Some("fp16"));
         assert_eq!(name("x/y", Some("compressed-tensors")), None);
+    }
+
+    #[test]
+    fn quantized_checkpoints_have_the_size_of_their_files() {
+        for model in catalog::models().filter(|m| !m.quantization().is_empty()) {
+            let (Some(files), Some(shape)) = (model.files_gib(), Architecture::of(&model)) else { continue };
+            let Some(format) = weight_format(model.quantization()) else { continue };
+            if format.scope == Scope::PaddedExperts {
+                continue; // these repositories hold every weight twice
+            }
+            let stored = Stored { format, plain_bytes: 2.0, engine_layout: false };
+            let counted = weight_bytes(&shape, &stored, &Parallel::ONE) / GIB;
+            seen += 1;
+            assert!((counted / files - 1.0).abs() < 0.06, "{}: {counted} of {files}", model.name());
+        }
     }
 
     #[test]
