@@ -7,8 +7,9 @@ use super::arguments::{Vram, VramFormat, VramTask};
 use super::{CLEAN, FINDINGS, print};
 use crate::catalog;
 use crate::version::Version;
+use crate::vram::run::Run;
 use crate::vram::serving::{self, Card, Launch, Ledger};
-use crate::vram::{Architecture, GIB, Parallel, Verdict, format_of};
+use crate::vram::{Architecture, GIB, Parallel, Verdict, format_of, training};
 
 /// `gpulint vram`.
 ///
@@ -22,7 +23,7 @@ pub fn run(arguments: &Vram) -> Result<u8, String> {
     let card = card(gpu, arguments.gpu_memory_gib)?;
     let answer = match arguments.task {
         VramTask::Serve => serve(arguments, &card),
-        VramTask::Train => Ledger::unknown("training is not modelled"),
+        VramTask::Train => train(arguments, &card),
     };
     match arguments.format {
         VramFormat::Human => print(&show::human(arguments, &card, &answer)),
@@ -42,12 +43,39 @@ fn card(gpu: &str, gib: Option<f64>) -> Result<Card, String> {
     }
 }
 
+/// The shape of a model, or why there is none.
+fn shape(model: &str) -> Result<Architecture, Ledger> {
+    Architecture::find(model).ok_or_else(|| {
+        let known = catalog::model(model).is_some();
+        let why = if known { "its shape does not count to its size" } else { "the catalog does not know it" };
+        Ledger::unknown(format!("{model}: {why}"))
+    })
+}
+
+/// The ledger of a training run.
+fn train(arguments: &Vram, card: &Card) -> Ledger {
+    let stated = |field: &str| match field {
+        "method" => Some(arguments.method.clone()),
+        "micro_batch_size" => arguments.batch_size.map(|n| n.to_string()),
+        "sequence_len" => arguments.seq_len.map(|n| n.to_string()),
+        "zero_stage" => arguments.zero_stage.map(|n| n.to_string()),
+        "gradient_checkpointing" => arguments.gradient_checkpointing.then(|| "true".to_owned()),
+        "quantization" => arguments.quantization.clone().filter(|q| q != "none"),
+        "data_parallel" => Some(arguments.gpus.max(1).to_string()),
+        _ => None,
+    };
+    match (shape(&arguments.model), Run::read(&arguments.engine, stated)) {
+        (Ok(shape), Ok(run)) => training::ledger(&shape, &run, card.bytes),
+        (Err(unknown), _) => unknown,
+        (_, Err(why)) => Ledger::unknown(why),
+    }
+}
+
 /// The ledger of a server.
 fn serve(arguments: &Vram, card: &Card) -> Ledger {
-    let Some(shape) = Architecture::find(&arguments.model) else {
-        let known = catalog::model(&arguments.model).is_some();
-        let why = if known { "its shape does not count to its size" } else { "the catalog does not know it" };
-        return Ledger::unknown(format!("{}: {why}", arguments.model));
+    let shape = match shape(&arguments.model) {
+        Ok(shape) => shape,
+        Err(unknown) => return unknown,
     };
     let (quantization, dtype) = (arguments.quantization.as_deref(), arguments.dtype.as_deref());
     let Some(format) = format_of(&arguments.model, quantization, dtype) else {

@@ -12,7 +12,7 @@ mod weights;
 
 pub use architecture::{Architecture, Experts, Latent, Parameters, Sliding};
 pub use cache::Cache;
-pub use verdict::{Part, TIGHT, Verdict, sum};
+pub use verdict::{TIGHT, Verdict, sum};
 pub use weights::{Parallel, Stored, format_of, weight_bytes};
 
 /// Bytes of a GiB.

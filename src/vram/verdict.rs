@@ -1,19 +1,11 @@
 //! Whether something fits, and the parts that its sum is made of.
 
 use super::GIB;
+use super::serving::Line;
 use std::fmt;
 
 /// Share of a GPU above which a sum that fits is tight.
 pub const TIGHT: f64 = 0.9;
-
-/// A part of a ledger.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Part {
-    /// What it is: weights, gradients, activations …
-    pub name: &'static str,
-    /// Its bytes on one GPU.
-    pub bytes: f64,
-}
 
 /// The answer of a ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,7 +32,7 @@ impl fmt::Display for Verdict {
 }
 
 /// Parts as a sum for people: `weights 14.0 + gradients 14.0 + … = 98.3 GiB`; parts below 0.05 GiB are left out.
-pub fn sum(parts: &[Part]) -> String {
+pub fn sum(parts: &[Line]) -> String {
     let shown = parts.iter().filter(|part| part.bytes >= 0.05 * GIB);
     let terms: Vec<String> = shown.map(|part| format!("{} {:.1}", part.name, part.bytes / GIB)).collect();
     let total: f64 = parts.iter().map(|part| part.bytes).sum();
