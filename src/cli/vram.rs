@@ -44,11 +44,11 @@ fn card(gpu: &str, gib: Option<f64>) -> Result<Card, String> {
 }
 
 /// The shape of a model, or why there is none.
-fn shape(model: &str) -> Result<Architecture, Ledger> {
+fn shape(model: &str) -> Result<Architecture, String> {
     Architecture::find(model).ok_or_else(|| {
         let known = catalog::model(model).is_some();
         let why = if known { "its shape does not count to its size" } else { "the catalog does not know it" };
-        Ledger::unknown(format!("{model}: {why}"))
+        format!("{model}: {why}")
     })
 }
 
@@ -66,8 +66,7 @@ fn train(arguments: &Vram, card: &Card) -> Ledger {
     };
     match (shape(&arguments.model), Run::read(&arguments.engine, stated)) {
         (Ok(shape), Ok(run)) => training::ledger(&shape, &run, card.bytes),
-        (Err(unknown), _) => unknown,
-        (_, Err(why)) => Ledger::unknown(why),
+        (Err(why), _) | (_, Err(why)) => Ledger::unknown(why),
     }
 }
 
@@ -75,7 +74,7 @@ fn train(arguments: &Vram, card: &Card) -> Ledger {
 fn serve(arguments: &Vram, card: &Card) -> Ledger {
     let shape = match shape(&arguments.model) {
         Ok(shape) => shape,
-        Err(unknown) => return unknown,
+        Err(why) => return Ledger::unknown(why),
     };
     let (quantization, dtype) = (arguments.quantization.as_deref(), arguments.dtype.as_deref());
     let Some(format) = format_of(&arguments.model, quantization, dtype) else {
