@@ -280,6 +280,9 @@ fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec
         }
     });
     related.truncate(MOST_LABELS);
+    if let Some(place) = eval.facts().use_of(span, asked.span) {
+        related.push(Label { span: place, text: "used here".to_owned() });
+    }
     let fix = rule.fix.as_ref().and_then(|(at, replacement, safe)| {
         let place = eval.run(at).0.span?;
         Some(Fix { span: place, replacement: render(replacement, eval), safe: *safe })

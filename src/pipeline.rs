@@ -11,6 +11,7 @@ use crate::facts::{Facts, Object};
 use crate::finding::{Finding, Severity};
 use crate::judge::Annotation;
 use crate::link;
+use crate::parse::hcl::ModuleFile;
 use crate::parse::{Dialect, Problem, yaml};
 use crate::rules::Ruleset;
 use crate::source::{Source, SourceId, Sources, Span};
@@ -50,7 +51,7 @@ struct Read {
     facts: Facts,
     problems: Vec<(Problem, Trouble)>,
     comments: Vec<Span>,
-    module: Option<extract::ModuleFile>,
+    module: Option<ModuleFile>,
 }
 
 /// How bad a problem of a file is.
@@ -78,7 +79,8 @@ pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Rule
         comments.extend(read.comments);
         modules.extend(read.module);
     }
-    extract::modules(modules, &mut facts);
+    let texts = sources.iter().map(|(id, source)| (source.path.as_str(), id, &*source.text));
+    extract::modules(modules, texts, &mut facts);
     link::values(&mut facts, &sources);
     let rendered = charts::render(&sources, &facts);
     rendered.replace_values(&mut facts);

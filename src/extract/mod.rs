@@ -22,6 +22,7 @@ pub mod values;
 use crate::discover::Kind;
 use crate::facts::{Facts, Object, Pod, Workload};
 use crate::known::Fact;
+use crate::parse::hcl::{ModuleFile, Workspace};
 use crate::parse::{Node, Problem, Raw, Tree};
 use crate::source::{SourceId, Span};
 use std::sync::Arc;
@@ -82,17 +83,6 @@ fn lone((format, kind): (&str, &str), name: Fact<String>, pod: Pod, object: Raw)
     out
 }
 
-/// A file of a module that is evaluated with the other files of its directory.
-#[derive(Debug)]
-pub struct ModuleFile {
-    /// Display path.
-    pub path: String,
-    /// Its syntax.
-    pub hcl: crate::parse::hcl::Hcl,
-    /// Whether it only gives values to variables.
-    pub values: bool,
-}
-
 /// What a file in a syntax of its own gave beside facts.
 #[derive(Debug, Default)]
 pub struct TextFile {
@@ -131,7 +121,11 @@ pub fn text(id: SourceId, path: &str, text: &str, kind: Kind, facts: &mut Facts)
     }
 }
 
-/// Facts of Terraform modules, one per directory.
-pub fn modules(files: Vec<ModuleFile>, facts: &mut Facts) {
-    terraform::modules(files, facts);
+/// Facts of Terraform modules, from the roots down.
+pub fn modules<'t>(
+    files: Vec<ModuleFile>,
+    texts: impl Iterator<Item = (&'t str, SourceId, &'t str)>,
+    facts: &mut Facts,
+) {
+    terraform::modules(&Workspace::new(files, texts), facts);
 }

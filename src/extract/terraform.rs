@@ -1,44 +1,20 @@
 //! Terraform modules: resources, pools, clusters, releases of charts, tasks. Knows providers' resource types.
 
-use super::{ModuleFile, kubernetes, machines};
+use super::{kubernetes, machines};
 use crate::facts::{Cluster, Container, Facts, HelmRelease, Pod, Resource, Workload};
-use crate::known::{Fact, Known};
-use crate::parse::hcl::{self, Block, Hcl};
+use crate::known::Fact;
+use crate::parse::hcl::{Block, Workspace};
 use crate::parse::{Dialect, Raw, Tree, View, yaml};
 use crate::source::Span;
 use crate::version::Version;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The files of one directory, and those of them that give values by name.
-#[derive(Default)]
-struct Module {
-    files: Vec<Hcl>,
-    values: Vec<(String, Hcl)>,
-}
-
-/// Reads the modules of a run: every directory with Terraform files is one.
-pub fn modules(files: Vec<ModuleFile>, facts: &mut Facts) {
-    let mut directories: BTreeMap<String, Module> = BTreeMap::new();
-    for file in files {
-        let (directory, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
-        let module = directories.entry(directory.to_owned()).or_default();
-        match file.values {
-            // Only these are read without being named on Terraform's command line.
-            true if name == "terraform.tfvars" || name.ends_with(".auto.tfvars") => {
-                module.values.push((name.to_owned(), file.hcl));
-            }
-            true => {}
-            false => module.files.push(file.hcl),
-        }
-    }
-    for (_, Module { files, mut values }) in directories {
-        values.sort_by_key(|(name, _)| (name != "terraform.tfvars", name.clone()));
-        let values: Vec<Hcl> = values.into_iter().map(|(_, hcl)| hcl).collect();
-        for block in hcl::evaluate(&files, &values) {
-            if block.count != Known::Value(0) {
-                read(&block, facts);
-            }
+/// Reads the modules of a run, from the roots down.
+pub fn modules(workspace: &Workspace<'_>, facts: &mut Facts) {
+    for root in workspace.evaluate() {
+        root.blocks.iter().for_each(|block| read(block, facts));
+        for (value, uses) in root.uses {
+            facts.uses.entry(value).or_default().extend(uses);
         }
     }
 }

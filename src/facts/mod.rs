@@ -18,6 +18,7 @@ pub use training::Training;
 pub use workload::{Container, EnvVar, Launch, Mount, Pod, Port, Probe, Requirement, Toleration, Volume, Workload};
 
 use crate::known::Fact;
+use crate::source::Span;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -55,6 +56,8 @@ pub struct Facts {
     pub images: Vec<(String, Fact<String>)>,
     /// What configuration files of trainers state, by display path, or by `ConfigMap/name/key`.
     pub trainings: Vec<(String, Training)>,
+    /// Expressions that use a value which is written elsewhere (a default, an argument), by the place of that value.
+    pub uses: BTreeMap<Span, Vec<Span>>,
 }
 
 impl Facts {
@@ -71,8 +74,16 @@ impl Facts {
             objects: self.objects.clone(),
             resources: self.resources.clone(),
             images: self.images.clone(),
+            uses: self.uses.clone(),
             ..Facts::default()
         }
+    }
+
+    /// The expression that uses a value written elsewhere: of several the first one of the entity at `from`.
+    pub fn use_of(&self, value: Span, from: Span) -> Option<Span> {
+        let uses = self.uses.get(&value)?;
+        let here = uses.iter().filter(|used| used.source == from.source && used.start >= from.start).min();
+        here.or(uses.first()).copied()
     }
 
     /// Takes over everything of `other`, after what is already here.
@@ -91,5 +102,8 @@ impl Facts {
         self.resources.extend(other.resources);
         self.images.extend(other.images);
         self.trainings.extend(other.trainings);
+        for (value, uses) in other.uses {
+            self.uses.entry(value).or_default().extend(uses);
+        }
     }
 }

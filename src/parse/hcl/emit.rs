@@ -1,6 +1,6 @@
 //! Evaluated values into trees: one tree a file, one mapping a block.
 
-use super::eval::{Eval, Place, Scope, Written};
+use super::eval::{Eval, Place, Scope};
 use super::module::Registry;
 use super::value::{Val, Value, number_text};
 use super::{Block, Hcl};
@@ -20,39 +20,58 @@ const MAX_BLOCK_NODES: usize = 50_000;
 const TOO_LARGE: &str = "a value too large to write out";
 /// Blocks that a block with `for_each` is expanded to.
 const MAX_INSTANCES: usize = 64;
+/// Uses of one value that are kept.
+const MAX_USES: usize = 64;
 /// Blocks that one `dynamic` block is expanded to.
 const MAX_DYNAMIC: usize = 256;
 
-pub(super) fn blocks(files: &[Hcl], registry: &Registry<'_>) -> Vec<Block> {
-    files.iter().flat_map(|file| file_blocks(file, registry)).collect()
+/// Expressions that use a value which is written elsewhere, by the place of that value.
+pub type Uses = BTreeMap<Span, Vec<Span>>;
+
+/// The top-level blocks of a module. `address` tells the module from others of its root.
+pub(super) fn blocks(files: &[Hcl], registry: &Registry<'_>, address: &str, uses: &mut Uses) -> Vec<Block> {
+    files.iter().flat_map(|file| file_blocks(file, registry, address, uses)).collect()
 }
 
-pub(super) fn registry<'m>(files: &'m [Hcl], tfvars: &'m [Hcl]) -> Registry<'m> {
-    let mut registry = Registry::new();
-    for (place, body) in files.iter().flat_map(Hcl::places) {
-        for block in body.blocks() {
-            let written = |name: &str| block.body.get_attribute(name).map(|a| Written { place, expr: &a.value });
-            match (block.ident.as_str(), block.labels.first()) {
-                ("variable", Some(label)) => {
-                    let variable = registry.variables.entry(label.as_str()).or_default();
-                    variable.kind = written("type");
-                    variable.default = written("default");
-                }
-                ("locals", _) => {
-                    let locals = block.body.attributes();
-                    registry.locals.extend(locals.map(|a| (a.key.as_str(), Written { place, expr: &a.value })));
-                }
-                _ => {}
+/// What one block stands for: one of the items of `for_each`, or all of `count`.
+#[derive(Debug)]
+pub(super) struct Instance {
+    pub key: Option<String>,
+    pub count: Known<i64>,
+    scope: Option<(&'static str, Val)>,
+}
+
+impl Instance {
+    /// What `each` or `count` is in it.
+    pub fn scope(&self) -> Option<Scope<'static>> {
+        self.scope.clone().map(|(name, value)| Scope { name, value, parent: None })
+    }
+}
+
+/// What a block stands for; nothing when there is none of it.
+pub(super) fn instances(eval: &Eval<'_>, body: &Body) -> Vec<Instance> {
+    let span = eval.place.span(None);
+    match items(eval, body) {
+        Some(items) => items
+            .into_iter()
+            .map(|(key, value)| Instance {
+                key: key.string().ok(),
+                count: Known::Value(1),
+                scope: Some(("each", Eval::iterator(key, value, span))),
+            })
+            .collect(),
+        None => match count(eval, body) {
+            Known::Value(count) if count <= 0 => vec![],
+            count => {
+                let index = |index: f64| {
+                    let entry = (Rc::new(Traced::opaque("index", span)), Val::new(Value::Number(index), span));
+                    Val::new(Value::map([entry]), span)
+                };
+                let first = (count == Known::Value(1)).then(|| ("count", index(0.0)));
+                vec![Instance { key: None, count, scope: first }]
             }
-        }
+        },
     }
-    for (place, body) in tfvars.iter().flat_map(Hcl::places) {
-        for attribute in body.attributes() {
-            let variable = registry.variables.entry(attribute.key.as_str()).or_default();
-            variable.set = Some(Written { place, expr: &attribute.value });
-        }
-    }
-    registry
 }
 
 struct Head {
@@ -63,24 +82,17 @@ struct Head {
     instance: Option<String>,
 }
 
-fn file_blocks(file: &Hcl, registry: &Registry<'_>) -> Vec<Block> {
+fn file_blocks(file: &Hcl, registry: &Registry<'_>, address: &str, uses: &mut Uses) -> Vec<Block> {
     let builder = Builder::new(file.source, Dialect::Typed);
-    let mut emitter = Emitter { builder, origins: BTreeMap::new(), limit: 0 };
+    let mut emitter = Emitter { builder, uses, limit: 0 };
     let mut heads = vec![];
     for (place, body) in file.places() {
         for block in body.blocks() {
             let eval = Eval::new(registry, place);
-            match instances(&eval, &block.body) {
-                Some(instances) => {
-                    for (key, value) in instances {
-                        let instance = key.string().ok();
-                        let value = Eval::iterator(key, value, place.span(block.ident.span()));
-                        let scope = Scope { name: "each", value, parent: None };
-                        let head = emitter.head(&eval.with(&scope), block, Known::Value(1));
-                        heads.push(Head { instance, ..head });
-                    }
-                }
-                None => heads.push(emitter.head(&eval, block, count(&eval, &block.body))),
+            for instance in instances(&eval, &block.body) {
+                let scope = instance.scope();
+                let eval = scope.as_ref().map_or(eval, |scope| eval.with(scope));
+                heads.push(emitter.head(&eval, block, instance));
             }
         }
     }
@@ -88,7 +100,7 @@ fn file_blocks(file: &Hcl, registry: &Registry<'_>) -> Vec<Block> {
     tree.comments.clone_from(&file.comments);
     tree.problems.clone_from(&file.problems);
     tree.documents = heads.iter().map(|head| head.body).collect();
-    let (tree, origins) = (Arc::new(emitter.builder.finish()), Arc::new(emitter.origins));
+    let tree = Arc::new(emitter.builder.finish());
     let block = |head: Head| Block {
         keyword: head.keyword.0,
         keyword_span: head.keyword.1,
@@ -97,13 +109,13 @@ fn file_blocks(file: &Hcl, registry: &Registry<'_>) -> Vec<Block> {
         body: head.body,
         count: head.count,
         instance: head.instance,
-        origins: Arc::clone(&origins),
+        module: address.to_owned(),
     };
     heads.into_iter().map(block).collect()
 }
 
 /// The items of a known `for_each`, unless there are none or too many to write out.
-fn instances(eval: &Eval<'_>, body: &Body) -> Option<Vec<(Val, Val)>> {
+fn items(eval: &Eval<'_>, body: &Body) -> Option<Vec<(Val, Val)>> {
     let pairs = eval.eval(&body.get_attribute("for_each")?.value).pairs().ok()?;
     // The items of a set are their own keys.
     let of_set = |(key, value): (Val, Val)| {
@@ -138,22 +150,22 @@ fn count(eval: &Eval<'_>, body: &Body) -> Known<i64> {
     }
 }
 
-struct Emitter {
+struct Emitter<'u> {
     builder: Builder,
-    origins: BTreeMap<NodeId, Span>,
+    uses: &'u mut Uses,
     /// The size of the tree from which on nothing more of this block is written.
     limit: usize,
 }
 
-impl Emitter {
-    fn head(&mut self, eval: &Eval<'_>, block: &Written_, count: Known<i64>) -> Head {
+impl Emitter<'_> {
+    fn head(&mut self, eval: &Eval<'_>, block: &Written_, instance: Instance) -> Head {
         self.limit = (self.builder.tree().len() + MAX_BLOCK_NODES).min(MAX_NODES);
         Head {
             keyword: (block.ident.as_str().to_owned(), eval.place.span(block.ident.span())),
             labels: block.labels.iter().map(|label| label_text(label, &eval.place)).collect(),
             body: self.body(eval, &block.body, eval.place.span(block.span())),
-            count,
-            instance: None,
+            count: instance.count,
+            instance: instance.key,
         }
     }
 
@@ -162,8 +174,9 @@ impl Emitter {
             return self.builder.add(NodeKind::Unknown(Why::Malformed(TOO_LARGE.into())), span);
         }
         let mut entries: Vec<Entry> = vec![];
-        for (key, value) in eval.attributes(body) {
-            entries.push(Entry { key: self.key(&key), value: self.value(&value) });
+        // What `for_each` holds is used where `each` is.
+        for (key, value) in eval.attributes(body).into_iter().filter(|(key, _)| key.text() != "for_each") {
+            entries.push(Entry { key: self.key(&key), value: self.value(&value, None) });
         }
         let mut groups: Vec<(String, Span, Vec<NodeId>)> = vec![];
         for block in body.blocks() {
@@ -235,8 +248,10 @@ impl Emitter {
         self.builder.add(NodeKind::Scalar { text: key.clone(), plain: false }, key.whole())
     }
 
-    fn value(&mut self, value: &Val) -> NodeId {
-        let span = value.span;
+    /// A value. Its place is where it is written; `via` is the expression that uses it from elsewhere.
+    fn value(&mut self, value: &Val, via: Option<Span>) -> NodeId {
+        let span = value.origin.unwrap_or(value.span);
+        let via = via.or(value.origin.map(|_| value.span));
         let plain = |text: String| NodeKind::Scalar { text: Traced::opaque(text, span), plain: true };
         let kind = match &value.value {
             _ if self.full() => NodeKind::Unknown(Why::Malformed(TOO_LARGE.into())),
@@ -244,18 +259,21 @@ impl Emitter {
             Value::Bool(value) => plain(value.to_string()),
             Value::Number(value) => plain(number_text(*value)),
             Value::Str(text) | Value::Partial(text, _) => NodeKind::Scalar { text: Traced::clone(text), plain: false },
-            Value::List(items) => NodeKind::Seq(items.iter().map(|item| self.value(item)).collect()),
+            Value::List(items) => NodeKind::Seq(items.iter().map(|item| self.value(item, via)).collect()),
             Value::Map(entries) => {
-                let entry = |(key, value): &(Rc<Traced>, Val)| Entry { key: self.key(key), value: self.value(value) };
-                NodeKind::Map(entries.iter().map(entry).collect())
+                let mut entry =
+                    |(key, value): &(Rc<Traced>, Val)| Entry { key: self.key(key), value: self.value(value, via) };
+                NodeKind::Map(entries.iter().map(&mut entry).collect())
             }
             Value::Unknown(why) => NodeKind::Unknown(why.clone()),
             Value::Failed(message) => NodeKind::Unknown(Why::Malformed(message.clone())),
         };
-        let id = self.builder.add(kind, span);
-        if let Some(origin) = value.origin {
-            self.origins.insert(id, origin);
+        if let Some(via) = via.filter(|via| !via.contains(span)) {
+            let uses = self.uses.entry(span).or_default();
+            if uses.len() < MAX_USES && !uses.contains(&via) {
+                uses.push(via);
+            }
         }
-        id
+        self.builder.add(kind, span)
     }
 }

@@ -5,8 +5,10 @@ use super::functions;
 use super::module::Registry;
 use super::rope::{Rope, Style};
 use super::value::{Fail, MAX_ITEMS, Val, Value, equal, failed, too_large};
+use super::workspace;
 use crate::known::Why;
 use crate::source::{SourceId, Span, Traced};
+use hcl_edit::Decorated;
 use hcl_edit::Span as _;
 use hcl_edit::expr::{
     BinaryOp, BinaryOperator, Conditional, Expression, ForExpr, FuncCall, Object, ObjectKey, Traversal,
@@ -14,6 +16,7 @@ use hcl_edit::expr::{
 };
 use hcl_edit::structure::Body;
 use hcl_edit::template::Element;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
@@ -96,8 +99,8 @@ impl<'e> Eval<'e> {
 
     /// Counts one step of work.
     pub fn spend(&self) -> Result<(), Fail> {
-        let left = self.registry.steps.get().checked_sub(1).ok_or_else(too_large)?;
-        self.registry.steps.set(left);
+        let left = self.registry.budget.steps.get().checked_sub(1).ok_or_else(too_large)?;
+        self.registry.budget.steps.set(left);
         Ok(())
     }
 
@@ -124,7 +127,7 @@ impl<'e> Eval<'e> {
             },
             Expression::String(_) => {
                 let range = span.range();
-                let mut rope = Rope::default();
+                let mut rope = Rope::new(self.place.source);
                 rope.literal(self.place.text, range.start + 1..range.end.saturating_sub(1), Style::Quoted);
                 Value::Str(Rc::new(rope.finish(span)))
             }
@@ -205,9 +208,9 @@ impl<'e> Eval<'e> {
     }
 
     pub fn equal(&self, a: &Val, b: &Val) -> Result<bool, Fail> {
-        let mut steps = self.registry.steps.get();
+        let mut steps = self.registry.budget.steps.get();
         let same = equal(a, b, &mut steps);
-        self.registry.steps.set(steps);
+        self.registry.budget.steps.set(steps);
         same
     }
 
@@ -282,7 +285,7 @@ impl<'e> Eval<'e> {
         let root = match &traversal.expr {
             Expression::Variable(name) => match (self.bound(name.as_str()), name.as_str(), operators.first()) {
                 (Some(value), ..) => value,
-                (None, root @ ("var" | "local"), Some(first)) => {
+                (None, root @ ("var" | "local" | "module"), Some(first)) => {
                     let attribute = match first.value() {
                         TraversalOperator::GetAttr(name) => name.as_str().to_owned(),
                         TraversalOperator::Index(key) => self.eval(key).string()?,
@@ -291,13 +294,56 @@ impl<'e> Eval<'e> {
                     operators = &operators[1..];
                     self.named(root, &attribute, span)
                 }
-                // A resource, `data`, `module`, `each` outside its block, `count`, `self`, `path`, `terraform`.
-                _ => return Err(Fail::Unknown(Why::Remote(self.place.slice(traversal.span()).into()))),
+                (None, "path", Some(first)) => match (first.value(), operators.len()) {
+                    (TraversalOperator::GetAttr(name), 1) => return self.path(name.as_str(), span),
+                    _ => return failed("not an attribute"),
+                },
+                (None, root, _) => match self.resource(root, operators) {
+                    Some((value, rest)) => {
+                        operators = rest;
+                        value
+                    }
+                    // An attribute of a resource, `each` outside its block, `count`, `self`, `terraform`.
+                    None => return Err(Fail::Unknown(Why::Remote(self.place.slice(traversal.span()).into()))),
+                },
             },
             expr => self.eval(expr),
         };
         let operators: Vec<&TraversalOperator> = operators.iter().map(|o| o.value()).collect();
         self.apply(root, &operators)
+    }
+
+    /// The argument of a resource that a traversal starts with, and the rest of it: `type.name[key].argument`.
+    fn resource<'o>(
+        &self,
+        root: &str,
+        operators: &'o [Decorated<TraversalOperator>],
+    ) -> Option<(Val, &'o [Decorated<TraversalOperator>])> {
+        let attribute = |at: usize| match operators.get(at)?.value() {
+            TraversalOperator::GetAttr(name) => Some(name.as_str()),
+            _ => None,
+        };
+        let (kind, at) = match root {
+            "data" => (Cow::Owned(format!("data.{}", attribute(0)?)), 1),
+            kind => (Cow::Borrowed(kind), 0),
+        };
+        let name = attribute(at)?;
+        let (key, at) = match operators.get(at + 1)?.value() {
+            TraversalOperator::Index(key) => (Some(self.eval(key)), at + 2),
+            _ => (None, at + 1),
+        };
+        let value = self.argument((&kind, name), key.as_ref(), attribute(at)?)?;
+        Some((value, &operators[at + 1..]))
+    }
+
+    /// `path.module` and its like, as seen from the directory of the root.
+    fn path(&self, name: &str, span: Span) -> Result<Val, Fail> {
+        let text = match name {
+            "module" => workspace::relative(self.registry.root, self.registry.directory),
+            "root" => ".".to_owned(),
+            _ => return Err(Fail::Unknown(Why::Remote(format!("path.{name}").into()))),
+        };
+        Ok(Val::text(text, span))
     }
 
     fn apply(&self, mut value: Val, operators: &[&TraversalOperator]) -> Result<Val, Fail> {

@@ -1,7 +1,8 @@
-//! Terraform's functions, over known values. A function that reads files or the clock, or that is not here,
+//! Terraform's functions, over known values. A function that needs the clock or chance, or that is not here,
 //! gives an unknown value that names it.
 
 mod collections;
+mod files;
 mod texts;
 
 use super::eval::Eval;
@@ -15,13 +16,16 @@ type Found = Result<Val, Fail>;
 /// Calls a function. `try` is not here: it looks at its arguments one by one.
 pub(super) fn call(eval: &Eval<'_>, name: &str, args: &[Val], span: Span) -> Found {
     let call = Call { eval, name, args, span };
-    call.passing().or_else(|| call.numbers()).or_else(|| call.texts()).or_else(|| call.collections()).unwrap_or_else(
-        || {
+    call.passing()
+        .or_else(|| call.numbers())
+        .or_else(|| call.texts())
+        .or_else(|| call.collections())
+        .or_else(|| call.files())
+        .unwrap_or_else(|| {
             let shown = args.first().map_or("", |arg| eval.place.text.get(arg.span.range()).unwrap_or(""));
             let shown = shown.trim_matches('"');
             Err(Fail::Unknown(Why::Remote(format!("{name}({shown})").into())))
-        },
-    )
+        })
 }
 
 struct Call<'c> {

@@ -4,8 +4,8 @@
 //!
 //! - A value that is not known is [`NodeKind::Unknown`]. [`Why::Remote`] holds a reference as it is written
 //!   (`aws_launch_template.gpu.id`), so that blocks can be joined by it: see [`reference`].
-//! - The node of an attribute has the span of its expression as written; where its value is written elsewhere
-//!   (a default, a `.tfvars` line), [`Block::origin`] tells.
+//! - A node has the span of its value as written, be it in a default, a `.tfvars` line or the argument of a call;
+//!   [`Uses`] tells the expressions that use it from elsewhere.
 //! - A template with unknown parts is a scalar in which those parts stand as written (`${aws_x.y.id}`).
 //! - Encodings are transparent: `jsonencode`, `yamlencode`, `base64encode` and `base64gzip` give what they encode.
 
@@ -19,12 +19,15 @@ mod template;
 #[cfg(test)]
 mod tests;
 mod value;
+mod workspace;
+
+pub use emit::Uses;
+pub use workspace::{Evaluated, ModuleFile, Workspace};
 
 use super::{Node, NodeId, NodeKind, Problem, Tree};
 use crate::known::{Known, Why};
 use crate::source::{SourceId, Span};
 use hcl_edit::structure::Body;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A parsed file, before evaluation.
@@ -65,7 +68,8 @@ pub struct Block {
     pub count: Known<i64>,
     /// The key of the instance, for a block with a known `for_each`.
     pub instance: Option<String>,
-    origins: Arc<BTreeMap<NodeId, Span>>,
+    /// Address of the module that the block stands in, empty for a root: `module.pools["gpu"]`.
+    pub module: String,
 }
 
 impl Block {
@@ -77,11 +81,6 @@ impl Block {
     /// The text of a label.
     pub fn label(&self, index: usize) -> Option<&str> {
         self.labels.get(index).map(|(text, _)| text.as_str())
-    }
-
-    /// Where the value of a node is written, when that is not where the node stands.
-    pub fn origin(&self, node: Node<'_>) -> Option<Span> {
-        self.origins.get(&node.id()).copied()
     }
 }
 
@@ -141,19 +140,4 @@ impl Hcl {
             .iter()
             .map(|part| (eval::Place { source: self.source, text: &self.text, base: part.base }, &part.body))
     }
-}
-
-/// Evaluates the files of one module (one directory) together. `tfvars` are the files that set its variables,
-/// the last one winning: `terraform.tfvars`, then `*.auto.tfvars` by name. Blocks come in the order written.
-pub fn evaluate(files: &[Hcl], tfvars: &[Hcl]) -> Vec<Block> {
-    emit::blocks(files, &emit::registry(files, tfvars))
-}
-
-/// Evaluates the files of a local module as one `module` block calls it: the arguments of the call are the values
-/// of its variables.
-pub fn evaluate_call(files: &[Hcl], call: &Block) -> Vec<Block> {
-    let mut registry = emit::registry(files, &[]);
-    registry.inputs =
-        call.body().entries().into_iter().filter_map(|(k, v)| Some((k.text()?, value::of_node(v)))).collect();
-    emit::blocks(files, &registry)
 }

@@ -1,47 +1,41 @@
-//! Text put together from pieces of the source, for templates and decoded literals.
+//! Text put together from pieces of files, for templates and decoded literals.
 
-use crate::source::{Piece, Span, Traced};
+use crate::source::{SourceId, Span, Tile, Traced};
 use std::ops::Range;
 
-/// Longer inserted texts are not traced byte by byte.
-const MAX_INSERTED: usize = 4096;
-
 /// Traced text under construction.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Rope {
     pub text: String,
-    pieces: Vec<Piece>,
-    opaque: bool,
+    source: SourceId,
+    tiles: Vec<Tile>,
 }
 
 impl Rope {
-    /// Adds text that stands in the source at `source`.
-    pub fn verbatim(&mut self, text: &str, source: usize) {
+    /// No text yet, of what stands in a file.
+    pub fn new(source: SourceId) -> Self {
+        Self { text: String::new(), source, tiles: vec![] }
+    }
+
+    /// Adds text that stands in the file at `start`.
+    pub fn verbatim(&mut self, text: &str, start: usize) {
         if text.is_empty() {
             return;
         }
-        let (at, source) = (self.text.len() as u32, source as u32);
-        let follows = self.pieces.last().is_some_and(|p| p.source + (at - p.at) == source);
+        let (at, end) = (self.text.len() as u32, start + text.len());
+        let from = Span::new(self.source, start..end);
+        let follows = self.tiles.last().is_some_and(|t| t.verbatim && t.from.start + (at - t.at) == from.start);
         if !follows {
-            self.pieces.push(Piece { at, source });
+            self.tiles.push(Tile { at, from, verbatim: true });
         }
         self.text.push_str(text);
     }
 
-    /// Adds text that stands for the source range `whole`: an escape, an interpolated value. Its first byte is
-    /// traced to the start of that range, its last to the end.
-    pub fn insert(&mut self, text: &str, whole: Range<usize>) {
-        let at = self.text.len() as u32;
-        self.text.push_str(text);
-        let Some(last) = (text.len() as u32).checked_sub(1) else { return };
-        self.opaque |= text.len() > MAX_INSERTED;
-        if !self.opaque {
-            self.pieces.extend((0..=last).map(|i| Piece { at: at + i, source: whole.start as u32 }));
-            if last > 0
-                && let Some(piece) = self.pieces.last_mut()
-            {
-                piece.source = whole.end as u32 - 1;
-            }
+    /// Adds text that stands for all of `from`: an escape, an interpolated value.
+    pub fn insert(&mut self, text: &str, from: Span) {
+        if !text.is_empty() {
+            self.tiles.push(Tile { at: self.text.len() as u32, from, verbatim: false });
+            self.text.push_str(text);
         }
     }
 
@@ -49,7 +43,7 @@ impl Rope {
     pub fn trim_end(&mut self) {
         self.text.truncate(self.text.trim_end().len());
         let len = self.text.len() as u32;
-        self.pieces.retain(|p| p.at < len);
+        self.tiles.retain(|t| t.at < len);
     }
 
     /// Adds a literal as it stands in `source`, decoding its escapes.
@@ -66,7 +60,7 @@ impl Rope {
             let rest = &source[at..range.end];
             let plain = match style {
                 Style::Quoted => rest.find(['\\', '$', '%']),
-                Style::Heredoc(_) => rest.find(['$', '%', '\n']),
+                Style::Heredoc(_) | Style::File => rest.find(['$', '%', '\n']),
             }
             .unwrap_or(rest.len());
             self.verbatim(&rest[..plain], at);
@@ -77,11 +71,11 @@ impl Rope {
                 at += 1;
                 line_start = true;
             } else if rest.starts_with("$${") || rest.starts_with("%%{") {
-                self.insert(&rest[1..3], at..at + 3);
+                self.insert(&rest[1..3], Span::new(self.source, at..at + 3));
                 at += 3;
             } else if rest.starts_with('\\') {
                 let (decoded, len) = escape(rest);
-                self.insert(decoded.encode_utf8(&mut [0; 4]), at..at + len);
+                self.insert(decoded.encode_utf8(&mut [0; 4]), Span::new(self.source, at..at + len));
                 at += len;
             } else if !rest.is_empty() {
                 self.verbatim(&rest[..1], at);
@@ -91,7 +85,7 @@ impl Rope {
     }
 
     pub fn finish(self, whole: Span) -> Traced {
-        if self.opaque { Traced::opaque(self.text, whole) } else { Traced::pieced(self.text, whole, self.pieces) }
+        Traced::tiled(self.text, whole, self.tiles)
     }
 }
 
@@ -102,6 +96,8 @@ pub(super) enum Style {
     Quoted,
     /// In a heredoc, with so much indentation to take off each line.
     Heredoc(usize),
+    /// A file of its own: nothing but `$${` and `%%{` is escaped.
+    File,
 }
 
 /// The character a backslash escape stands for, and its length in bytes.

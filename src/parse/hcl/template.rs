@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 impl Eval<'_> {
     pub fn template(&self, elements: &[&Element], style: Style, span: Span) -> Result<Value, Fail> {
-        let mut writer = Writer { rope: Rope::default(), unknown: None, trim: false };
+        let mut writer = Writer { rope: Rope::new(self.place.source), unknown: None, trim: false };
         self.write(&mut writer, elements, style)?;
         let text = Rc::new(writer.rope.finish(span));
         Ok(match writer.unknown {
@@ -37,8 +37,13 @@ impl Eval<'_> {
                 }
                 Element::Interpolation(interpolation) => {
                     out.open(interpolation.strip);
-                    match self.eval(&interpolation.expr).string() {
-                        Ok(text) => out.rope.insert(&text, range),
+                    let value = self.eval(&interpolation.expr);
+                    match value.string() {
+                        // A value of another file is traced there: that is what a person would edit.
+                        Ok(text) => {
+                            let from = value.origin.filter(|origin| origin.source != self.place.source);
+                            out.rope.insert(&text, from.unwrap_or(self.place.span(element.span())));
+                        }
                         Err(Fail::Unknown(why)) => out.unknown(why, self.place.text, range),
                         Err(fail) => return Err(fail),
                     }

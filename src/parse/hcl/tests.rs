@@ -1,23 +1,33 @@
 use super::*;
 use crate::source::{Source, Sources};
 
-/// Files of a module in memory: `.tfvars` by name, the rest as `.tf`.
+/// Files of a root and its modules in memory: `.tfvars` and `.tf` by name.
 struct Module {
     sources: Sources,
     blocks: Vec<Block>,
+    uses: Uses,
     problems: Vec<Problem>,
 }
 
 fn module(files: &[(&str, &str)]) -> Module {
     let sources = Sources::new(files.iter().map(|(path, text)| Source::new(*path, *text)).collect());
-    let (tfvars, tf): (Vec<_>, Vec<_>) = sources.iter().partition(|(_, s)| s.path.ends_with(".tfvars"));
-    let read = |files: Vec<(SourceId, &Source)>| -> Vec<Hcl> {
-        files.into_iter().map(|(id, source)| parse(id, &source.text)).collect()
-    };
-    let (tf, tfvars) = (read(tf), read(tfvars));
-    let problems = tf.iter().flat_map(|hcl| hcl.problems.clone()).collect();
-    let blocks = evaluate(&tf, &tfvars);
-    Module { sources, blocks, problems }
+    let read: Vec<ModuleFile> = sources
+        .iter()
+        .filter(|(_, s)| s.path.ends_with(".tf") || s.path.ends_with(".tfvars"))
+        .map(|(id, s)| ModuleFile {
+            path: s.path.clone(),
+            hcl: parse(id, &s.text),
+            values: s.path.ends_with(".tfvars"),
+        })
+        .collect();
+    let problems = read.iter().flat_map(|file| file.hcl.problems.clone()).collect();
+    let texts = sources.iter().map(|(id, s)| (s.path.as_str(), id, &*s.text));
+    let mut all = Module { blocks: vec![], uses: Uses::default(), problems, sources: Sources::default() };
+    for root in Workspace::new(read, texts).evaluate() {
+        all.blocks.extend(root.blocks);
+        all.uses.extend(root.uses);
+    }
+    Module { sources, ..all }
 }
 
 impl Module {
@@ -84,16 +94,16 @@ fn variables_take_the_last_tfvars_then_the_default() {
             "main.tf",
             "variable \"a\" { default = \"one\" }\nvariable \"b\" { default = \"one\" }\nvariable \"c\" {}\nresource \"r\" \"x\" {\n  a = var.a\n  b = var.b\n  c = var.c\n  d = local.d\n}\nlocals { d = \"${var.a}-${var.b}\" }\n",
         ),
-        ("a.tfvars", "b = \"two\"\n"),
+        ("terraform.tfvars", "b = \"two\"\n"),
         ("b.auto.tfvars", "b = \"three\"\n"),
     ];
     let m = module(&files);
     let body = m.block("x").body();
     assert_eq!(show(body), r#"{a: "one", b: "three", c: ?Variable("c"), d: "one-three"}"#);
     let b = body.get("b").unwrap();
-    assert_eq!(m.slice(b.span()), "var.b");
-    let origin = m.block("x").origin(b).unwrap();
-    assert_eq!((m.sources.get(origin.source).path.as_str(), m.slice(origin)), ("b.auto.tfvars", "\"three\""));
+    assert_eq!((m.sources.get(b.span().source).path.as_str(), m.slice(b.span())), ("b.auto.tfvars", "\"three\""));
+    let uses: Vec<&str> = m.uses[&b.span()].iter().map(|used| m.slice(*used)).collect();
+    assert_eq!(uses, ["var.b"]);
     assert_eq!(m.slice(body.get("d").unwrap().traced().unwrap().span(0..3)), "${var.a}");
 }
 
@@ -115,7 +125,7 @@ fn references_keep_their_text() {
     assert_eq!(value("aws_launch_template.gpu.id"), "?Remote(\"aws_launch_template.gpu.id\")");
     assert_eq!(value("\"${data.aws_ami.gpu[0].id}\""), "?Remote(\"data.aws_ami.gpu[0].id\")");
     assert_eq!(value("each.value.type"), "?Remote(\"each.value.type\")");
-    assert_eq!(value("file(\"${path.module}/x.sh\")"), "?Remote(\"file(${path.module}/x.sh)\")");
+    assert_eq!(value("file(\"${path.module}/x.sh\")"), "?Remote(\"file(./x.sh)\")");
     let m = module(&[("m.tf", "locals { lt = aws_launch_template.gpu }\nresource \"r\" \"x\" { v = local.lt.id }\n")]);
     assert_eq!(reference(m.block("x").body().get("v").unwrap()), Some("aws_launch_template.gpu.id"));
 }
@@ -245,7 +255,6 @@ fn a_heredoc_maps_line_by_line() {
 fn dynamic_blocks_and_counts() {
     let text = r#"
 resource "r" "x" {
-  count = 0
   dynamic "taint" {
     for_each = ["a", "b"]
     content { key = taint.value }
@@ -259,16 +268,17 @@ resource "r" "x" {
 }
 resource "r" "y" { for_each = toset(["a", "b"]) }
 resource "r" "z" { count = aws_x.y.n }
+resource "r" "none" { count = 0 }
 "#;
     let m = module(&[("main.tf", text)]);
     let block = m.block("x");
-    assert_eq!(block.count, Known::Value(0));
+    assert!(!m.blocks.iter().any(|b| b.label(1) == Some("none")));
     assert_eq!(show(block.body().get("taint").unwrap()), r#"[{key: "a"}, {key: "b"}]"#);
     assert_eq!(show(block.body().get("label").unwrap()), r#"[{key: ?Remote("it.value")}]"#);
     assert_eq!(show(block.body().get("provisioner").unwrap()), r#"[{local-exec: {command: "ls"}}]"#);
     let instances: Vec<_> = m.blocks.iter().filter_map(|b| b.instance.as_deref()).collect();
     assert_eq!(instances, ["a", "b"]);
-    assert_eq!(m.blocks.iter().map(|b| b.count.clone()).filter(|c| *c == Known::Value(1)).count(), 2);
+    assert_eq!(m.blocks.iter().map(|b| b.count.clone()).filter(|c| *c == Known::Value(1)).count(), 3);
     assert_eq!(m.block("z").count, Known::Unknown(Why::Remote("aws_x.y.n".into())));
 }
 
@@ -280,19 +290,113 @@ fn instances_have_their_own_values() {
     assert_eq!(show(shown[0].get("type").unwrap()), "\"p5\"");
     assert_eq!(show(shown[1].get("type").unwrap()), "\"g6\"");
     assert_eq!(show(shown[1].get("name").unwrap()), "\"b\"");
-    assert_eq!(m.slice(shown[1].get("type").unwrap().span()), "each.value.type");
+    let place = shown[1].get("type").unwrap().span();
+    assert_eq!((m.slice(place), m.slice(m.uses[&place][0])), ("\"g6\"", "each.value.type"));
 }
 
 #[test]
 fn a_call_sets_the_variables_of_a_module() {
-    let root = "module \"pool\" {\n  source = \"./pool\"\n  size = 4\n  subnet = aws_subnet.a.id\n  name = \"x-${aws_vpc.v.id}\"\n}\n";
-    let child = "variable \"size\" { default = 1 }\nvariable \"subnet\" {}\nvariable \"name\" {}\nresource \"r\" \"x\" {\n  n = var.size * 2\n  s = var.subnet\n  t = var.name\n}\n";
-    let call = &evaluate(&[parse(SourceId(0), root)], &[])[0];
-    let blocks = evaluate_call(&[parse(SourceId(1), child)], call);
-    let body = blocks.last().unwrap().body();
+    let m = module(&[
+        (
+            "main.tf",
+            "module \"pool\" {\n  source = \"./mod/pool\"\n  size = 4\n  subnet = aws_subnet.a.id\n  name = \"x-${aws_vpc.v.id}\"\n}\n",
+        ),
+        (
+            "mod/pool/main.tf",
+            "variable \"size\" { default = 1 }\nvariable \"subnet\" {}\nvariable \"name\" {}\nresource \"r\" \"x\" {\n  n = var.size * 2\n  s = var.subnet\n  t = var.name\n}\n",
+        ),
+    ]);
+    let body = m.block("x").body();
     assert_eq!(show(body), r#"{n: 8, s: ?Remote("aws_subnet.a.id"), t: "x-${aws_vpc.v.id}"}"#);
-    let origin = blocks.last().unwrap().origin(body.get("t").unwrap()).unwrap();
-    assert_eq!((origin.source, &root[origin.range()]), (SourceId(0), "\"x-${aws_vpc.v.id}\""));
+    let place = body.get("t").unwrap().span();
+    assert_eq!((m.sources.get(place.source).path.as_str(), m.slice(place)), ("main.tf", "\"x-${aws_vpc.v.id}\""));
+    assert_eq!(m.block("x").module, "module.pool");
+    // Called, so not judged with its defaults too.
+    assert_eq!(m.blocks.iter().filter(|b| b.label(1) == Some("x")).count(), 1);
+}
+
+#[test]
+fn values_travel_through_several_levels() {
+    let m = module(&[
+        (
+            "env/prod/main.tf",
+            "variable \"type\" { default = \"g5\" }\nmodule \"cluster\" {\n  source = \"../../modules/cluster\"\n  pools = { gpu = { type = var.type, max = 3 }, cpu = { type = \"m7i\" } }\n}\nresource \"r\" \"top\" {\n  name = module.cluster.names[\"gpu\"]\n  max = module.cluster.max\n  id = module.cluster.id\n}\n",
+        ),
+        ("env/prod/terraform.tfvars", "type = \"p5\"\n"),
+        (
+            "modules/cluster/main.tf",
+            "variable \"pools\" { type = map(object({ type = string, max = optional(number, 1) })) }\nmodule \"pool\" {\n  source = \"./pool\"\n  for_each = var.pools\n  name = \"${each.key}-pool\"\n  type = each.value.type\n  max = each.value.max\n}\noutput \"names\" { value = { for k, p in module.pool : k => p.name } }\noutput \"max\" { value = sum([for p in module.pool : p.max]) }\noutput \"id\" { value = module.pool[\"gpu\"].id }\n",
+        ),
+        (
+            "modules/cluster/pool/main.tf",
+            "variable \"name\" {}\nvariable \"type\" {}\nvariable \"max\" {}\nresource \"r\" \"pool\" {\n  name = var.name\n  type = var.type\n}\noutput \"name\" { value = r.pool.name }\noutput \"max\" { value = var.max }\noutput \"id\" { value = r.pool.id }\n",
+        ),
+    ]);
+    let shown =
+        |label| m.blocks.iter().filter(|b| b.label(1) == Some(label)).map(|b| show(b.body())).collect::<Vec<_>>();
+    assert_eq!(shown("pool"), [r#"{name: "cpu-pool", type: "m7i"}"#, r#"{name: "gpu-pool", type: "p5"}"#]);
+    assert_eq!(shown("top"), [r#"{name: "gpu-pool", max: 4, id: ?Remote("r.pool.id")}"#]);
+    let gpu =
+        m.blocks.iter().rfind(|b| b.module == r#"module.cluster.module.pool["gpu"]"# && b.label(1).is_some()).unwrap();
+    let place = gpu.body().get("type").unwrap().span();
+    assert_eq!((m.sources.get(place.source).path.as_str(), m.slice(place)), ("env/prod/terraform.tfvars", "\"p5\""));
+    assert_eq!(m.slice(m.uses[&place][0]), "var.type");
+}
+
+#[test]
+fn modules_that_call_themselves_end() {
+    let m = module(&[
+        (
+            "a/main.tf",
+            "module \"b\" {\n  source = \"../b\"\n  x = module.b.y\n}\noutput \"z\" { value = module.b.y }\n",
+        ),
+        (
+            "b/main.tf",
+            "variable \"x\" {}\nmodule \"a\" {\n  source = \"../a\"\n}\noutput \"y\" { value = module.a.z }\nresource \"r\" \"x\" { v = var.x }\n",
+        ),
+    ]);
+    assert!(m.blocks.iter().any(|b| b.label(1) == Some("x")));
+}
+
+#[test]
+fn files_beside_a_module_are_read() {
+    let m = module(&[
+        ("env/main.tf", "module \"m\" {\n  source = \"../mod\"\n  name = \"gpu\"\n}\n"),
+        (
+            "mod/main.tf",
+            "variable \"name\" {}\nresource \"r\" \"x\" {\n  a = file(\"${path.module}/a.txt\")\n  b = templatefile(\"${path.module}/b.yaml\", { name = var.name, zones = [\"a\", \"b\"], id = aws_x.y.id })\n  c = yamldecode(file(\"${path.module}/c.yaml\")).spec.gpus\n  d = file(\"d.txt\")\n}\n",
+        ),
+        ("mod/a.txt", "$${text}"),
+        (
+            "mod/b.yaml",
+            "name: ${name}\nzones:\n%{ for zone in zones ~}\n- ${zone}\n%{ endfor ~}\nid: ${id}\nhome: $${HOME}\n",
+        ),
+        ("mod/c.yaml", "spec:\n  gpus: 8\n"),
+    ]);
+    let body = m.block("x").body();
+    assert_eq!(show(body.get("a").unwrap()), r#""$${text}""#);
+    let rendered = body.get("b").unwrap().traced().unwrap();
+    assert_eq!(rendered.text(), "name: gpu\nzones:\n- a\n- b\nid: ${id}\nhome: ${HOME}\n");
+    let place = |word: &str| {
+        let at = rendered.text().find(word).unwrap();
+        let span = rendered.span(at..at + word.len());
+        (m.sources.get(span.source).path.as_str(), m.slice(span))
+    };
+    assert_eq!(place("gpu"), ("env/main.tf", "\"gpu\""));
+    assert_eq!(place("zones"), ("mod/b.yaml", "zones"));
+    let gpus = body.get("c").unwrap();
+    assert_eq!((show(gpus), m.slice(gpus.span())), ("8".into(), "8"));
+    assert_eq!(show(body.get("d").unwrap()), "?Remote(\"file(d.txt)\")");
+}
+
+#[test]
+fn arguments_of_other_resources_are_known() {
+    let text = "resource \"c\" \"one\" { name = \"gpu\" }\ndata \"d\" \"z\" { zone = \"us-a\" }\nresource \"c\" \"many\" {\n  for_each = toset([\"a\"])\n  name = each.key\n}\nresource \"r\" \"x\" {\n  a = c.one.name\n  b = c.one.id\n  c = data.d.z.zone\n  d = c.many[\"a\"].name\n  e = c.many.name\n}\n";
+    let m = module(&[("main.tf", text)]);
+    assert_eq!(
+        show(m.block("x").body()),
+        r#"{a: "gpu", b: ?Remote("c.one.id"), c: "us-a", d: "a", e: ?Remote("c.many.name")}"#
+    );
 }
 
 #[test]

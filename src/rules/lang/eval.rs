@@ -2,6 +2,7 @@
 
 use super::ast::Op;
 use super::check::{Const, Macro, Node, Typed};
+use crate::facts::Facts;
 use crate::facts::value::{Data, Value};
 use crate::known::Why;
 use crate::parse::View;
@@ -39,6 +40,11 @@ pub struct Eval<'a> {
 }
 
 impl<'a> Eval<'a> {
+    /// The facts that are asked about.
+    pub fn facts(&self) -> &'a Facts {
+        self.context.facts
+    }
+
     /// An evaluation with `slots` variables.
     pub fn new(context: &'a Context<'a>, params: &'a [Const], lets: &'a [(usize, Typed)], slots: usize) -> Self {
         let let_trails = vec![Vec::new(); lets.len()];

@@ -1,0 +1,184 @@
+//! The modules of a run: which directory is a module, which one calls which, and all of them evaluated from the
+//! roots down. Knows `module` blocks and where Terraform looks for files.
+
+use super::emit::{self, Uses};
+use super::eval::Eval;
+use super::module::{Budget, Registry};
+use super::{Block, Hcl};
+use crate::source::SourceId;
+use hcl_edit::expr::Expression;
+use hcl_edit::structure::Body;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+/// A file of a module.
+#[derive(Debug)]
+pub struct ModuleFile {
+    /// Display path.
+    pub path: String,
+    /// Its syntax.
+    pub hcl: Hcl,
+    /// Whether it only gives values to variables.
+    pub values: bool,
+}
+
+/// The files of one directory, and those of them that give values by name.
+#[derive(Debug, Default)]
+pub(super) struct Directory {
+    pub files: Vec<Hcl>,
+    pub values: Vec<Hcl>,
+}
+
+/// The Terraform files of a run, by the directory they stand in.
+#[derive(Debug, Default)]
+pub struct Workspace<'t> {
+    directories: BTreeMap<String, Directory>,
+    texts: BTreeMap<&'t str, (SourceId, &'t str)>,
+}
+
+/// A root with every module that it calls.
+#[derive(Debug)]
+pub struct Evaluated {
+    /// Blocks of the root, then those of its modules, each in the order written.
+    pub blocks: Vec<Block>,
+    /// Expressions that use a value which is written elsewhere, by the place of that value.
+    pub uses: Uses,
+}
+
+impl<'t> Workspace<'t> {
+    /// The modules among some files. `texts` are all files of the run by path: what `file()` and its like read.
+    pub fn new(files: Vec<ModuleFile>, texts: impl Iterator<Item = (&'t str, SourceId, &'t str)>) -> Self {
+        let mut directories: BTreeMap<String, Directory> = BTreeMap::new();
+        let mut values: Vec<(String, Hcl)> = vec![];
+        for ModuleFile { path, hcl, values: gives } in files {
+            if gives {
+                values.push((path, hcl));
+            } else {
+                directories.entry(parts(&path).0.to_owned()).or_default().files.push(hcl);
+            }
+        }
+        // Only these are read without being named on Terraform's command line.
+        values.retain(|(path, _)| parts(path).1 == "terraform.tfvars" || path.ends_with(".auto.tfvars"));
+        values.sort_by_key(|(path, _)| (parts(path).1 != "terraform.tfvars", path.clone()));
+        for (path, hcl) in values {
+            directories.entry(parts(&path).0.to_owned()).or_default().values.push(hcl);
+        }
+        Self { directories, texts: texts.map(|(path, id, text)| (path, (id, text))).collect() }
+    }
+
+    /// Evaluates every root. A module that is called is evaluated where it is called, and not on its own.
+    pub fn evaluate(&self) -> Vec<Evaluated> {
+        let called: BTreeSet<&str> = self.directories.keys().flat_map(|directory| self.calls(directory)).collect();
+        let names = || self.directories.keys().map(String::as_str);
+        let roots: Vec<&str> = names().filter(|name| !called.contains(name)).collect();
+        let mut reached = BTreeSet::new();
+        roots.iter().for_each(|root| self.reach(root, &mut reached));
+        let mut out: Vec<Evaluated> = roots.into_iter().filter_map(|root| self.root(root)).collect();
+        // Modules that only call each other.
+        for name in names() {
+            if !reached.contains(name) {
+                self.reach(name, &mut reached);
+                out.extend(self.root(name));
+            }
+        }
+        out
+    }
+
+    /// Adds a module and those that it calls.
+    fn reach<'m>(&'m self, directory: &'m str, reached: &mut BTreeSet<&'m str>) {
+        let mut open = vec![directory];
+        while let Some(at) = open.pop() {
+            if reached.insert(at) {
+                open.extend(self.calls(at));
+            }
+        }
+    }
+
+    fn root<'m>(&'m self, directory: &'m str) -> Option<Evaluated> {
+        let files = self.directories.get(directory)?;
+        let mut registry = Registry::new(self, (directory, directory), files, Rc::new(Budget::default()));
+        registry.set_by(&files.values);
+        let mut out = Evaluated { blocks: vec![], uses: Uses::default() };
+        emit_tree(&registry, files, "", &mut out);
+        Some(out)
+    }
+
+    /// The directories of the local modules that a module calls.
+    fn calls(&self, directory: &str) -> impl Iterator<Item = &str> {
+        let files = self.directory(directory).into_iter().flat_map(|d| &d.files);
+        let sources = files.flat_map(Hcl::places).flat_map(|(_, body)| {
+            body.blocks().filter(|block| block.ident.as_str() == "module").filter_map(|block| source(&block.body))
+        });
+        sources.filter_map(|source| self.local(directory, source)).map(|(name, _)| name).collect::<Vec<_>>().into_iter()
+    }
+
+    fn directory(&self, name: &str) -> Option<&Directory> {
+        self.directories.get(name)
+    }
+
+    /// The directory of a module that is called by a path.
+    pub(super) fn local(&self, from: &str, source: &str) -> Option<(&str, &Directory)> {
+        let path = source.starts_with("./") || source.starts_with("../") || matches!(source, "." | "..");
+        let (name, directory) = self.directories.get_key_value(&joined(from, source)?)?;
+        (path && !directory.files.is_empty()).then_some((name.as_str(), directory))
+    }
+
+    /// The file at a path.
+    pub(super) fn text(&self, path: &str) -> Option<(SourceId, &'t str)> {
+        self.texts.get(path).copied()
+    }
+}
+
+/// The blocks of a module and of those that it calls.
+fn emit_tree(registry: &Registry<'_>, files: &Directory, address: &str, out: &mut Evaluated) {
+    out.blocks.extend(emit::blocks(&files.files, registry, address, &mut out.uses));
+    for (name, call) in &registry.calls {
+        let eval = Eval::new(registry, call.place);
+        for instance in emit::instances(&eval, call.body) {
+            let scope = instance.scope();
+            let key = instance.key.map_or(String::new(), |key| format!("[{key:?}]"));
+            let address = format!("{address}{}module.{name}{key}", if address.is_empty() { "" } else { "." });
+            let eval = scope.as_ref().map_or(eval, |scope| eval.with(scope));
+            if let Some((child, files)) = eval.child(call.body) {
+                emit_tree(&child, files, &address, out);
+            }
+        }
+    }
+}
+
+/// The literal source of a `module` block.
+pub(super) fn source(body: &Body) -> Option<&str> {
+    match &body.get_attribute("source")?.value {
+        Expression::String(text) => Some(text.as_str()),
+        _ => None,
+    }
+}
+
+fn parts(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+/// A path seen from a directory; `None` when it leads out of what was given.
+pub(super) fn joined(directory: &str, path: &str) -> Option<String> {
+    let mut out: Vec<&str> = directory.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if out.last().is_none_or(|last| *last == "..") => return None,
+            ".." => drop(out.pop()),
+            name => out.push(name),
+        }
+    }
+    let start = if directory.starts_with('/') { "/" } else { "" };
+    Some(format!("{start}{}", out.join("/")))
+}
+
+/// A directory as seen from another one; `.` when they are the same.
+pub(super) fn relative(from: &str, to: &str) -> String {
+    let split = |path: &'_ str| path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    let (from, to) = (split(from), split(to));
+    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let up = std::iter::repeat_n("..", from.len() - shared);
+    let path = up.chain(to[shared..].iter().map(String::as_str)).collect::<Vec<_>>().join("/");
+    if path.is_empty() { ".".to_owned() } else { path }
+}
