@@ -28,7 +28,7 @@ entities! {
         optimizer: Fact<String>,
         /// bf16 and fp16 (with 32-bit master weights), pure-bf16, pure-fp16, fp32.
         precision: Fact<String>,
-        /// Whose way of keeping weights, gradients and optimizer states: autocast (32-bit weights), as-loaded, deepspeed, fsdp, megatron.
+        /// Whose way of keeping weights, gradients and optimizer states: autocast (32-bit weights), as-loaded, autocast-or-loaded, deepspeed, fsdp, megatron.
         stack: Fact<String>,
         /// What is sharded over the data parallel ranks: 0 nothing, 1 optimizer states, 2 and gradients, 3 and weights (FSDP full shard).
         zero_stage: Fact<i64>,
@@ -67,7 +67,7 @@ impl Training {
             })
         }
         match field {
-            "model" => self.model = fact,
+            "model" => self.model = fact.map(|name| name.trim_end_matches('/').to_owned()),
             "method" => self.method = fact,
             "objective" => self.objective = fact,
             "quantization" => self.quantization = fact,

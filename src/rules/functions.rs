@@ -3,6 +3,7 @@
 
 mod catalog;
 mod general;
+mod training;
 
 use crate::facts::value::{Entity, Reflect, Type, Value};
 use crate::facts::{Facts, Object, Resource};
@@ -155,10 +156,13 @@ fn entities<'a, E: Entity + 'a>(items: impl Iterator<Item = &'a E>) -> Value<'a>
 }
 
 /// Every function, general ones first.
-pub static ALL: std::sync::LazyLock<Vec<&'static Function>> =
-    std::sync::LazyLock::new(|| general::FUNCTIONS.iter().chain(catalog::FUNCTIONS).collect());
+pub static ALL: std::sync::LazyLock<Vec<&'static Function>> = std::sync::LazyLock::new(|| tables().collect());
 
 /// The function of a name.
 pub fn find(name: &str) -> Option<&'static Function> {
-    general::FUNCTIONS.iter().chain(catalog::FUNCTIONS).find(|f| f.name == name)
+    tables().find(|f| f.name == name)
+}
+
+fn tables() -> impl Iterator<Item = &'static Function> {
+    general::FUNCTIONS.iter().chain(catalog::FUNCTIONS).chain(training::FUNCTIONS)
 }

@@ -17,6 +17,8 @@ pub enum Method {
 pub enum Stack {
     /// 32-bit weights, of which autocast keeps 16-bit copies.
     Autocast,
+    /// As autocast, or as loaded: the script decides, and releases of transformers differ.
+    Either,
     /// Everything in the type that the weights were loaded in.
     AsLoaded,
     /// 16-bit weights and gradients, 32-bit master weights; a 32-bit copy of the gradients during the step.
@@ -150,10 +152,11 @@ impl Run {
         };
         let stack = match stated("stack").as_deref().or(stack).or(default("stack").as_deref()) {
             Some("as-loaded") => Stack::AsLoaded,
+            Some("autocast") => Stack::Autocast,
             Some("deepspeed") => Stack::DeepSpeed,
             Some("fsdp") => Stack::Fsdp,
             Some("megatron") => Stack::Megatron,
-            _ => Stack::Autocast,
+            _ => Stack::Either,
         };
         let sharding = matches!(stack, Stack::DeepSpeed | Stack::Fsdp);
         let zero = match stated("zero_stage") {

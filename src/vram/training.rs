@@ -48,9 +48,67 @@ pub fn ledger(shape: &Architecture, run: &Run, card: f64) -> Ledger {
     };
     let reason = open.map_or_else(|| format!("{:.1} GiB of {:.1} GiB", peak.total() / GIB, card / GIB), str::to_owned);
     let verdict = if open.is_some() { Verdict::Unknown(reason.clone()) } else { verdict };
-    let largest = peak.parts.iter().max_by(|a, b| a.bytes.total_cmp(&b.bytes)).map_or("", |part| part.name);
-    let decided_by = if verdict == Verdict::Fits { "" } else { largest };
+    let decided_by = if verdict == Verdict::Fits { "" } else { peak.largest(card * TIGHT) };
     Ledger { verdict, reason, decided_by, parts: peak.parts, card, budget: card, serving: None }
+}
+
+/// A change to a run.
+type Change = fn(&Run) -> Option<(String, Run)>;
+
+/// One change after which a run fits, the gentlest first, with its ledger. `None` when none of them is enough.
+pub fn remedy(shape: &Architecture, run: &Run, card: f64) -> Option<(String, Ledger)> {
+    const CHANGES: &[Change] =
+        &[checkpointing, one_at_a_time, full_sharding, eight_bit_states, host_states, adapters, qlora];
+    CHANGES.iter().filter_map(|change| change(run)).find_map(|(what, changed)| {
+        let ledger = ledger(shape, &changed, card);
+        (ledger.verdict == Verdict::Fits).then_some((what, ledger))
+    })
+}
+
+fn checkpointing(run: &Run) -> Option<(String, Run)> {
+    let changed = Run { activations: Activations::Checkpointed, ..run.clone() };
+    (run.activations == Activations::Kept).then(|| ("gradient checkpointing".to_owned(), changed))
+}
+
+fn one_at_a_time(run: &Run) -> Option<(String, Run)> {
+    let activations = if run.activations == Activations::Kept { Activations::Checkpointed } else { run.activations };
+    let what = "a micro batch of 1, gradient checkpointing and more accumulation steps".to_owned();
+    (run.micro_batch > 1).then(|| (what, Run { micro_batch: 1, activations, ..run.clone() }))
+}
+
+fn full_sharding(run: &Run) -> Option<(String, Run)> {
+    let spread = Spread { zero_stage: Some(3), ..run.spread };
+    let what = format!("ZeRO stage 3 (FSDP full shard) over {} GPUs", run.spread.data);
+    (run.spread.data > 1 && run.spread.zero_stage != Some(3)).then(|| (what, Run { spread, ..run.clone() }))
+}
+
+fn eight_bit_states(run: &Run) -> Option<(String, Run)> {
+    let changed = Run { state_bytes: (2.0, 2.0), ..run.clone() };
+    (run.method == Method::Full && run.state_bytes.0 > 2.0)
+        .then(|| ("an 8-bit optimizer (adamw_8bit)".to_owned(), changed))
+}
+
+fn host_states(run: &Run) -> Option<(String, Run)> {
+    let sharded = run.spread.zero_stage.unwrap_or(0) >= 2 && !run.optimizer_offload;
+    sharded.then(|| ("optimizer states in host memory".to_owned(), Run { optimizer_offload: true, ..run.clone() }))
+}
+
+fn adapters(run: &Run) -> Option<(String, Run)> {
+    (run.method == Method::Full).then(|| smallest(Run { method: Method::Lora(16), ..run.clone() }, "LoRA of rank 16"))
+}
+
+fn qlora(run: &Run) -> Option<(String, Run)> {
+    let frozen_bits = crate::catalog::weight_format("nf4")?.bits;
+    let method = if run.method == Method::Full { Method::Lora(16) } else { run.method };
+    let changed = Run { method, frozen_bits, ..run.clone() };
+    (run.frozen_bits >= 16.0).then(|| smallest(changed, "QLoRA (4-bit weights)"))
+}
+
+/// A method with the smallest activations.
+fn smallest(run: Run, method: &str) -> (String, Run) {
+    let activations = if run.activations == Activations::Kept { Activations::Checkpointed } else { run.activations };
+    let batch = if run.micro_batch > 1 { " and a micro batch of 1" } else { "" };
+    (format!("{method} with gradient checkpointing{batch}"), Run { activations, micro_batch: 1, ..run })
 }
 
 /// What is added up at the fullest moment.
@@ -60,7 +118,18 @@ struct Peak {
     certain: f64,
 }
 
+/// Parts that shrink with the batch and its sequences.
+const FLOWING: &[&str] = &["activations", "logits", "layer in work"];
+
 impl Peak {
+    /// The largest part of those that decide: the flowing ones when the others alone are below a limit.
+    fn largest(&self, limit: f64) -> &'static str {
+        let flows = |part: &&Line| FLOWING.contains(&part.name);
+        let fixed: f64 = self.parts.iter().filter(|part| !flows(part)).map(|part| part.bytes).sum();
+        let deciding = self.parts.iter().filter(|part| flows(part) == (fixed < limit));
+        deciding.max_by(|a, b| a.bytes.total_cmp(&b.bytes)).map_or("", |part| part.name)
+    }
+
     fn total(&self) -> f64 {
         self.parts.iter().map(|part| part.bytes).sum()
     }
@@ -178,7 +247,7 @@ fn per_parameter(run: &Run) -> PerParameter {
         (Precision::Half, _) => of(2.0, 2.0, half, 0.0),
         (Precision::Mixed, _) if run.method != Method::Full => of(4.0, 4.0, full, 0.0),
         (Precision::Mixed, Stack::AsLoaded) => of(2.0, 2.0, half, 0.0),
-        (Precision::Mixed, Stack::Autocast) => of(6.0, 4.0, full, 0.0),
+        (Precision::Mixed, Stack::Autocast | Stack::Either) => of(6.0, 4.0, full, 0.0),
         (Precision::Mixed, Stack::Fsdp) => of(4.0, 4.0, full, 0.0),
         (Precision::Mixed, Stack::Megatron) => of(2.0, 4.0, 4.0 + full, 0.0),
         (Precision::Mixed, Stack::DeepSpeed) => of(2.0, 2.0, 4.0 + full, 4.0),
@@ -292,7 +361,7 @@ fn activations(shape: &Architecture, run: &Run) -> Flow {
 /// the trainer keeps 32.
 fn certain(shape: &Architecture, run: &Run, states: &States) -> f64 {
     let fixed = states.weights + states.adapters + states.gradients + states.optimizer + 0.3 * GIB;
-    if run.method == Method::Full && run.stack == Stack::Autocast && run.precision == Precision::Mixed {
+    if run.method == Method::Full && run.stack == Stack::Either && run.precision == Precision::Mixed {
         let loaded = Run { stack: Stack::AsLoaded, ..run.clone() };
         let least = self::states(shape, &loaded);
         return least.weights + least.gradients + least.optimizer + 0.3 * GIB;
@@ -367,6 +436,18 @@ mod tests {
         assert_eq!(of("transformers+deepspeed", "data_parallel=8 zero_stage=3"), Verdict::Fits);
         assert_eq!(of("transformers+deepspeed", "zero_stage=2 optimizer_offload=true"), Verdict::Fits);
         assert_ne!(of("transformers", ""), Verdict::DoesNotFit, "weights loaded in 16 bits would fit");
+    }
+
+    #[test]
+    fn the_remedy_is_a_change_after_which_it_fits() {
+        let settings = "method=full precision=bf16 micro_batch_size=8 sequence_len=4096 zero_stage=2";
+        let (what, after) =
+            remedy(&shape("meta-llama/Llama-3.1-8B"), &run("transformers+deepspeed", settings), 79.0 * GIB)
+                .expect("a remedy");
+        assert_eq!(
+            (what.as_str(), after.verdict),
+            ("LoRA of rank 16 with gradient checkpointing and a micro batch of 1", Verdict::Fits)
+        );
     }
 
     #[test]
