@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(image_accepts_driver(&v("12.5.1"), &v("525.105.17")), Some(false));
         assert_eq!(image_accepts_driver(&v("12.4.1"), &v("525.105.17")), Some(true));
         assert_eq!(image_accepts_driver(&v("12.1.0"), &v("550.54.15")), Some(true));
-        assert_eq!(image_accepts_driver(&v("12.2.1"), &v("470.82.01")), None);
+        assert_eq!(image_accepts_driver(&v("12.8"), &v("525.105.17")), Some(false), "the newest update has no images");
     }
 
     #[test]

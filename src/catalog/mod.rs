@@ -10,7 +10,7 @@
 //! | platforms | [`platform_driver`], [`platform_toolkit`], [`eks_ami_driver`], [`node_image_driver`] |
 //! | CUDA and drivers | [`min_driver`], [`native_driver`], [`native_cuda`], [`branch`], [`image_accepts_driver`], [`sm_supported`], [`first_cuda`], [`last_cuda`], [`cuda_exists`], [`cuda_image_exists`], [`newest_host_gcc`] |
 //! | images | [`image`], [`image_family`], [`image_flaw`] |
-//! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`], [`package_traits`] |
+//! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`constrains`], [`extra_packages`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`], [`package_traits`] |
 //! | systems | [`base_os`] |
 //! | servers | [`server`], [`launch_flags`], [`feature_needs`], [`model_supported_since`], [`engine_default`] |
 //! | models | [`model`], [`models`], [`weight_format`], [`encoder_peak`] |
@@ -53,7 +53,7 @@ pub use servers::{
     tls_policy_minimum,
 };
 pub use software::{
-    BaseOs, Build, RuntimeNeeds, base_os, conflicting_packages, framework_build, gpu_package, newest_python,
+    BaseOs, Build, RuntimeNeeds, base_os, conflicting_packages, constrains, extra_packages, framework_build, gpu_package, newest_python,
     newest_release, package_requirement, package_traits, runtime_needs, toolkit_range, torch_variant_exists,
     wheel_glibc,
 };

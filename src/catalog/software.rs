@@ -6,6 +6,7 @@ use crate::version::Version;
 
 static BUILDS: Table = Table::new(include_str!("../../rules/catalog/builds.csv"));
 static PINS: Table = Table::new(include_str!("../../rules/catalog/package_pins.csv"));
+static EXTRAS: Table = Table::new(include_str!("../../rules/catalog/package_extras.csv"));
 static TORCH_VARIANTS: Table = Table::new(include_str!("../../rules/catalog/torch_variants.csv"));
 static PYTHON_SUPPORT: Table = Table::new(include_str!("../../rules/catalog/python_support.csv"));
 static RUNTIME_NEEDS: Table = Table::new(include_str!("../../rules/catalog/runtime_needs.csv"));
@@ -92,11 +93,30 @@ pub fn framework_build(package: &str, version: &Version, variant: Option<&str>) 
     build(not_newer.or_else(|| latest(rows.iter().filter(|(v, _)| v.starts_with(version)).collect()))?)
 }
 
-/// The newest final release that the table has, of those that support a Python release.
-pub fn newest_release(package: &str, python: Option<&Version>) -> Option<Version> {
+/// The newest final release that the table has, of those that support a Python release, are built in a variant and lie
+/// in a range.
+pub fn newest_release(
+    package: &str,
+    python: Option<&Version>,
+    (variant, range): (Option<&str>, &str),
+) -> Option<Version> {
     let fits = |r: &Row| python.is_none_or(|p| within(p, r.text("python")));
-    let versions = builds(package).filter(|r| !r.text("variant").starts_with("rocm")).filter(fits);
-    versions.filter_map(|r| r.version("version")).filter(|v| !v.is_prerelease()).max()
+    let built = |r: &Row| variant.map_or(!r.text("variant").starts_with("rocm"), |v| r.text("variant") == v);
+    let versions = builds(package).filter(|r| built(r) && fits(r)).filter_map(|r| r.version("version"));
+    versions.filter(|v| !v.is_prerelease() && within(v, range)).max()
+}
+
+/// Whether some release of a package states which releases of another go with it.
+pub fn constrains(package: &str, other: &str) -> bool {
+    let pinned = PINS.rows().any(|r| r.text("package") == package && r.text("requires") == other);
+    let built = || builds(package).any(|r| r.filled("torch").or_else(|| r.filled("torch_requirement")).is_some());
+    pinned || other == "torch" && built()
+}
+
+/// The packages that an extra of a package brings along.
+pub fn extra_packages(package: &str, extra: &str) -> impl Iterator<Item = &'static str> {
+    let of_extra = |r: &Row| r.text("package") == package && r.text("extra") == extra;
+    EXTRAS.rows().filter(of_extra).flat_map(|r| r.words("brings")).collect::<Vec<_>>().into_iter()
 }
 
 /// The range of `other` that a release of a package needs, and whether its metadata says so (then pip enforces it).
@@ -239,8 +259,8 @@ mod tests {
 
     #[test]
     fn newest_for_a_python() {
-        assert!(newest_release("torch", None) >= Some(v("2.15.0")));
-        assert_eq!(newest_release("torch", Some(&v("3.9"))).map(|n| n.minor()), Some(8));
+        assert!(newest_release("torch", None, (None, "")) >= Some(v("2.15.0")));
+        assert_eq!(newest_release("torch", Some(&v("3.9")), (None, "")).map(|n| n.minor()), Some(8));
     }
 
     #[test]

@@ -105,7 +105,7 @@ pub fn within(version: &Version, range: &str) -> bool {
 }
 
 fn satisfies(version: &Version, clause: &str) -> bool {
-    let (operator, bound) = clause.split_at(clause.len() - clause.trim_start_matches(['<', '>', '=', '!']).len());
+    let (operator, bound) = clause.split_at(clause.len() - clause.trim_start_matches(['<', '>', '=', '!', '~']).len());
     let Some(parsed) = Version::parse(bound.trim_end_matches(".*")) else { return false };
     let equal = if bound.ends_with(".*") { version.starts_with(&parsed) } else { *version == parsed };
     match operator {
@@ -114,6 +114,7 @@ fn satisfies(version: &Version, clause: &str) -> bool {
         ">" => *version > parsed,
         "<" => *version < parsed,
         "!=" => !equal,
+        "~=" => *version >= parsed && version.release().starts_with(&parsed.release()[..parsed.release().len() - 1]),
         "" | "=" | "==" => equal,
         _ => false,
     }
@@ -130,6 +131,7 @@ mod tests {
         assert!(!inside("0.8.5", ">=0.6.5 <0.8.5"));
         assert!(inside("2.1.2", "==2.1.*") && !inside("2.10.0", "==2.1.*"));
         assert!(inside("3.11", ">=3.9,<3.13") && inside("1.0", ""));
+        assert!(inside("2.4.1", "~=2.1") && !inside("3.0", "~=2.1") && !inside("2.2.0", "~=2.1.0"));
         assert!(!inside("1.0", "nonsense"));
     }
 }

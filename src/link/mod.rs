@@ -5,6 +5,7 @@ mod collection;
 mod driver;
 mod node;
 mod objects;
+mod packages;
 mod pools;
 mod releases;
 mod software;

@@ -1,6 +1,6 @@
 //! What is installed in images: from the builds at hand and from what the catalog knows of bases and packages.
 
-use super::nearest;
+use super::{nearest, packages};
 use crate::catalog;
 use crate::facts::{Build, Facts, Image, Package, PackageFile, Software};
 use crate::known::{Fact, Known, Why};
@@ -177,7 +177,7 @@ pub fn of_image(image: &Image) -> Software {
         let shipped = [(info.framework, info.framework_version), (Some("torch"), info.torch)];
         for (name, version) in shipped {
             let Some(name) = name.filter(|n| !out.packages.contains_key(*n)) else { continue };
-            if name == "torch" && version.is_none() {
+            if version.is_none() && info.framework != Some(name) {
                 continue;
             }
             let mut package = Package::blank(place);
@@ -188,7 +188,7 @@ pub fn of_image(image: &Image) -> Software {
             package.cuda = out.cuda.clone();
             let variant = out.cuda.get().map(|c| format!("cu{}{}", c.major(), c.minor()));
             package.variant = Fact::from_option(variant, place);
-            complete(&mut package, None);
+            packages::complete(&mut package);
             out.packages.insert(name.to_owned(), package);
         }
         if let Some(build) = info.build.filter(|b| !b.sm.is_empty())
@@ -200,7 +200,7 @@ pub fn of_image(image: &Image) -> Software {
     } else if let Some((os, version)) = distribution(&name, tag) {
         out.os = Fact::value(os, place);
         out.os_version = Fact::from_option(version, place);
-        if let Some(python) = name.strip_suffix("python").and_then(|_| Version::parse(tag)) {
+        if let Some(python) = name.strip_suffix("python").and_then(|_| Version::parse(tag.split('-').next().unwrap_or(tag))) {
             out.python = Fact::value(python, place);
         }
     }
@@ -276,13 +276,13 @@ fn of_build(build: &Build, files: &[Arc<PackageFile>], sources: &Sources) -> Sof
     let listed = build.package_files.iter().flat_map(|f| resolve(f, build, files, sources));
     let listed = listed.chain(project_file(build, files));
     let listed: Vec<Package> = listed.flat_map(|f| f.packages.clone()).collect();
-    let python = out.python.get().cloned();
     for package in build.packages.iter().chain(&listed) {
         let Some(name) = package.name.get().cloned() else { continue };
-        let mut package = package.clone();
-        complete(&mut package, python.as_ref());
-        out.packages.insert(name, package);
+        if !packages::keeps(out.packages.get(&name), package) {
+            out.packages.insert(name, package.clone());
+        }
     }
+    packages::resolve(&mut out.packages, &out.python);
     out
 }
 
@@ -341,47 +341,4 @@ fn resolve(name: &Fact<String>, build: &Build, files: &[Arc<PackageFile>], sourc
         candidates.iter().filter(|(_, f)| f.path.get().is_some_and(|p| p.ends_with(suffix))).cloned().collect();
     let found = nearest(sources, build.span.source, if exact.is_empty() { candidates } else { exact });
     if found.len() == 1 { found } else { Vec::new() }
-}
-
-/// The build variant that an index holds: `https://download.pytorch.org/whl/cu118`.
-fn variant_of(url: &str) -> Option<String> {
-    let (_, tail) = url.split_once("/whl/")?;
-    let names = |p: &&str| p.starts_with("cu") || p.starts_with("rocm") || p.starts_with("xpu") || *p == "cpu";
-    tail.split(['/', ' ']).find(names).map(str::to_owned)
-}
-
-/// The release that will be installed and the build of it: as pinned, else as the package index resolves it.
-pub fn complete(package: &mut Package, python: Option<&Version>) {
-    let Some(name) = package.name.get().cloned() else { return };
-    let of_index = matches!(package.manager.get().map(String::as_str), Some("pip" | "uv"));
-    if package.version.is_absent()
-        && of_index
-        && package.specifier.is_absent()
-        && package.url.is_absent()
-        && python.is_some()
-    {
-        package.version = Fact::from_option(catalog::newest_release(&name, python), package.span);
-    }
-    if package.variant.is_absent() {
-        let of_index = |url: &Fact<String>| Some((variant_of(url.get()?)?, url.span));
-        let found = of_index(&package.index_url).or_else(|| of_index(&package.extra_indexes));
-        if let Some((variant, span)) = found {
-            package.variant = Fact::value(variant, span);
-        }
-    }
-    let Some(version) = package.version.get() else { return };
-    let Some(build) = catalog::framework_build(&name, version, package.variant.get().map(String::as_str)) else {
-        return;
-    };
-    let span = if package.variant.is_absent() { package.version.span } else { package.variant.span };
-    if package.cuda.is_absent() {
-        package.cuda = Fact::from_option(build.cuda, span);
-    }
-    if package.variant.is_absent() && !build.variant.is_empty() {
-        package.variant = Fact::value(build.variant.to_owned(), span);
-    }
-    package.sm = if build.sm.is_empty() { Fact::absent(span) } else { Fact::value(build.sm.to_owned(), span) };
-    package.ptx = if build.ptx.is_empty() { Fact::absent(span) } else { Fact::value(build.ptx.to_owned(), span) };
-    package.min_compute_capability = Fact::from_option(build.min_compute_capability, span);
-    package.min_driver = Fact::from_option(build.min_driver, span);
 }

@@ -1,0 +1,244 @@
+//! Releases and builds of Python packages that will be there: as pinned, else as pip resolves them from the index, the
+//! other packages of the environment and its Python. Knows package facts and the catalog; knows no files.
+
+use crate::catalog;
+use crate::facts::Package;
+use crate::known::{Fact, Known, Why};
+use crate::version::Version;
+use std::collections::BTreeMap;
+
+/// Most links of a chain of requirements: an engine pins torch, which needs numpy.
+const CHAIN: usize = 4;
+
+/// The package whose build decides what runs on a GPU, and that others bring along.
+const FRAMEWORK: &str = "torch";
+
+/// Whether an install command leaves the package that is there as it is.
+pub fn keeps(there: Option<&Package>, wanted: &Package) -> bool {
+    let upgrades =
+        wanted.options.get().is_some_and(|o| o.split(' ').any(|o| matches!(o, "-U" | "--upgrade" | "--force-reinstall")));
+    let Some(there) = there.filter(|_| !upgrades && wanted.url.is_absent() && from_index(wanted)) else { return false };
+    match (&wanted.specifier.known, there.version.get()) {
+        (Known::Absent, _) => true,
+        (Known::Value(range), Some(version)) => !range.starts_with("==") && catalog::within(version, range),
+        _ => false,
+    }
+}
+
+/// Fills the versions that are not pinned, adds the packages that others bring along, and tells the build of each.
+pub fn resolve(packages: &mut BTreeMap<String, Package>, python: &Fact<Version>) {
+    brought_by_extras(packages);
+    for _ in 0..CHAIN {
+        bring_framework(packages);
+        let open: Vec<String> =
+            packages.iter().filter(|(_, p)| is_open(p) && from_index(p)).map(|(n, _)| n.clone()).collect();
+        let mut settled = false;
+        for name in open {
+            let version = version_of(&name, packages, python);
+            if let Some(package) = packages.get_mut(&name) {
+                settled |= version.get().is_some();
+                package.version = version;
+            }
+        }
+        if !settled {
+            break;
+        }
+    }
+    packages.values_mut().for_each(complete);
+}
+
+fn is_open(package: &Package) -> bool {
+    package.version.get().is_none() && package.url.is_absent()
+}
+
+fn from_index(package: &Package) -> bool {
+    matches!(package.manager.get().map(String::as_str), Some("pip" | "uv"))
+}
+
+/// The version of a package that is not pinned: the newest that its specifier, the Python and the other packages allow.
+fn version_of(name: &str, packages: &BTreeMap<String, Package>, python: &Fact<Version>) -> Fact<Version> {
+    let package = &packages[name];
+    let unknown = |why: Why| Fact::unknown(why, package.span);
+    let not_stated = |what: String| unknown(Why::NotStated(what.into()));
+    let mut ranges = match &package.specifier.known {
+        Known::Value(range) => vec![range.clone()],
+        Known::Absent => Vec::new(),
+        Known::Unknown(why) => return unknown(why.clone()),
+    };
+    for (other, q) in packages.iter().filter(|(other, _)| *other != name) {
+        match q.version.get() {
+            Some(version) => {
+                let declared = catalog::package_requirement(other, version, name).filter(|(_, declared)| *declared);
+                ranges.extend(declared.map(|(range, _)| range));
+            }
+            None if catalog::constrains(other, name) => {
+                return not_stated(format!("the version of {other}, which decides the one of {name},"));
+            }
+            None => {}
+        }
+    }
+    let Some(python) = python.get() else {
+        return not_stated(format!("the Python that decides the version of {name}"));
+    };
+    let variant = match &package.index_url.known {
+        Known::Absent => None,
+        Known::Value(url) => match variant_of(url) {
+            Some(variant) => Some(variant),
+            None if url.contains("pypi.org") => None,
+            None => return not_stated(format!("what the index {url} holds")),
+        },
+        Known::Unknown(why) => return unknown(why.clone()),
+    };
+    match catalog::newest_release(name, Some(python), (variant.as_deref(), &ranges.join(","))) {
+        Some(version) => Fact::value(version, package.span),
+        None => not_stated("the version that will be installed".to_owned()),
+    }
+}
+
+/// Adds the framework that a pinned package brings along when nothing installs it by name.
+fn bring_framework(packages: &mut BTreeMap<String, Package>) {
+    if packages.contains_key(FRAMEWORK) {
+        return;
+    }
+    let brings = |(name, p): (&String, &Package)| {
+        let (range, declared) = catalog::package_requirement(name, p.version.get()?, FRAMEWORK)?;
+        (declared && from_index(p)).then(|| (range, p.clone()))
+    };
+    if let Some((range, bringer)) = packages.iter().find_map(brings) {
+        packages.insert(FRAMEWORK.to_owned(), brought(FRAMEWORK, &bringer, Some(range)));
+    }
+}
+
+/// Adds what extras bring along.
+fn brought_by_extras(packages: &mut BTreeMap<String, Package>) {
+    let extras = packages.iter().flat_map(|(name, package)| {
+        let extras = package.extras.get().map_or("", String::as_str).split(',');
+        let names = extras.flat_map(move |extra| catalog::extra_packages(name, extra));
+        names.map(move |brings| (brings, package.clone())).collect::<Vec<_>>()
+    });
+    for (name, bringer) in extras.collect::<Vec<_>>() {
+        packages.entry(name.to_owned()).or_insert_with(|| brought(name, &bringer, None));
+    }
+}
+
+/// A package that another one brings along: from the same indexes, and written where that one is.
+fn brought(name: &str, bringer: &Package, range: Option<String>) -> Package {
+    let mut out = Package::blank(bringer.span);
+    out.name = Fact::value(name.to_owned(), bringer.span);
+    out.manager = bringer.manager.clone();
+    out.pinned = Fact::value(false, bringer.span);
+    out.version = Fact::unknown(Why::NotStated(format!("the version of {name}").into()), bringer.span);
+    out.specifier = Fact::from_option(range, bringer.span);
+    out.index_url = bringer.index_url.clone();
+    out.extra_indexes = bringer.extra_indexes.clone();
+    out
+}
+
+/// The build variant that an index holds: `https://download.pytorch.org/whl/cu118`.
+fn variant_of(url: &str) -> Option<String> {
+    let (_, tail) = url.split_once("/whl/")?;
+    let names = |p: &&str| p.starts_with("cu") || p.starts_with("rocm") || p.starts_with("xpu") || *p == "cpu";
+    tail.split(['/', ' ']).find(names).map(str::to_owned)
+}
+
+/// The build of a release: by its local version, its index, its extras, else the one that the package index serves.
+pub fn complete(package: &mut Package) {
+    let Some(name) = package.name.get().cloned() else { return };
+    if package.variant.is_absent() {
+        let of_index = |url: &Fact<String>| Some((variant_of(url.get()?)?, url.span));
+        let found = of_index(&package.index_url).or_else(|| of_index(&package.extra_indexes));
+        if let Some((variant, span)) = found {
+            package.variant = Fact::value(variant, span);
+        }
+    }
+    let Some(version) = package.version.get() else { return };
+    let extras: Vec<&str> = package.extras.get().map_or("", String::as_str).split(',').collect();
+    // A package that has GPU code only with one of its extras.
+    if from_index(package) && catalog::gpu_package(&name, Some(version), &extras).is_some() {
+        return;
+    }
+    if package.variant.is_absent() {
+        let stem = |extra: &str| extra.split(['_', '-']).next().unwrap_or(extra).to_owned();
+        let built = extras.iter().map(|e| stem(e)).find(|e| {
+            !e.is_empty() && catalog::framework_build(&name, version, Some(e)).is_some()
+        });
+        package.variant = Fact::from_option(built, package.extras.span);
+    }
+    let Some(build) = catalog::framework_build(&name, version, package.variant.get().map(String::as_str)) else {
+        return;
+    };
+    let span = if package.variant.is_absent() { package.version.span } else { package.variant.span };
+    if package.cuda.is_absent() {
+        package.cuda = Fact::from_option(build.cuda, span);
+    }
+    if package.variant.is_absent() && !build.variant.is_empty() {
+        package.variant = Fact::value(build.variant.to_owned(), span);
+    }
+    package.sm = if build.sm.is_empty() { Fact::absent(span) } else { Fact::value(build.sm.to_owned(), span) };
+    package.ptx = if build.ptx.is_empty() { Fact::absent(span) } else { Fact::value(build.ptx.to_owned(), span) };
+    package.min_compute_capability = Fact::from_option(build.min_compute_capability, span);
+    package.min_driver = Fact::from_option(build.min_driver, span);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extract::install;
+    use crate::parse::shell;
+    use crate::source::{SourceId, Span, Traced};
+
+    /// The release and build of a package after some install commands.
+    fn resolved(script: &str, python: Option<&str>, name: &str) -> (Known<String>, Option<String>) {
+        let span = Span::new(SourceId(0), 0..script.len());
+        let mut packages = BTreeMap::new();
+        for command in shell::parse(&Traced::verbatim(script, span, 0)).commands {
+            let words: Vec<Traced> = command.words.iter().map(|w| w.traced().clone()).collect();
+            for package in install::of_command(&words).map(|i| i.packages).unwrap_or_default() {
+                packages.insert(package.name.get().cloned().unwrap_or_default(), package);
+            }
+        }
+        let python = python.and_then(Version::parse);
+        resolve(&mut packages, &Fact::from_option(python, span));
+        let package = packages.get(name).expect(name);
+        (package.version.clone().map(|v| v.to_string()).known, package.variant.get().cloned())
+    }
+
+    fn value(version: &str, variant: &str) -> (Known<String>, Option<String>) {
+        (Known::Value(version.to_owned()), Some(variant.to_owned()))
+    }
+
+    #[test]
+    fn the_python_decides_what_is_not_pinned() {
+        assert_eq!(resolved("pip install torch", Some("3.8"), "torch"), value("2.4.1", "cu121"));
+        assert_eq!(resolved("pip install 'torch<2.3'", Some("3.10"), "torch"), value("2.2.2", "cu121"));
+        assert!(matches!(resolved("pip install torch", None, "torch").0, Known::Unknown(_)));
+        assert!(matches!(resolved("pip install torch -i https://mirror/simple", Some("3.8"), "torch").0, Known::Unknown(_)));
+    }
+
+    #[test]
+    fn pinned_packages_bring_their_framework() {
+        assert_eq!(resolved("pip install vllm==0.8.5", Some("3.12"), "torch"), value("2.6.0", "cu124"));
+        assert_eq!(resolved("pip install torch torchvision==0.17.2", Some("3.10"), "torch"), value("2.2.2", "cu121"));
+        let open = resolved("pip install torch vllm -i https://mirror/simple", Some("3.12"), "torch");
+        assert!(matches!(open.0, Known::Unknown(_)), "vllm decides, and its version is open");
+    }
+
+    #[test]
+    fn extras_choose_builds_and_bring_packages() {
+        assert_eq!(resolved("pip install 'jax[cuda12_local]==0.4.30'", Some("3.11"), "jax"), value("0.4.30", "cuda12"));
+        assert_eq!(resolved("pip install jax==0.4.30", Some("3.11"), "jax").1, None, "a CPU build");
+        resolved("pip install 'vllm[flashinfer]==0.11.0'", Some("3.12"), "flashinfer-python");
+    }
+
+    #[test]
+    fn what_is_there_stays_unless_it_is_replaced() {
+        let package = |text: &str| {
+            let source = Traced::verbatim(text, Span::new(SourceId(0), 0..text.len()), 0);
+            let requirement = crate::parse::requirements::requirement(&source).expect(text);
+            install::of_requirement(&requirement, "pip")
+        };
+        let there = package("torch==2.4.0");
+        assert!(keeps(Some(&there), &package("torch")) && keeps(Some(&there), &package("torch>=2.1")));
+        assert!(!keeps(Some(&there), &package("torch==2.6.0")) && !keeps(Some(&there), &package("torch>=2.6")));
+    }
+}
