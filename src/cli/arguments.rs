@@ -87,6 +87,8 @@ pub enum Listing {
     Table,
     /// Everything
     Json,
+    /// The pages of all rules
+    Markdown,
 }
 
 /// Formats of the report.

@@ -33,6 +33,7 @@ pub fn rules(format: &Listing) -> Result<u8, String> {
                 )
             })
             .collect(),
+        Listing::Markdown => vec![markdown(&rules)],
         Listing::Json => vec![
             serde_json::to_string_pretty(&rules.entries().iter().map(|e| json!({
                 "id": e.text.id, "pack": e.text.pack, "severity": e.text.severity, "confidence": e.text.confidence,
@@ -43,6 +44,35 @@ pub fn rules(format: &Listing) -> Result<u8, String> {
     };
     print(&(lines.join("\n") + "\n"));
     Ok(CLEAN)
+}
+
+/// The page of all rules, pack by pack.
+fn markdown(rules: &Ruleset) -> String {
+    let mut packs: Vec<&str> = rules.entries().iter().map(|e| e.text.pack.as_str()).collect();
+    packs.sort_unstable();
+    packs.dedup();
+    let of_pack = |pack: &str| rules.entries().iter().filter(move |e| e.text.pack == pack);
+    let mut out = String::from("# Rules\n\nWritten by `gpulint rules --format markdown` from the files under `rules/`.\n\n");
+    for pack in &packs {
+        out.push_str(&format!("- [{pack}](#{pack}): {} rules\n", of_pack(pack).count()));
+    }
+    for pack in packs {
+        out.push_str(&format!("\n## {pack}\n"));
+        for entry in of_pack(pack) {
+            let (text, page) = (&entry.text, entry.page());
+            out.push_str(&format!("\n### {}\n\n{}, {} confidence", text.id, text.severity, text.confidence));
+            out.push_str(&format!(", asked of every {}\n\n{}\n", text.applies_to, page.why.trim_end()));
+            out.push_str(&format!("\n- Says: {}\n- Help: {}\n", text.message, text.help));
+            for p in &text.params {
+                let default = p.default.join(", ");
+                out.push_str(&format!("- Parameter `{}` ({}, default {default}): {}\n", p.name, p.ty, p.description));
+            }
+            let silent = page.examples.iter().filter(|example| !example.fires);
+            silent.for_each(|example| out.push_str(&format!("- Silent where {}\n", example.because)));
+            page.references.iter().for_each(|r| out.push_str(&format!("- <{r}>\n")));
+        }
+    }
+    out.trim_end().to_owned()
 }
 
 /// `gpulint explain RULE`.
