@@ -51,10 +51,10 @@ fn markdown(rules: &Ruleset) -> String {
     let mut packs: Vec<&str> = rules.entries().iter().map(|e| e.text.pack.as_str()).collect();
     packs.sort_unstable();
     packs.dedup();
-    let of_pack = |pack: &str| rules.entries().iter().filter(move |e| e.text.pack == pack);
+    let of_pack = |pack: &str| -> Vec<_> { rules.entries().iter().filter(|e| e.text.pack == pack).collect() };
     let mut out = String::from("# Rules\n\nWritten by `gpulint rules --format markdown` from the files under `rules/`.\n\n");
     for pack in &packs {
-        out.push_str(&format!("- [{pack}](#{pack}): {} rules\n", of_pack(pack).count()));
+        out.push_str(&format!("- [{pack}](#{pack}): {} rules\n", of_pack(pack).len()));
     }
     for pack in packs {
         out.push_str(&format!("\n## {pack}\n"));
