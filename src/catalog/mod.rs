@@ -53,9 +53,9 @@ pub use servers::{
     tls_policy_minimum,
 };
 pub use software::{
-    BaseOs, Build, RuntimeNeeds, base_os, conflicting_packages, constrains, extra_packages, framework_build, gpu_package, newest_python,
-    newest_release, package_requirement, package_traits, runtime_needs, toolkit_range, torch_variant_exists,
-    wheel_glibc,
+    BaseOs, Build, RuntimeNeeds, base_os, conflicting_packages, constrains, extra_packages, framework_build,
+    gpu_package, newest_python, newest_release, package_requirement, package_traits, runtime_needs, toolkit_range,
+    torch_variant_exists, wheel_glibc,
 };
 pub use table::within;
 pub use training::{TrainingOption, optimizer_state_bytes, training_defaults, training_options};

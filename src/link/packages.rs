@@ -15,8 +15,10 @@ const FRAMEWORK: &str = "torch";
 
 /// Whether an install command leaves the package that is there as it is.
 pub fn keeps(there: Option<&Package>, wanted: &Package) -> bool {
-    let upgrades =
-        wanted.options.get().is_some_and(|o| o.split(' ').any(|o| matches!(o, "-U" | "--upgrade" | "--force-reinstall")));
+    let upgrades = wanted
+        .options
+        .get()
+        .is_some_and(|o| o.split(' ').any(|o| matches!(o, "-U" | "--upgrade" | "--force-reinstall")));
     let Some(there) = there.filter(|_| !upgrades && wanted.url.is_absent() && from_index(wanted)) else { return false };
     match (&wanted.specifier.known, there.version.get()) {
         (Known::Absent, _) => true,
@@ -159,9 +161,10 @@ pub fn complete(package: &mut Package) {
     }
     if package.variant.is_absent() {
         let stem = |extra: &str| extra.split(['_', '-']).next().unwrap_or(extra).to_owned();
-        let built = extras.iter().map(|e| stem(e)).find(|e| {
-            !e.is_empty() && catalog::framework_build(&name, version, Some(e)).is_some()
-        });
+        let built = extras
+            .iter()
+            .map(|e| stem(e))
+            .find(|e| !e.is_empty() && catalog::framework_build(&name, version, Some(e)).is_some());
         package.variant = Fact::from_option(built, package.extras.span);
     }
     let Some(build) = catalog::framework_build(&name, version, package.variant.get().map(String::as_str)) else {
@@ -212,7 +215,10 @@ mod tests {
         assert_eq!(resolved("pip install torch", Some("3.8"), "torch"), value("2.4.1", "cu121"));
         assert_eq!(resolved("pip install 'torch<2.3'", Some("3.10"), "torch"), value("2.2.2", "cu121"));
         assert!(matches!(resolved("pip install torch", None, "torch").0, Known::Unknown(_)));
-        assert!(matches!(resolved("pip install torch -i https://mirror/simple", Some("3.8"), "torch").0, Known::Unknown(_)));
+        assert!(matches!(
+            resolved("pip install torch -i https://mirror/simple", Some("3.8"), "torch").0,
+            Known::Unknown(_)
+        ));
     }
 
     #[test]

@@ -200,7 +200,9 @@ pub fn of_image(image: &Image) -> Software {
     } else if let Some((os, version)) = distribution(&name, tag) {
         out.os = Fact::value(os, place);
         out.os_version = Fact::from_option(version, place);
-        if let Some(python) = name.strip_suffix("python").and_then(|_| Version::parse(tag.split('-').next().unwrap_or(tag))) {
+        if let Some(python) =
+            name.strip_suffix("python").and_then(|_| Version::parse(tag.split('-').next().unwrap_or(tag)))
+        {
             out.python = Fact::value(python, place);
         }
     }

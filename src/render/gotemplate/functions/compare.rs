@@ -1,0 +1,81 @@
+//! Comparisons, with Go's strictness about types.
+
+use super::{ANY, Call, Function};
+use crate::render::gotemplate::print;
+use crate::render::value::{Data, MAX_DEPTH, Value};
+use std::cmp::Ordering;
+
+pub(super) fn find(name: &str) -> Option<Function> {
+    Some(match name {
+        "eq" => (|c| equal(c).map(Value::from), 2, ANY),
+        "ne" => (|c| equal(c).map(|same| (!same).into()), 2, 2),
+        "lt" => (|c| Ok((order(c)? == Some(Ordering::Less)).into()), 2, 2),
+        "le" => (|c| Ok(matches!(order(c)?, Some(Ordering::Less | Ordering::Equal)).into()), 2, 2),
+        "gt" => (|c| Ok((!matches!(order(c)?, Some(Ordering::Less | Ordering::Equal))).into()), 2, 2),
+        "ge" => (|c| Ok((order(c)? != Some(Ordering::Less)).into()), 2, 2),
+        "deepEqual" => (|c| Ok(same(&c.args[0], &c.args[1]).into()), 2, 2),
+        _ => return None,
+    })
+}
+
+fn mismatch() -> String {
+    "incompatible types for comparison".to_owned()
+}
+
+/// Whether the first is one of the others.
+fn equal(call: &Call<'_>) -> Result<bool, String> {
+    let first = &call.args[0];
+    for other in &call.args[1..] {
+        let truth = match (&first.data, &other.data) {
+            (Data::Nil, Data::Nil) => true,
+            (Data::Nil, _) | (_, Data::Nil) => false,
+            (Data::Bool(a), Data::Bool(b)) => a == b,
+            (Data::Int(a), Data::Int(b)) => a == b,
+            (Data::Float(a), Data::Float(b)) => a == b,
+            (Data::Str(a), Data::Str(b)) => a.as_str() == b.as_str(),
+            (Data::List(_) | Data::Map(_), _) | (_, Data::List(_) | Data::Map(_)) => {
+                return Err(format!("non-comparable types {}, {}", print::type_of(first), print::type_of(other)));
+            }
+            _ => return Err(mismatch()),
+        };
+        if truth {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn order(call: &Call<'_>) -> Result<Option<Ordering>, String> {
+    match (&call.args[0].data, &call.args[1].data) {
+        (Data::Int(a), Data::Int(b)) => Ok(Some(a.cmp(b))),
+        (Data::Float(a), Data::Float(b)) => Ok(a.partial_cmp(b)),
+        (Data::Str(a), Data::Str(b)) => Ok(Some(a.as_str().cmp(b.as_str()))),
+        (Data::Int(_) | Data::Float(_) | Data::Str(_), Data::Int(_) | Data::Float(_) | Data::Str(_)) => Err(mismatch()),
+        _ => Err("invalid type for comparison".to_owned()),
+    }
+}
+
+/// Whether two values are equal through and through.
+pub(super) fn same(a: &Value, b: &Value) -> bool {
+    same_to(a, b, MAX_DEPTH)
+}
+
+fn same_to(a: &Value, b: &Value, depth: usize) -> bool {
+    match (&a.data, &b.data) {
+        _ if depth == 0 => false,
+        (Data::Nil, Data::Nil) => true,
+        (Data::Bool(a), Data::Bool(b)) => a == b,
+        (Data::Int(a), Data::Int(b)) => a == b,
+        (Data::Float(a), Data::Float(b)) => a == b,
+        (Data::Str(a), Data::Str(b)) => a.as_str() == b.as_str(),
+        (Data::List(a), Data::List(b)) => {
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same_to(a, b, depth - 1))
+        }
+        (Data::Map(a), Data::Map(b)) => {
+            let (a, b) = (a.entries(), b.entries());
+            a.len() == b.len()
+                && a.iter().zip(&b).all(|((ka, a), (kb, b))| ka == kb && same_to(&a.value, &b.value, depth - 1))
+        }
+        _ => false,
+    }
+}

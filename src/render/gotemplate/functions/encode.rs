@@ -1,0 +1,242 @@
+//! JSON, TOML and URLs.
+
+use super::strings::escaped;
+use super::{Call, Function, Outcome, yaml};
+use crate::render::gotemplate::print;
+use crate::render::text::{Origin, Text};
+use crate::render::value::{Data, MAX_DEPTH, Map, Value};
+
+pub(super) fn find(name: &str) -> Option<Function> {
+    Some(match name {
+        "toJson" => (|c| json(c, None, true), 1, 1),
+        "toRawJson" => (|c| json(c, None, false), 1, 1),
+        "toPrettyJson" => (|c| json(c, Some(0), true), 1, 1),
+        "toToml" => (to_toml, 1, 1),
+        "urlParse" => (url_parse, 1, 1),
+        "urlJoin" => (url_join, 1, 1),
+        name => return yaml::find(name),
+    })
+}
+
+fn json(call: &Call<'_>, indent: Option<usize>, html: bool) -> Outcome {
+    let mut writer = Json { out: Text::new(), html, limit: call.limit };
+    writer.value(&call.args[0], indent, MAX_DEPTH);
+    call.bounded(writer.out.len())?;
+    Ok(writer.out.into())
+}
+
+struct Json {
+    out: Text,
+    html: bool,
+    limit: usize,
+}
+
+impl Json {
+    fn mark(&mut self, text: &str) {
+        self.out.push(text, Origin::default());
+    }
+
+    fn line(&mut self, indent: Option<usize>) {
+        if let Some(indent) = indent {
+            self.mark(&format!("\n{}", " ".repeat(indent)));
+        }
+    }
+
+    fn value(&mut self, value: &Value, indent: Option<usize>, depth: usize) {
+        let inner = indent.map(|indent| indent + 2);
+        match &value.data {
+            _ if depth == 0 || self.out.len() > self.limit => self.mark("null"),
+            Data::List(items) if !items.is_empty() => {
+                for (i, item) in items.iter().enumerate() {
+                    self.mark(if i == 0 { "[" } else { "," });
+                    self.line(inner);
+                    self.value(item, inner, depth - 1);
+                }
+                self.line(indent);
+                self.mark("]");
+            }
+            Data::Map(map) if !map.is_empty() => {
+                for (i, (key, entry)) in map.entries().into_iter().enumerate() {
+                    self.mark(if i == 0 { "{" } else { "," });
+                    self.line(inner);
+                    self.string(&Text::of(key, Origin::whole(entry.key)));
+                    self.mark(if indent.is_some() { ": " } else { ":" });
+                    self.value(&entry.value, inner, depth - 1);
+                }
+                self.line(indent);
+                self.mark("}");
+            }
+            Data::Str(text) => self.string(text),
+            Data::Unknown(_) => self.string(&print::text(value)),
+            Data::Nil => self.mark("null"),
+            Data::List(_) => self.mark("[]"),
+            Data::Map(_) | Data::Files(_) => self.mark("{}"),
+            Data::Float(number) => self.out.push(&json_float(*number), Origin::whole(value.origin)),
+            _ => self.out.push_text(&print::text(value)),
+        }
+    }
+
+    fn string(&mut self, text: &Text) {
+        self.mark("\"");
+        self.out.push_text(&escaped(text, if self.html { html_escape } else { json_escape }));
+        self.mark("\"");
+    }
+}
+
+fn json_escape(c: char) -> Option<String> {
+    Some(match c {
+        '"' => "\\\"".to_owned(),
+        '\\' => "\\\\".to_owned(),
+        '\n' => "\\n".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '\t' => "\\t".to_owned(),
+        '\u{8}' => "\\b".to_owned(),
+        '\u{c}' => "\\f".to_owned(),
+        '\0'..='\u{1f}' | '\u{2028}' | '\u{2029}' => format!("\\u{:04x}", u32::from(c)),
+        _ => return None,
+    })
+}
+
+fn html_escape(c: char) -> Option<String> {
+    match c {
+        '<' | '>' | '&' => Some(format!("\\u{:04x}", u32::from(c))),
+        c => json_escape(c),
+    }
+}
+
+fn json_float(value: f64) -> String {
+    let size = value.abs();
+    if value != 0.0 && !(1e-6..1e21).contains(&size) && value.is_finite() {
+        let (digits, exponent) = print::shortest(value);
+        return print::scientific(value, &digits, exponent).replace("e-0", "e-");
+    }
+    format!("{value}")
+}
+
+fn to_toml(call: &Call<'_>) -> Outcome {
+    let mut out = Text::new();
+    match call.args[0].as_map() {
+        Some(map) => table(map, &[], &mut out, MAX_DEPTH),
+        None => return Ok(print::text(&call.args[0]).into()),
+    }
+    call.bounded(out.len())?;
+    Ok(out.into())
+}
+
+/// A table: what is not a table first, then the tables in it.
+fn table(map: &Map, path: &[String], out: &mut Text, depth: usize) {
+    if depth == 0 {
+        return;
+    }
+    let pad = "  ".repeat(path.len().saturating_sub(1));
+    let is_table = |value: &Value| matches!(value.data, Data::Map(_));
+    let tables = |value: &Value| value.as_list().is_some_and(|l| !l.is_empty() && l.iter().all(is_table));
+    let inner = if path.is_empty() { String::new() } else { format!("{pad}  ") };
+    let entries = map.entries();
+    for (key, entry) in entries.iter().filter(|(_, e)| !is_table(&e.value) && !tables(&e.value) && !e.value.is_nil()) {
+        out.push(&inner, Origin::default());
+        out.push(&toml_key(key), Origin::whole(entry.key));
+        out.push(" = ", Origin::default());
+        toml_value(&entry.value, out, depth - 1);
+        out.push("\n", Origin::default());
+    }
+    for (key, entry) in &entries {
+        let path = [path, &[toml_key(key)]].concat();
+        let head = |out: &mut Text, open: &str, close: &str| {
+            let blank = if out.is_empty() { "" } else { "\n" };
+            let pad = "  ".repeat(path.len() - 1);
+            out.push(&format!("{blank}{pad}{open}{}{close}\n", path.join(".")), Origin::whole(entry.key));
+        };
+        match &entry.value.data {
+            Data::Map(inner) => {
+                head(out, "[", "]");
+                table(inner, &path, out, depth - 1);
+            }
+            Data::List(items) if tables(&entry.value) => {
+                for item in items.iter().filter_map(Value::as_map) {
+                    head(out, "[[", "]]");
+                    table(item, &path, out, depth - 1);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn toml_key(key: &str) -> String {
+    let bare = !key.is_empty() && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+    if bare { key.to_owned() } else { format!("{key:?}") }
+}
+
+fn toml_value(value: &Value, out: &mut Text, depth: usize) {
+    match &value.data {
+        _ if depth == 0 => out.push("\"\"", Origin::default()),
+        Data::Str(_) | Data::Unknown(_) => {
+            out.push("\"", Origin::default());
+            out.push_text(&escaped(&print::text(value), json_escape));
+            out.push("\"", Origin::default());
+        }
+        Data::Float(number) if number.fract() == 0.0 => {
+            out.push(&format!("{number:.1}"), Origin::whole(value.origin));
+        }
+        Data::List(items) => {
+            out.push("[", Origin::default());
+            for (i, item) in items.iter().enumerate() {
+                out.push(if i > 0 { ", " } else { "" }, Origin::default());
+                toml_value(item, out, depth - 1);
+            }
+            out.push("]", Origin::default());
+        }
+        Data::Map(map) => {
+            out.push("{", Origin::default());
+            for (i, (key, entry)) in map.entries().into_iter().enumerate() {
+                out.push(if i > 0 { ", " } else { "" }, Origin::default());
+                out.push(&format!("{} = ", toml_key(&key)), Origin::whole(entry.key));
+                toml_value(&entry.value, out, depth - 1);
+            }
+            out.push("}", Origin::default());
+        }
+        _ => out.push_text(&print::text(value)),
+    }
+}
+
+fn url_parse(call: &Call<'_>) -> Outcome {
+    let text = call.text(0)?;
+    let (rest, fragment) = text.as_str().split_once('#').unwrap_or((text.as_str(), ""));
+    let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let (scheme, rest) = rest.split_once("://").unwrap_or(("", rest));
+    let at = if scheme.is_empty() { 0 } else { rest.find('/').unwrap_or(rest.len()) };
+    let (authority, path) = rest.split_at(at);
+    let (userinfo, host) = authority.rsplit_once('@').unwrap_or(("", authority));
+    let hostname = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    let parts = [
+        ("scheme", scheme),
+        ("userinfo", userinfo),
+        ("host", host),
+        ("hostname", hostname),
+        ("path", path),
+        ("query", query),
+        ("opaque", ""),
+        ("fragment", fragment),
+    ];
+    Ok(parts.into_iter().map(|(name, part)| (name, Value::from(text.part(part)))).collect::<Map>().into())
+}
+
+fn url_join(call: &Call<'_>) -> Outcome {
+    let map = call.map(0)?;
+    let part = |name: &str| map.get(name).map(|value| print::text(&value).as_str().to_owned()).unwrap_or_default();
+    let mut out = String::new();
+    let mut add = |before: &str, name: &str, after: &str| {
+        let part = part(name);
+        if !part.is_empty() {
+            out.push_str(&format!("{before}{part}{after}"));
+        }
+    };
+    add("", "scheme", "://");
+    add("", "userinfo", "@");
+    add("", "host", "");
+    add("", "path", "");
+    add("?", "query", "");
+    add("#", "fragment", "");
+    Ok(out.into())
+}

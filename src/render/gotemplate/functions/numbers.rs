@@ -1,0 +1,125 @@
+//! Arithmetic and conversions of numbers.
+
+use super::{ANY, Call, Function, Outcome};
+use crate::render::value::{Data, Value};
+
+pub(super) fn find(name: &str) -> Option<Function> {
+    Some(match name {
+        "int" | "int64" | "toInt" => (|c| Ok(int(&c.args[0]).into()), 1, 1),
+        "float64" => (|c| Ok(float(&c.args[0]).into()), 1, 1),
+        "atoi" => (|c| Ok(c.str(0)?.parse::<i64>().unwrap_or(0).into()), 1, 1),
+        "toDecimal" => (|c| Ok(i64::from_str_radix(c.shown(0).as_str(), 8).unwrap_or(0).into()), 1, 1),
+        "add" => (|c| Ok(c.args.iter().fold(0, |sum: i64, v| sum.wrapping_add(int(v))).into()), 0, ANY),
+        "add1" => (|c| Ok(int(&c.args[0]).wrapping_add(1).into()), 1, 1),
+        "sub" => (|c| Ok(int(&c.args[0]).wrapping_sub(int(&c.args[1])).into()), 2, 2),
+        "mul" => (|c| Ok(c.args.iter().fold(1, |all: i64, v| all.wrapping_mul(int(v))).into()), 1, ANY),
+        "div" => (|c| divided(c, i64::checked_div), 2, 2),
+        "mod" => (|c| divided(c, i64::checked_rem), 2, 2),
+        "max" | "biggest" => (|c| Ok(c.args.iter().map(int).max().unwrap_or(0).into()), 1, ANY),
+        "min" => (|c| Ok(c.args.iter().map(int).min().unwrap_or(0).into()), 1, ANY),
+        "maxf" => (|c| folded(c, f64::max), 1, ANY),
+        "minf" => (|c| folded(c, f64::min), 1, ANY),
+        "addf" => (|c| folded(c, |a, b| a + b), 1, ANY),
+        "subf" => (|c| folded(c, |a, b| a - b), 1, ANY),
+        "mulf" => (|c| folded(c, |a, b| a * b), 1, ANY),
+        "divf" => (|c| folded(c, |a, b| a / b), 1, ANY),
+        "add1f" => (|c| Ok((float(&c.args[0]) + 1.0).into()), 1, 1),
+        "ceil" => (|c| Ok(float(&c.args[0]).ceil().into()), 1, 1),
+        "floor" => (|c| Ok(float(&c.args[0]).floor().into()), 1, 1),
+        "round" => (round, 2, 3),
+        "until" => (|c| until(c, 0, c.int(0)?, c.int(0)?.signum()), 1, 1),
+        "untilStep" => (|c| until(c, c.int(0)?, c.int(1)?, c.int(2)?), 3, 3),
+        "seq" => (seq, 0, 3),
+        _ => return None,
+    })
+}
+
+/// Any value as a whole number; 0 for what is none.
+pub(super) fn int(value: &Value) -> i64 {
+    match &value.data {
+        Data::Int(value) => *value,
+        Data::Float(value) => *value as i64,
+        Data::Bool(value) => i64::from(*value),
+        Data::Str(text) => parse_int(text.as_str()).unwrap_or(0),
+        _ => 0,
+    }
+}
+
+fn parse_int(text: &str) -> Option<i64> {
+    let whole = match text.split_once('.') {
+        Some((whole, zeros)) if !zeros.is_empty() && zeros.bytes().all(|b| b == b'0') => whole,
+        Some(_) => return None,
+        None => text,
+    };
+    let (sign, digits) = whole.strip_prefix('-').map_or(("", whole.strip_prefix('+').unwrap_or(whole)), |d| ("-", d));
+    let (radix, digits) = match digits.as_bytes() {
+        [b'0', b'x' | b'X', ..] => (16, &digits[2..]),
+        [b'0', b'o' | b'O', ..] => (8, &digits[2..]),
+        [b'0', b'b' | b'B', ..] => (2, &digits[2..]),
+        [b'0', _, ..] => (8, &digits[1..]),
+        _ => (10, digits),
+    };
+    if digits.starts_with(['+', '-']) {
+        return None;
+    }
+    i64::from_str_radix(&format!("{sign}{digits}"), radix).ok()
+}
+
+/// Any value as a floating number; 0 for what is none.
+pub(super) fn float(value: &Value) -> f64 {
+    match &value.data {
+        Data::Int(value) => *value as f64,
+        Data::Float(value) => *value,
+        Data::Bool(value) => f64::from(u8::from(*value)),
+        Data::Str(text) => text.as_str().parse().unwrap_or(0.0),
+        _ => 0.0,
+    }
+}
+
+fn divided(call: &Call<'_>, by: fn(i64, i64) -> Option<i64>) -> Outcome {
+    by(int(&call.args[0]), int(&call.args[1])).map(Value::from).ok_or_else(|| "integer divide by zero".to_owned())
+}
+
+/// Sprig computes with decimals: what binary fractions add is rounded off.
+fn folded(call: &Call<'_>, step: fn(f64, f64) -> f64) -> Outcome {
+    let result = call.args.iter().map(float).reduce(step).unwrap_or(0.0);
+    Ok(format!("{result:.14e}").parse().unwrap_or(result).into())
+}
+
+fn round(call: &Call<'_>) -> Outcome {
+    let value = float(&call.args[0]);
+    let places = int(&call.args[1]).clamp(-300, 300) as i32;
+    let up_from = call.args.get(2).map_or(0.5, float);
+    let scaled = value * 10f64.powi(places);
+    let rounded = if scaled.fract().abs() >= up_from { scaled.trunc() + scaled.signum() } else { scaled.trunc() };
+    Ok((rounded / 10f64.powi(places)).into())
+}
+
+/// Numbers from `start` on, up to and without `end`.
+fn numbers(call: &Call<'_>, start: i64, end: i64, step: i64) -> Result<Vec<i64>, String> {
+    let distance = end.saturating_sub(start);
+    if step == 0 || distance.signum() != step.signum() {
+        return Ok(Vec::new());
+    }
+    let count = distance.unsigned_abs().div_ceil(step.unsigned_abs());
+    call.bounded(usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(16))?;
+    Ok((0..count as i64).map(|i| start.wrapping_add(i.wrapping_mul(step))).collect())
+}
+
+fn until(call: &Call<'_>, start: i64, end: i64, step: i64) -> Outcome {
+    Ok(numbers(call, start, end, step)?.into_iter().map(Value::from).collect::<Vec<_>>().into())
+}
+
+/// Numbers as the shell's `seq` prints them.
+fn seq(call: &Call<'_>) -> Outcome {
+    let given: Vec<i64> = call.args.iter().map(int).collect();
+    let (start, step, end) = match given.as_slice() {
+        [] => return Ok("".into()),
+        [end] => (1, if *end < 1 { -1 } else { 1 }, *end),
+        [start, end] => (*start, if end < start { -1 } else { 1 }, *end),
+        [start, step, end, ..] => (*start, *step, *end),
+    };
+    let past = end.saturating_add(step.signum());
+    let texts: Vec<String> = numbers(call, start, past, step)?.iter().map(i64::to_string).collect();
+    Ok(texts.join(" ").into())
+}

@@ -1,0 +1,360 @@
+//! Functions on texts. Parts of texts keep their places.
+
+use super::{ANY, Call, Function, Outcome};
+use crate::render::text::{Origin, Text};
+use crate::render::value::{Data, Value};
+use std::ops::Range;
+
+pub(super) fn find(name: &str) -> Option<Function> {
+    Some(match name {
+        "quote" => (quote, 0, ANY),
+        "squote" => (squote, 0, ANY),
+        "nindent" | "indent" => (indent, 2, 2),
+        "trim" => (|c| part(c, 0, str::trim), 1, 1),
+        "trimAll" | "trimall" => (|c| trim_set(c, |text, set| text.trim_matches(set)), 2, 2),
+        "trimSuffix" => (|c| trim_affix(c, |text, affix| text.strip_suffix(affix)), 2, 2),
+        "trimPrefix" => (|c| trim_affix(c, |text, affix| text.strip_prefix(affix)), 2, 2),
+        "trunc" => (trunc, 2, 2),
+        "substr" => (substr, 3, 3),
+        "lower" => (|c| mapped(c, |text| text.to_lowercase()), 1, 1),
+        "upper" => (|c| mapped(c, |text| text.to_uppercase()), 1, 1),
+        "title" => (|c| mapped(c, |text| initials(text, |ch, out| out.extend(ch.to_uppercase()))), 1, 1),
+        "untitle" => (|c| mapped(c, |text| initials(text, |ch, out| out.extend(ch.to_lowercase()))), 1, 1),
+        "swapcase" => (|c| mapped(c, swapcase), 1, 1),
+        "nospace" => (|c| mapped(c, |text| text.split_whitespace().collect()), 1, 1),
+        "initials" => {
+            (|c| mapped(c, |text| text.split_whitespace().filter_map(|word| word.chars().next()).collect()), 1, 1)
+        }
+        "snakecase" => (|c| mapped(c, |text| words(text).join("_")), 1, 1),
+        "kebabcase" => (|c| mapped(c, |text| words(text).join("-")), 1, 1),
+        "camelcase" => (|c| mapped(c, |text| words(text).iter().map(|word| capital(word)).collect()), 1, 1),
+        "contains" => (|c| Ok(c.str(1)?.contains(c.str(0)?).into()), 2, 2),
+        "hasPrefix" => (|c| Ok(c.str(1)?.starts_with(c.str(0)?).into()), 2, 2),
+        "hasSuffix" => (|c| Ok(c.str(1)?.ends_with(c.str(0)?).into()), 2, 2),
+        "replace" => (replace, 3, 3),
+        "repeat" => (repeat, 2, 2),
+        "plural" => (|c| Ok(c.args[if super::numbers::int(&c.args[2]) == 1 { 0 } else { 1 }].clone()), 3, 3),
+        "cat" => (|c| Ok(joined(&c.args.iter().filter(|a| !a.is_nil()).collect::<Vec<_>>(), " ").into()), 0, ANY),
+        "toString" => (|c| Ok(c.shown(0).into()), 1, 1),
+        "wrap" => (|c| wrap(c, "\n", 1), 2, 2),
+        "wrapWith" => (|c| wrap(c, c.str(1)?, 2), 3, 3),
+        "abbrev" => (abbrev, 2, 2),
+        "base" => (|c| mapped(c, |path| base(path).to_owned()), 1, 1),
+        "dir" => (|c| mapped(c, |path| clean(path.rfind('/').map_or("", |at| &path[..=at]))), 1, 1),
+        "clean" => (|c| mapped(c, clean), 1, 1),
+        "ext" => (|c| part(c, 0, |path| base(path).rfind('.').map_or("", |at| &base(path)[at..])), 1, 1),
+        "isAbs" => (|c| Ok(c.str(0)?.starts_with('/').into()), 1, 1),
+        "html" => (|c| Ok(escaped(&c.shown(0), html).into()), 1, 1),
+        "urlquery" => (|c| Ok(escaped(&c.shown(0), percent).into()), 1, 1),
+        _ => return None,
+    })
+}
+
+/// Texts with a separator between them.
+pub(super) fn joined(values: &[&Value], separator: &str) -> Text {
+    let mut out = Text::new();
+    for (i, value) in values.iter().enumerate() {
+        if i > 0 {
+            out.push(separator, Origin::default());
+        }
+        out.push_text(&crate::render::gotemplate::print::text(value));
+    }
+    out
+}
+
+/// Every character through `escape`; what it leaves alone keeps its place.
+pub(super) fn escaped(text: &Text, escape: fn(char) -> Option<String>) -> Text {
+    let mut out = Text::new();
+    let mut kept = 0;
+    for (at, c) in text.as_str().char_indices() {
+        if let Some(other) = escape(c) {
+            out.push_slice(text, kept..at);
+            kept = at + c.len_utf8();
+            out.push_text(&text.slice(at..kept).derived(other));
+        }
+    }
+    out.push_slice(text, kept..text.len());
+    out
+}
+
+/// A character inside Go's double quotes, when it is not written as it is.
+fn go_escape(c: char) -> Option<String> {
+    Some(match c {
+        '"' => "\\\"".to_owned(),
+        '\\' => "\\\\".to_owned(),
+        '\n' => "\\n".to_owned(),
+        '\t' => "\\t".to_owned(),
+        '\r' => "\\r".to_owned(),
+        '\u{7}' => "\\a".to_owned(),
+        '\u{8}' => "\\b".to_owned(),
+        '\u{c}' => "\\f".to_owned(),
+        '\u{b}' => "\\v".to_owned(),
+        '\u{a0}' | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{feff}' => {
+            format!("\\u{:04x}", u32::from(c))
+        }
+        c if c.is_ascii_control() => format!("\\x{:02x}", u32::from(c)),
+        c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
+        _ => return None,
+    })
+}
+
+/// A text in double quotes, as `%q` writes it.
+pub(super) fn quoted(text: &Text) -> Text {
+    let mut out = Text::plain("\"");
+    out.push_text(&escaped(text, go_escape));
+    out.push("\"", Origin::default());
+    out
+}
+
+fn quote(call: &Call<'_>) -> Outcome {
+    let quoted: Vec<Value> =
+        (0..call.args.len()).filter(|&i| !call.args[i].is_nil()).map(|i| quoted(&call.shown(i)).into()).collect();
+    Ok(joined(&quoted.iter().collect::<Vec<_>>(), " ").into())
+}
+
+fn squote(call: &Call<'_>) -> Outcome {
+    let mut out = Text::new();
+    for i in (0..call.args.len()).filter(|&i| !call.args[i].is_nil()) {
+        out.push(if out.is_empty() { "'" } else { " '" }, Origin::default());
+        out.push_text(&call.shown(i));
+        out.push("'", Origin::default());
+    }
+    Ok(out.into())
+}
+
+fn indent(call: &Call<'_>) -> Outcome {
+    let (count, text) = (call.count(0)?, call.text(1)?);
+    let lines = text.as_str().split('\n').count();
+    call.bounded(text.len().saturating_add(lines.saturating_mul(count)))?;
+    let pad = " ".repeat(count);
+    let mut out = Text::new();
+    if call.name == "nindent" {
+        out.push("\n", Origin::default());
+    }
+    let mut at = 0;
+    for line in text.as_str().split_inclusive('\n') {
+        out.push(&pad, Origin::default());
+        out.push_slice(text, at..at + line.len());
+        at += line.len();
+    }
+    if text.is_empty() || text.as_str().ends_with('\n') {
+        out.push(&pad, Origin::default());
+    }
+    Ok(out.into())
+}
+
+/// A part of an argument.
+fn part(call: &Call<'_>, index: usize, cut: impl Fn(&str) -> &str) -> Outcome {
+    let text = call.text(index)?;
+    Ok(text.part(cut(text.as_str())).into())
+}
+
+fn trim_set(call: &Call<'_>, cut: impl for<'t> Fn(&'t str, &[char]) -> &'t str) -> Outcome {
+    let set: Vec<char> = call.str(0)?.chars().collect();
+    part(call, 1, |text| cut(text, &set))
+}
+
+fn trim_affix(call: &Call<'_>, cut: impl for<'t> Fn(&'t str, &str) -> Option<&'t str>) -> Outcome {
+    let affix = call.str(0)?;
+    part(call, 1, |text| cut(text, affix).unwrap_or(text))
+}
+
+/// The nearest boundaries of characters, inwards.
+fn within(text: &str, range: Range<usize>) -> Range<usize> {
+    let end = (0..=range.end.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    let start = (range.start.min(end)..=end).find(|&at| text.is_char_boundary(at)).unwrap_or(end);
+    start..end
+}
+
+fn trunc(call: &Call<'_>) -> Outcome {
+    let (count, text) = (call.int(0)?, call.text(1)?);
+    let length = text.len();
+    let size = count.unsigned_abs() as usize;
+    let range = match count {
+        _ if size >= length => 0..length,
+        0.. => 0..size,
+        _ => length - size..length,
+    };
+    Ok(text.slice(within(text.as_str(), range)).into())
+}
+
+fn substr(call: &Call<'_>) -> Outcome {
+    let (start, end, text) = (call.int(0)?, call.int(1)?, call.text(2)?);
+    let length = text.len() as i64;
+    let range = match (start, end) {
+        (..0, _) => 0..end.clamp(0, length),
+        (_, _) if end < 0 || end > length => start.min(length)..length,
+        _ => start.min(end)..end,
+    };
+    Ok(text.slice(within(text.as_str(), range.start as usize..range.end as usize)).into())
+}
+
+fn mapped(call: &Call<'_>, change: impl Fn(&str) -> String) -> Outcome {
+    let text = call.text(0)?;
+    let changed = change(text.as_str());
+    Ok(if changed == text.as_str() { call.args[0].clone() } else { text.derived(changed).into() })
+}
+
+/// Changes the first character of every word.
+fn initials(text: &str, change: impl Fn(char, &mut String)) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut inside = false;
+    for c in text.chars() {
+        if inside {
+            out.push(c)
+        } else {
+            change(c, &mut out)
+        }
+        inside = c.is_alphanumeric() || c == '_' || c == '\'';
+    }
+    out
+}
+
+fn swapcase(text: &str) -> String {
+    let swap = |c: char| if c.is_uppercase() { c.to_lowercase().to_string() } else { c.to_uppercase().to_string() };
+    text.chars().map(swap).collect()
+}
+
+/// The words of a name in any case, in lower case.
+fn words(text: &str) -> Vec<String> {
+    let mut out: Vec<String> = vec![String::new()];
+    let mut before: Option<char> = None;
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if !c.is_alphanumeric() {
+            out.push(String::new());
+        } else {
+            let starts = c.is_uppercase()
+                && before.is_some_and(|b| {
+                    b.is_lowercase()
+                        || b.is_numeric()
+                        || b.is_uppercase() && chars.peek().is_some_and(|n| n.is_lowercase())
+                });
+            if starts {
+                out.push(String::new());
+            }
+            if let Some(word) = out.last_mut() {
+                word.extend(c.to_lowercase());
+            }
+        }
+        before = Some(c);
+    }
+    out.retain(|word| !word.is_empty());
+    out
+}
+
+fn capital(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map(|c| c.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+fn replace(call: &Call<'_>) -> Outcome {
+    let (old, new, text) = (call.str(0)?, call.text(1)?, call.text(2)?);
+    let found = text.as_str().matches(old).count();
+    call.bounded(text.len().saturating_add(found.saturating_mul(new.len())))?;
+    let (mut out, mut at) = (Text::new(), 0);
+    for (start, found) in text.as_str().match_indices(old) {
+        out.push_slice(text, at..start);
+        out.push_text(new);
+        at = start + found.len();
+    }
+    out.push_slice(text, at..text.len());
+    Ok(out.into())
+}
+
+fn repeat(call: &Call<'_>) -> Outcome {
+    let (count, text) = (call.count(0)?, call.text(1)?);
+    call.bounded(text.len().saturating_mul(count))?;
+    let mut out = Text::new();
+    for _ in 0..if text.is_empty() { 0 } else { count } {
+        out.push_text(text);
+    }
+    Ok(out.into())
+}
+
+fn wrap(call: &Call<'_>, separator: &str, index: usize) -> Outcome {
+    let (width, text) = (call.count(0)?.max(1), call.text(index)?);
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.as_str().split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.len() + 1 + word.len() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    Ok(text.derived(lines.join(separator)).into())
+}
+
+fn abbrev(call: &Call<'_>) -> Outcome {
+    let (width, text) = (call.int(0)?, call.text(1)?);
+    if width < 4 || text.len() as i64 <= width {
+        return Ok(call.args[1].clone());
+    }
+    let kept = within(text.as_str(), 0..width as usize - 3);
+    Ok(text.derived(format!("{}...", &text.as_str()[kept])).into())
+}
+
+fn base(path: &str) -> &str {
+    let trimmed = path.trim_end_matches('/');
+    match (trimmed, path) {
+        ("", "") => ".",
+        ("", _) => "/",
+        _ => trimmed.rsplit('/').next().unwrap_or(trimmed),
+    }
+}
+
+/// A path without `.`, `..` and doubled slashes.
+pub(super) fn clean(path: &str) -> String {
+    let rooted = path.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => {
+                parts.pop();
+            }
+            ".." if rooted => {}
+            part => parts.push(part),
+        }
+    }
+    let joined = parts.join("/");
+    match (rooted, joined.is_empty()) {
+        (true, _) => format!("/{joined}"),
+        (false, true) => ".".to_owned(),
+        (false, false) => joined,
+    }
+}
+
+fn html(c: char) -> Option<String> {
+    let entity = match c {
+        '<' => "&lt;",
+        '>' => "&gt;",
+        '&' => "&amp;",
+        '"' => "&#34;",
+        '\'' => "&#39;",
+        _ => return None,
+    };
+    Some(entity.to_owned())
+}
+
+fn percent(c: char) -> Option<String> {
+    match c {
+        ' ' => Some("+".to_owned()),
+        c if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '~') => None,
+        c => Some(c.to_string().bytes().map(|b| format!("%{b:02X}")).collect()),
+    }
+}
+
+/// The texts of a list, or of a single value, that are not nothing.
+pub(super) fn texts(value: &Value) -> Vec<Text> {
+    match &value.data {
+        Data::Nil => Vec::new(),
+        Data::List(items) => {
+            items.iter().filter(|item| !item.is_nil()).map(crate::render::gotemplate::print::text).collect()
+        }
+        _ => vec![crate::render::gotemplate::print::text(value)],
+    }
+}

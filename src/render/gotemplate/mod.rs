@@ -1,0 +1,122 @@
+//! Go templates with the functions that Helm gives them: values in, text out, of which every byte leads back to what
+//! was written. Knows the language; knows no chart.
+
+mod eval;
+mod functions;
+mod print;
+#[cfg(test)]
+mod tests;
+
+use super::text::{Origin, Text};
+use super::value::Value;
+use crate::parse::Problem;
+use crate::parse::gotemplate::{self, Node};
+use crate::source::{SourceId, Span};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// What one rendering may cost.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Steps of evaluation; long texts and lists count for several.
+    pub steps: usize,
+    /// Blocks, templates and parentheses within each other.
+    pub depth: usize,
+    /// Bytes of any one text.
+    pub bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { steps: 4_000_000, depth: 200, bytes: 8 << 20 }
+    }
+}
+
+/// Why a template was not rendered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RenderError {
+    /// The expression.
+    pub span: Span,
+    /// What is wrong with it, as a sentence without a full stop.
+    pub message: String,
+}
+
+/// Where nodes point into.
+#[derive(Debug)]
+struct Source {
+    text: Text,
+    /// Stands for what has no place of its own.
+    whole: Span,
+}
+
+impl Source {
+    fn span(&self, at: &std::ops::Range<usize>) -> Span {
+        self.text.slice(at.clone()).place().unwrap_or(self.whole)
+    }
+}
+
+/// A template.
+#[derive(Debug)]
+struct Body {
+    nodes: Vec<Node>,
+    source: Rc<Source>,
+}
+
+/// Templates by name.
+type Named = BTreeMap<Rc<str>, Rc<Body>>;
+
+/// The templates of a chart and its subcharts, which see each other.
+#[derive(Debug, Default)]
+pub struct Templates {
+    named: Rc<Named>,
+}
+
+impl Templates {
+    /// Reads templates: their names (paths below the topmost chart, its name first), files and texts. Of definitions
+    /// with the same name, that of the shallowest path holds, then that of the first.
+    pub fn parse(files: &[(String, SourceId, &str)]) -> (Templates, Vec<Problem>) {
+        let mut files: Vec<_> = files.iter().collect();
+        files.sort_by_key(|(name, ..)| Reverse((name.matches('/').count(), name)));
+        let (mut named, mut problems) = (Named::new(), Vec::new());
+        for (name, id, text) in files {
+            let whole = Span::new(*id, 0..text.len());
+            let origin = Origin { verbatim: true, ..Origin::whole(Some(whole)) };
+            let source = Source { text: Text::of(*text, origin), whole };
+            match read(source) {
+                Ok((template, source)) => {
+                    template.defined.into_iter().for_each(|(name, nodes)| add(&mut named, &name, nodes, &source));
+                    add(&mut named, name, template.body, &source);
+                }
+                Err(problem) => problems.push(problem),
+            }
+        }
+        (Templates { named: Rc::new(named) }, problems)
+    }
+
+    /// Whether there is such a template.
+    pub fn has(&self, name: &str) -> bool {
+        self.named.contains_key(name)
+    }
+
+    /// What a template writes when `.` is `dot`.
+    pub fn render(&self, name: &str, dot: &Value, limits: Limits) -> Result<Text, RenderError> {
+        eval::render(Rc::clone(&self.named), name, dot, limits)
+    }
+}
+
+/// Reads a text.
+fn read(source: Source) -> Result<(gotemplate::Template, Rc<Source>), Problem> {
+    match gotemplate::parse(source.text.as_str()) {
+        Ok(template) => Ok((template, Rc::new(source))),
+        Err(fault) => Err(Problem { span: source.span(&fault.at), message: fault.message }),
+    }
+}
+
+/// Adds a template, unless it is blank and would replace one.
+fn add(named: &mut Named, name: &str, nodes: Vec<Node>, source: &Rc<Source>) {
+    let blank = |node: &Node| matches!(node, Node::Text(at) if source.text.as_str()[at.clone()].trim().is_empty());
+    if !nodes.iter().all(blank) || !named.contains_key(name) {
+        named.insert(name.into(), Rc::new(Body { nodes, source: Rc::clone(source) }));
+    }
+}
