@@ -35,6 +35,8 @@ pub enum Why {
     Malformed(Box<str>),
     /// Nothing in the files states it: what would.
     NotStated(Box<str>),
+    /// Something that the formulas do not cover: what it is.
+    NotModelled(Box<str>),
 }
 
 impl fmt::Display for Why {
@@ -49,6 +51,7 @@ impl fmt::Display for Why {
             Why::Ambiguous(values) => write!(f, "several candidates disagree: {values}"),
             Why::Malformed(value) => write!(f, "{value} cannot be read as a value of this field"),
             Why::NotStated(what) => write!(f, "{what} is not stated in these files"),
+            Why::NotModelled(what) => write!(f, "{what} is not modelled"),
         }
     }
 }

@@ -292,6 +292,15 @@ pub struct Vram {
     /// Training: ZeRO stage (3 for FSDP's full shard)
     #[arg(long)]
     pub zero_stage: Option<u64>,
+    /// Training: bf16 or fp16 (with 32-bit states), pure-bf16, fp32
+    #[arg(long)]
+    pub precision: Option<String>,
+    /// Training: optimizer, as the trainer names it
+    #[arg(long)]
+    pub optimizer: Option<String>,
+    /// Training: rank of the adapters
+    #[arg(long)]
+    pub lora_rank: Option<u64>,
     /// Training: activations are computed again
     #[arg(long)]
     pub gradient_checkpointing: bool,

@@ -62,9 +62,12 @@ fn train(arguments: &Vram, card: &Card) -> Ledger {
         "gradient_checkpointing" => arguments.gradient_checkpointing.then(|| "true".to_owned()),
         "quantization" => arguments.quantization.clone().filter(|q| q != "none"),
         "data_parallel" => Some(arguments.gpus.max(1).to_string()),
+        "precision" => arguments.precision.clone(),
+        "optimizer" => arguments.optimizer.clone(),
+        "lora_rank" => arguments.lora_rank.map(|n| n.to_string()),
         _ => None,
     };
-    match (shape(&arguments.model), Run::read(&arguments.engine, stated)) {
+    match (shape(&arguments.model), Run::read(&arguments.engine, stated).map_err(|gap| gap.to_string())) {
         (Ok(shape), Ok(run)) => training::ledger(&shape, &run, card.bytes),
         (Err(why), _) | (_, Err(why)) => Ledger::unknown(why),
     }

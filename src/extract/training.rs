@@ -26,6 +26,10 @@ const COMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("transformers", &["trl"], &["per-device-train-batch-size", "num-train-epochs", "gradient-checkpointing"]),
 ];
 
+/// Flags that name a configuration file.
+const FILES: &[&str] =
+    &["deepspeed", "deepspeed-config", "deepspeed-config-file", "config", "config-file", "fsdp-config"];
+
 /// Launchers whose scripts may take their options from a file.
 const LAUNCHERS: &[&str] = &["accelerate", "deepspeed", "torchrun", "mpirun", "python"];
 
@@ -95,12 +99,7 @@ pub fn of(launch: &Launch) -> Option<Training> {
             || marks.iter().any(|m| launch.flags.contains_key(*m))
     };
     let trainer = COMMANDS.iter().find(named).map(|(trainer, ..)| *trainer);
-    let is_config = |fact: &Fact<String>| fact.get().is_some_and(|t| is_configuration(t));
-    let mut configs: Vec<Fact<String>> = words.iter().filter(|w| is_config(w)).map(|w| (*w).clone()).collect();
-    let inline = launch.flags.values().filter(|value| is_config(value));
-    configs.extend(inline.cloned());
-    configs.sort_by_key(|config| config.span);
-    configs.dedup();
+    let configs = configurations(launch, &words, trainer);
     let launched = launch.engine.get().is_some_and(|engine| LAUNCHERS.contains(&engine.as_str()));
     if trainer.is_none() && (!launched || configs.is_empty()) {
         return None;
@@ -115,6 +114,23 @@ pub fn of(launch: &Launch) -> Option<Training> {
     }
     out.configs = configs;
     Some(out)
+}
+
+/// The files that a command names: by a flag, or as a word of their own. A recipe of torchtune is one that is not at hand.
+fn configurations(launch: &Launch, words: &[&Fact<String>], trainer: Option<&str>) -> Vec<Fact<String>> {
+    let recipe = |flag: &str| trainer == Some("torchtune") && flag == "config";
+    let is_file = |fact: &Fact<String>| fact.get().is_none_or(|text| is_configuration(text));
+    let flagged =
+        launch.flags.iter().filter(|(flag, value)| FILES.contains(&flag.as_str()) && (recipe(flag) || is_file(value)));
+    let starts = |word: &Fact<String>, sign: &str| word.get().is_some_and(|text| text.starts_with(sign));
+    let alone = words.windows(2).filter(|pair| {
+        !starts(pair[0], "--") && !starts(pair[1], "-") && !pair[1].get().is_some_and(|t| t.contains('='))
+    });
+    let alone = alone.map(|pair| pair[1]).filter(|word| word.get().is_some_and(|text| is_configuration(text)));
+    let mut out: Vec<Fact<String>> = flagged.map(|(_, value)| value.clone()).chain(alone.cloned()).collect();
+    out.sort_by_key(|config| config.span);
+    out.dedup_by_key(|config| config.span);
+    out
 }
 
 /// The value of a word `key=value`.

@@ -54,6 +54,8 @@ entities! {
         chunked_loss: Fact<bool>,
         /// Configuration files that it names.
         configs: Vec<Fact<String>>,
+        /// What DeepSpeed's file states otherwise than the trainer that reads it: `train_micro_batch_size_per_gpu is 4, not 2`.
+        conflicts: Vec<Fact<String>>,
     }
 }
 

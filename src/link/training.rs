@@ -42,6 +42,10 @@ fn complete<'f>(training: &mut Training, find: impl Fn(&Fact<String>) -> Option<
                 if training.trainer.is_absent() && !file.is_part() {
                     training.trainer = file.trainer.clone();
                 }
+                if file.trainer.get().is_some_and(|trainer| trainer == "deepspeed") {
+                    let found = conflicts(training, file);
+                    training.conflicts.extend(found);
+                }
                 training.fill(file.clone());
             }
             None => missing = missing.or(Some(name)),
@@ -52,6 +56,23 @@ fn complete<'f>(training: &mut Training, find: impl Fn(&Fact<String>) -> Option<
         None => defaults(training),
     };
     training.fill(supplied);
+}
+
+/// What DeepSpeed's file and a trainer of the transformers family both state, and differently: the trainer compares
+/// them when it starts.
+fn conflicts(training: &Training, file: &Training) -> Vec<Fact<String>> {
+    let compares = |trainer: &String| matches!(trainer.as_str(), "transformers" | "llama-factory" | "axolotl");
+    if !training.trainer.get().is_some_and(compares) {
+        return Vec::new();
+    }
+    fn differ<T: PartialEq + std::fmt::Display>(key: &str, stated: &Fact<T>, file: &Fact<T>) -> Option<Fact<String>> {
+        let (stated, found) = (stated.get()?, file.get()?);
+        (stated != found).then(|| Fact::value(format!("{key} is {found}, not {stated}"), file.span))
+    }
+    let batch = differ("train_micro_batch_size_per_gpu", &training.micro_batch_size, &file.micro_batch_size);
+    let steps = differ("gradient_accumulation_steps", &training.accumulation_steps, &file.accumulation_steps);
+    let precision = differ("precision", &training.precision, &file.precision);
+    batch.into_iter().chain(steps).chain(precision).collect()
 }
 
 /// Every field unknown because a file is not at hand.

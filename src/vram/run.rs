@@ -67,6 +67,24 @@ pub struct Spread {
     pub zero_stage: Option<u64>,
 }
 
+/// Why a run cannot be drawn up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Gap {
+    /// Nothing states a setting: which.
+    NotStated(String),
+    /// A setting has a value that the formulas do not cover: the value.
+    NotModelled(String),
+}
+
+impl std::fmt::Display for Gap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Gap::NotStated(what) => write!(f, "{what} is not stated"),
+            Gap::NotModelled(what) => write!(f, "{what} is not modelled"),
+        }
+    }
+}
+
 /// A training run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
@@ -105,33 +123,34 @@ pub struct Run {
 
 impl Run {
     /// A run by the names of its settings (`method`, `micro_batch_size`, `sequence_len`, `optimizer` …); what is not
-    /// stated is what the trainer does by default. An engine may name its stack too: `transformers+deepspeed`. The error
-    /// names the setting that nothing states, or that is not known.
-    pub fn read(engine: &str, stated: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+    /// stated is what the trainer does by default. An engine may name its stack too: `transformers+deepspeed`.
+    ///
+    /// # Errors
+    /// The setting that nothing states, or whose value is not covered.
+    pub fn read(engine: &str, stated: impl Fn(&str) -> Option<String>) -> Result<Self, Gap> {
         let (trainer, stack) = engine.split_once('+').map_or((engine, None), |(trainer, stack)| (trainer, Some(stack)));
         let default =
             |field: &str| catalog::training_defaults(trainer).find(|(f, _)| *f == field).map(|(_, v)| v.to_owned());
         let text = |field: &str| stated(field).or_else(|| default(field));
-        let count = |field: &str| -> Result<Option<u64>, String> {
+        let uncovered = |what: String| Gap::NotModelled(what);
+        let count = |field: &str| -> Result<Option<u64>, Gap> {
             let number = |text: String| text.parse().ok().filter(|n| (1..=LARGEST).contains(n));
-            text(field).map(|t| number(t.clone()).ok_or(format!("{t} is no {}", plain(field)))).transpose()
+            text(field).map(|t| number(t.clone()).ok_or(uncovered(format!("a {} of {t}", plain(field))))).transpose()
         };
-        let needed = |field: &str| count(field)?.ok_or(format!("the {} is not stated", plain(field)));
+        let needed = |field: &str| count(field)?.ok_or(Gap::NotStated(format!("the {}", plain(field))));
         let on = |field: &str| text(field).as_deref() == Some("true");
         let quantization = text("quantization").filter(|q| q != "none");
         let method = match text("method").as_deref() {
             Some("full") => Method::Full,
             Some("lora" | "qlora") => Method::Lora(count("lora_rank")?.unwrap_or(RANK)),
-            Some(other) => return Err(format!("the method {other} is not modelled")),
-            None => return Err("the method is not stated".to_owned()),
+            Some(other) => return Err(uncovered(format!("the method {other}"))),
+            None => return Err(Gap::NotStated("the method".to_owned())),
         };
         if let Some(objective) = text("objective").filter(|o| !matches!(o.as_str(), "sft" | "pt" | "pretrain")) {
-            return Err(format!(
-                "the objective {objective} keeps models beside the trained one, which is not modelled"
-            ));
+            return Err(uncovered(format!("the objective {objective}, which keeps further models in memory,")));
         }
         let frozen_bits = match (text("method").as_deref(), quantization) {
-            (_, Some(format)) => bits(&format).ok_or(format!("the quantization {format} is not known"))?,
+            (_, Some(format)) => bits(&format).ok_or(uncovered(format!("the quantization {format}")))?,
             (Some("qlora"), None) => bits("nf4").unwrap_or(16.0),
             _ => 16.0,
         };
@@ -139,7 +158,7 @@ impl Run {
         let frozen_bits = if frozen_bits < 16.0 { frozen_bits * overhead } else { frozen_bits };
         let optimizer = text("optimizer").unwrap_or("adamw".to_owned());
         let state_bytes =
-            catalog::optimizer_state_bytes(&optimizer).ok_or(format!("the states of {optimizer} are not known"))?;
+            catalog::optimizer_state_bytes(&optimizer).ok_or(uncovered(format!("the optimizer {optimizer}")))?;
         let activations = match (on("gradient_checkpointing"), on("activation_offload")) {
             (false, _) => Activations::Kept,
             (true, false) => Activations::Checkpointed,
@@ -160,7 +179,9 @@ impl Run {
         };
         let sharding = matches!(stack, Stack::DeepSpeed | Stack::Fsdp);
         let zero = match stated("zero_stage") {
-            Some(stage) => Some(stage.parse().ok().filter(|s| *s <= 3).ok_or(format!("{stage} is no ZeRO stage"))?),
+            Some(stage) => {
+                Some(stage.parse().ok().filter(|s| *s <= 3).ok_or(uncovered(format!("ZeRO stage {stage}")))?)
+            }
             None => {
                 let usual = default("zero_stage").and_then(|t| t.parse().ok()).unwrap_or(0);
                 (usual > 0 || !sharding).then_some(usual)

@@ -462,6 +462,6 @@ mod tests {
     #[test]
     fn what_nothing_states_is_named() {
         let missing = Run::read("transformers", |field| (field == "method").then(|| "full".to_owned()));
-        assert_eq!(missing.unwrap_err(), "the sequence length is not stated");
+        assert_eq!(missing.unwrap_err().to_string(), "the sequence length is not stated");
     }
 }

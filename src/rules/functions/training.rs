@@ -7,7 +7,7 @@ use crate::facts::value::Data;
 use crate::known::Why;
 use crate::rules::lang::eval::number;
 use crate::source::Span;
-use crate::vram::run::Run;
+use crate::vram::run::{Gap, Run};
 use crate::vram::serving::Card;
 use crate::vram::{Architecture, GIB, Verdict, sum, training};
 use std::cell::RefCell;
@@ -77,7 +77,10 @@ impl Case {
         }
         let model = model.ok_or(Why::NotStated("the model".into()))?;
         Ok(Self {
-            run: run.map_err(|what| Why::NotStated(what.into()))?,
+            run: run.map_err(|gap| match gap {
+                Gap::NotStated(what) => Why::NotStated(what.into()),
+                Gap::NotModelled(what) => Why::NotModelled(what.into()),
+            })?,
             shape: Architecture::find(&model).ok_or(Why::NotInCatalog(model.into()))?,
             card: Card::find(&gpu).ok_or_else(|| Why::NotInCatalog(gpu.as_ref().into()))?.bytes,
         })
