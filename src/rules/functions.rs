@@ -3,6 +3,7 @@
 
 mod catalog;
 mod general;
+mod memory;
 mod training;
 
 use crate::facts::value::{Entity, Reflect, Type, Value};
@@ -164,5 +165,5 @@ pub fn find(name: &str) -> Option<&'static Function> {
 }
 
 fn tables() -> impl Iterator<Item = &'static Function> {
-    general::FUNCTIONS.iter().chain(catalog::FUNCTIONS).chain(training::FUNCTIONS)
+    general::FUNCTIONS.iter().chain(catalog::FUNCTIONS).chain(memory::FUNCTIONS).chain(training::FUNCTIONS)
 }

@@ -1,6 +1,7 @@
 //! Memory of a GPU: how many bytes a model, its cache and its training take, by formulas whose sources are named.
 //! Knows no files, no facts of a deployment and no rules; every size is bytes unless a name says GiB (2^30 bytes).
 
+pub mod advice;
 mod architecture;
 mod cache;
 pub mod run;

@@ -1,0 +1,280 @@
+//! Functions over the memory of GPUs: what a container launches, held against the GPU it lands on.
+
+use super::general::{functions, string};
+use super::*;
+use crate::catalog as tables;
+use crate::facts::value::Data;
+use crate::known::Why;
+use crate::rules::lang::eval::{Number, number, version};
+use crate::version::Version;
+use crate::vram::serving::{self, Card, Launch, Ledger};
+use crate::vram::{Architecture, GIB, Parallel, Verdict, advice, format_of, sum};
+use std::borrow::Cow;
+use std::rc::Rc;
+
+functions! {
+    "serving_memory" (param("container", dyn_type), param("node", dyn_type)) -> Output::Type(ledger_type), false, "The memory ledger of the model server that a container launches on a node's GPU, per GPU: `verdict` (fits, tight, does-not-fit), `decided_by` (weights, cache, heads, utilization, activations, graphs), `reason`, `sum`, `total_gib`, `card_gib`, `weights_gib`, `request_gib`, `left_gib`, `length`, `longest`, `change` (one change with which it fits) and `at` (the setting that decides). Null for what serves no model; unknown with the fact that is missing.", |a, _| {
+        Asked { container: a[0].clone(), node: a[1].clone() }.ledger().unwrap_or_else(|missing| *missing)
+    };
+    "checkpoint_gib" (param("container", dyn_type)) -> Output::Type(float_type), false, "Size in GiB of the checkpoint that a container's model server downloads; null when the catalog does not know the model.", |a, _| {
+        let asked = Asked { container: a[0].clone(), node: Value::of(Data::Null) };
+        asked.checkpoint().unwrap_or_else(|missing| *missing)
+    };
+}
+
+fn ledger_type() -> Type {
+    Type::Map(Box::new(Type::Dyn))
+}
+
+/// A value that ends the calculation: null or unknown.
+type Missing<'a> = Box<Value<'a>>;
+
+/// A container on a node.
+struct Asked<'a> {
+    container: Value<'a>,
+    node: Value<'a>,
+}
+
+/// A field of an entity or a key of a map; null where there is none.
+fn field<'a>(base: &Value<'a>, name: &str) -> Value<'a> {
+    match &base.data {
+        Data::Entity(entity) => {
+            let index = entity.entity().field(name).map(|(index, _)| index);
+            index.map_or(Value::of(Data::Null), |index| entity.field(index))
+        }
+        Data::Map(map) => map.get(name).cloned().unwrap_or(Value::of(Data::Null)),
+        _ => base.clone(),
+    }
+}
+
+/// A field that may be absent but must not be unknown.
+fn known<'a>(base: &Value<'a>, name: &str) -> Result<Value<'a>, Missing<'a>> {
+    let value = field(base, name);
+    if let Data::Unknown(_) = value.data { Err(Box::new(value)) } else { Ok(value) }
+}
+
+fn real(value: &Value<'_>) -> Option<f64> {
+    number(value).map(Number::float)
+}
+
+fn whole<'a>(base: &Value<'a>, name: &str) -> Result<Option<u64>, Missing<'a>> {
+    Ok(real(&known(base, name)?).filter(|n| *n >= 1.0 && *n <= 1e9).map(|n| n as u64))
+}
+
+fn text<'a>(base: &Value<'a>, name: &str) -> Result<Option<String>, Missing<'a>> {
+    Ok(super::general::text(&known(base, name)?).map(Cow::into_owned))
+}
+
+/// Tokens as vLLM reads them: `32768`, `32k` (thousands), `32K` (1024s); `None` for `auto` and the like.
+fn tokens(text: &str) -> Option<u64> {
+    let (digits, unit) = match text.trim() {
+        t if t.ends_with('k') => (&t[..t.len() - 1], 1000),
+        t if t.ends_with('K') => (&t[..t.len() - 1], 1024),
+        t => (t, 1),
+    };
+    digits.parse::<u64>().ok()?.checked_mul(unit).filter(|n| *n > 0)
+}
+
+/// The name on the hub that a model setting stands for: itself, or the end of a path to a copy.
+fn hub_name(model: &str) -> Option<&str> {
+    if !model.starts_with(['/', '.', '~']) && !model.contains("://") {
+        return Some(model);
+    }
+    let path = model.trim_end_matches('/');
+    let (head, name) = path.rsplit_once('/')?;
+    let publisher = head.rsplit('/').next().unwrap_or(head);
+    let tail = &path[path.len() - publisher.len() - 1 - name.len()..];
+    tables::model(tail).filter(|m| m.name().eq_ignore_ascii_case(tail)).map(|_| tail)
+}
+
+impl<'a> Asked<'a> {
+    fn unknown(&self, why: impl Into<String>) -> Missing<'a> {
+        let model = field(&field(&self.container, "launch"), "model");
+        Box::new(Value::unknown(Why::NotInCatalog(why.into().into()), model.span))
+    }
+
+    fn nothing() -> Missing<'a> {
+        Box::new(Value::of(Data::Null))
+    }
+
+    fn model(&self, launch: &Value<'a>) -> Result<String, Missing<'a>> {
+        let model = text(launch, "model")?.ok_or_else(Self::nothing)?;
+        hub_name(&model).map(str::to_owned).ok_or_else(|| self.unknown(model.clone()))
+    }
+
+    fn checkpoint(&self) -> Result<Value<'a>, Missing<'a>> {
+        let launch = known(&self.container, "launch")?;
+        let name = self.model(&launch)?;
+        let Some(model) = tables::model(&name) else { return Ok(*Self::nothing()) };
+        // Engines that quantize while loading still download what is published.
+        let format = format_of(&name, None, None).ok_or_else(|| self.unknown(name.clone()))?;
+        let published = model.files_gib().filter(|_| model.name().eq_ignore_ascii_case(&name));
+        let gib = published.or_else(|| Some(model.parameters_b()? * 1e9 * format.bits / 8.0 / GIB));
+        Ok(gib
+            .map_or(Value::of(Data::Null), |gib| Value { data: Data::Float(gib), span: field(&launch, "model").span }))
+    }
+
+    /// The GPU, or the slice of one.
+    fn card(&self) -> Result<Card, Missing<'a>> {
+        let gpu = known(&self.node, "gpu")?;
+        let id = text(&gpu, "id")?.ok_or_else(Self::nothing)?;
+        let card = Card::find(&id).ok_or_else(|| self.unknown(id.clone()))?;
+        match text(&self.container, "mig_profile")? {
+            None => Ok(card),
+            Some(profile) => {
+                let slice = tables::mig_profile(&card.gpu, &profile).and_then(|p| p.memory_mib);
+                let mib = slice.ok_or_else(|| self.unknown(profile.clone()))?;
+                Ok(Card { bytes: mib as f64 * 1024.0 * 1024.0, nvlink: false, ..card })
+            }
+        }
+    }
+
+    fn ledger(&self) -> Result<Value<'a>, Missing<'a>> {
+        let stated = known(&self.container, "launch")?;
+        let engine = text(&stated, "engine")?.ok_or_else(Self::nothing)?;
+        if !tables::server(&engine).is_some_and(|s| s.serves) || engine == "triton" || engine == "ray" {
+            return Err(Self::nothing());
+        }
+        let flags = known(&stated, "flags")?;
+        for moves in
+            ["cpu-offload-gb", "config", "num-gpu-blocks-override", "hf-overrides", "model-loader-extra-config"]
+        {
+            let given = known(&flags, moves)?;
+            if !matches!(given.data, Data::Null) {
+                return Err(Box::new(Value::unknown(Why::NotInCatalog(format!("--{moves}").into()), given.span)));
+            }
+        }
+        let name = self.model(&stated)?;
+        let shape = Architecture::find(&name).ok_or_else(|| self.unknown(name.clone()))?;
+        let card = self.card()?;
+        let launch = self.launch(&engine, &name, &stated, &flags)?;
+        let ledger = serving::ledger(&shape, &launch, &card);
+        if let Verdict::Unknown(why) = &ledger.verdict {
+            return Err(self.unknown(why.clone()));
+        }
+        let ledger = self.whatever_the_release(&shape, &launch, &card, ledger);
+        let change = advice::change(&shape, &launch, &card, &ledger).map(|change| change.what);
+        Ok(self.told(&stated, &flags, &ledger, change))
+    }
+
+    /// Without a release the verdict must hold for the newest one, too.
+    fn whatever_the_release(&self, shape: &Architecture, launch: &Launch, card: &Card, now: Ledger) -> Ledger {
+        let newest = tables::newest_release(&launch.engine, None).filter(|_| launch.version.is_none());
+        let Some(newest) = newest else { return now };
+        let other = serving::ledger(shape, &Launch { version: Some(newest), ..launch.clone() }, card);
+        if other.verdict == now.verdict { now } else { Ledger { verdict: Verdict::Tight, ..now } }
+    }
+
+    fn launch(&self, engine: &str, name: &str, stated: &Value<'a>, flags: &Value<'a>) -> Result<Launch, Missing<'a>> {
+        let quantization = text(stated, "quantization")?;
+        let format = format_of(name, quantization.as_deref(), text(stated, "dtype")?.as_deref())
+            .ok_or_else(|| self.unknown(quantization.clone().unwrap_or_default()))?;
+        let gpus = whole(&self.container, "gpus")?.ok_or_else(Self::nothing)?;
+        // These spread over every GPU they see; the others use one unless told.
+        let spreads = matches!(engine, "tgi" | "nim" | "ollama" | "llama.cpp");
+        let tensor = whole(stated, "tensor_parallel")?.unwrap_or(if spreads { gpus } else { 1 });
+        let pipeline = whole(stated, "pipeline_parallel")?.unwrap_or(1);
+        let flag =
+            |name: &str| -> Result<Option<u64>, Missing<'a>> { Ok(text(flags, name)?.and_then(|t| t.parse().ok())) };
+        let on = |name: &str| -> Result<bool, Missing<'a>> { Ok(text(flags, name)?.is_some_and(|t| t != "false")) };
+        let dtype = text(stated, "kv_cache_dtype")?.unwrap_or_default();
+        let published = format_of(name, None, None).is_some_and(|f| f == format);
+        Ok(Launch {
+            version: self.release(engine)?,
+            parallel: Parallel {
+                tensor,
+                pipeline,
+                data: whole(stated, "data_parallel")?.unwrap_or(1),
+                experts: on("enable-expert-parallel")? || flag("ep-size")?.is_some_and(|size| size > 1),
+            },
+            format,
+            online: quantization.as_deref() == Some("fp8") && !published,
+            cache_bytes: if dtype.starts_with("fp8") { 1.0 } else { 2.0 },
+            length: self.length(stated, flags)?,
+            utilization: real(&known(stated, "gpu_memory_utilization")?),
+            sequences: whole(stated, "max_num_seqs")?.or(flag("parallel")?),
+            batched: flag("max-num-batched-tokens")?
+                .or(flag("max-batch-prefill-tokens")?)
+                .or(flag("chunked-prefill-size")?),
+            cache_limit: flag("kv-cache-memory-bytes")?.map(|bytes| bytes as f64),
+            eager: on("enforce-eager")?,
+            lora: on("enable-lora")?,
+            gpu_layers: flag("n-gpu-layers")?.or(flag("ngl")?),
+            ..Launch::new(engine)
+        })
+    }
+
+    /// The length as stated; one that the engine chooses by what fits is as short as can be.
+    fn length(&self, stated: &Value<'a>, flags: &Value<'a>) -> Result<Option<u64>, Missing<'a>> {
+        const CHOSEN: u64 = 1024;
+        let value = field(stated, "max_model_len");
+        match text(flags, "max-model-len")? {
+            Some(written) if matches!(written.as_str(), "auto" | "-1") => Ok(Some(CHOSEN)),
+            Some(written) => tokens(&written).map(Some).ok_or_else(|| Box::new(value)),
+            None => whole(stated, "max_model_len"),
+        }
+    }
+
+    /// The release of the engine: of the package that is installed, else of the image's tag when the image is the engine's own.
+    fn release(&self, engine: &str) -> Result<Option<Version>, Missing<'a>> {
+        let package = field(&field(&field(&self.container, "software"), "packages"), engine);
+        if let Some(found) = version(&field(&package, "version")) {
+            return Ok(Some(found.into_owned()));
+        }
+        let image = known(&self.container, "image")?;
+        let reference = text(&image, "reference")?.unwrap_or_default();
+        let own = tables::server_of_image(&reference).is_some_and(|s| s.engine == engine);
+        let tag = text(&image, "tag")?.filter(|_| own);
+        Ok(tag.and_then(|t| Version::parse(&t)).filter(|v| v.release().len() > 1))
+    }
+
+    fn told(&self, stated: &Value<'a>, flags: &Value<'a>, ledger: &Ledger, change: Option<String>) -> Value<'a> {
+        let model = field(stated, "model");
+        let of = |found: Value<'a>| {
+            if found.span.is_some() && !matches!(found.data, Data::Null) { Some(found) } else { None }
+        };
+        let place = match ledger.decided_by {
+            "cache" => of(field(stated, "max_model_len")),
+            "heads" => of(field(stated, "tensor_parallel")),
+            "utilization" | "graphs" => of(field(stated, "gpu_memory_utilization")),
+            "activations" => of(field(stated, "max_num_seqs")).or_else(|| of(field(flags, "max-num-batched-tokens"))),
+            _ => None,
+        };
+        let gib = |bytes: f64| Value::of(Data::Float((bytes / GIB * 100.0).round() / 100.0));
+        let count = |n: u64| Value::of(Data::Int(i64::try_from(n).unwrap_or(i64::MAX)));
+        let say = |text: String| string(text, &model);
+        let mut out: BTreeMap<Cow<'a, str>, Value<'a>> = BTreeMap::new();
+        let mut add = |name: &'static str, value: Value<'a>| out.insert(Cow::Borrowed(name), value);
+        add("verdict", say(ledger.verdict.to_string()));
+        add("decided_by", say(ledger.decided_by.to_owned()));
+        add("reason", say(ledger.reason.clone()));
+        add("sum", say(sum(&ledger.parts)));
+        add("total_gib", gib(ledger.total()));
+        add("card_gib", gib(ledger.card));
+        add("budget_gib", gib(ledger.budget));
+        add("weights_gib", gib(ledger.part(serving::WEIGHTS)));
+        add("request_gib", gib(ledger.part(serving::KV_CACHE)));
+        add("change", change.map_or(Value::of(Data::Null), say));
+        add("at", place.unwrap_or_else(|| model.clone()));
+        if let Some(serving) = ledger.serving {
+            add("left_gib", gib(serving.available));
+            add("length", count(serving.length));
+            add("longest", count(serving.longest));
+        }
+        Value { data: Data::Map(Rc::new(out)), span: model.span }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_and_names_as_people_write_them() {
+        assert_eq!((tokens("32768"), tokens("32k"), tokens("32K")), (Some(32_768), Some(32_000), Some(32_768)));
+        assert_eq!((tokens("auto"), tokens("-1"), tokens("0")), (None, None, None));
+        assert_eq!(hub_name("/models/meta-llama/Llama-3.1-8B-Instruct/"), Some("meta-llama/Llama-3.1-8B-Instruct"));
+        assert_eq!(hub_name("/models/Llama-3.1-8B-Instruct"), None, "may hold anything");
+        assert_eq!(hub_name("s3://bucket/model"), None);
+    }
+}
