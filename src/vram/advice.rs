@@ -40,7 +40,7 @@ pub fn change(shape: &Architecture, launch: &Launch, card: &Card, now: &Ledger) 
     };
     let shorter = || {
         let (setting, serving) = (written("max_model_len")?, serving?);
-        let lengths = (0..7).map(|halvings| (serving.longest >> halvings) / 1024 * 1024);
+        let lengths = (0..16).map(|part| serving.longest / 16 * (16 - part) / 1024 * 1024);
         // A small fraction of what was asked for is no advice.
         let useful =
             lengths.filter(|length| *length >= 2048 && *length * 16 >= serving.length && *length < serving.length);

@@ -13,17 +13,13 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 functions! {
-    "serving_memory" (param("container", dyn_type), param("node", dyn_type)) -> Output::Type(ledger_type), false, "The memory ledger of the model server that a container launches on a node's GPU, per GPU: `verdict` (fits, tight, does-not-fit), `decided_by` (weights, cache, heads, utilization, activations, graphs), `reason`, `sum`, `total_gib`, `card_gib`, `weights_gib`, `request_gib`, `left_gib`, `length`, `longest`, `change` (one change with which it fits) and `at` (the setting that decides). Null for what serves no model; unknown with the fact that is missing.", |a, _| {
+    "serving_memory" (param("container", dyn_type), param("node", dyn_type)) -> Output::Type(dyn_type), false, "The memory ledger of the model server that a container launches on a node's GPU, per GPU: `verdict` (fits, tight, does-not-fit), `decided_by` (weights, cache, heads, utilization, activations, graphs), `reason`, `sum`, `total_gib`, `card_gib`, `weights_gib`, `request_gib`, `left_gib`, `length`, `longest`, `change` (one change with which it fits) and `at` (the setting that decides). Null for what serves no model; unknown with the fact that is missing.", |a, _| {
         Asked { container: a[0].clone(), node: a[1].clone() }.ledger().unwrap_or_else(|missing| *missing)
     };
     "checkpoint_gib" (param("container", dyn_type)) -> Output::Type(float_type), false, "Size in GiB of the checkpoint that a container's model server downloads; null when the catalog does not know the model.", |a, _| {
         let asked = Asked { container: a[0].clone(), node: Value::of(Data::Null) };
         asked.checkpoint().unwrap_or_else(|missing| *missing)
     };
-}
-
-fn ledger_type() -> Type {
-    Type::Map(Box::new(Type::Dyn))
 }
 
 /// A value that ends the calculation: null or unknown.

@@ -94,6 +94,7 @@ impl<'a> Eval<'a> {
                 let base = self.value(base);
                 let value = match base.data {
                     Data::Node(view) => Value::of_view(view.get(name)),
+                    Data::Map(map) => map.get(name.as_ref() as &str).cloned().unwrap_or(Value::of(Data::Null)),
                     Data::Unknown(_) => return base,
                     _ => Value { data: Data::Null, span: base.span },
                 };
