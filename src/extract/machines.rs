@@ -109,7 +109,41 @@ const SHAPES: &[Shape] = &[
         image: "ami",
         ..NONE
     },
-    Shape { kind: "aws_launch_template", platform: "ec2", types: &["instance_type"], image: "image_id", ..NONE },
+    Shape {
+        kind: "aws_launch_template",
+        platform: "ec2",
+        types: &["instance_type"],
+        image: "image_id",
+        disk_gb: "block_device_mappings.ebs.volume_size",
+        spot: ("instance_market_options.market_type", "spot"),
+        ..NONE
+    },
+    Shape {
+        kind: "aws_launch_configuration",
+        platform: "ec2",
+        types: &["instance_type"],
+        image: "image_id",
+        disk_gb: "root_block_device.volume_size",
+        ..NONE
+    },
+    Shape {
+        kind: "aws_batch_compute_environment",
+        platform: "batch",
+        types: &["compute_resources.instance_type"],
+        ..NONE
+    },
+    Shape {
+        kind: "tencentcloud_kubernetes_node_pool",
+        platform: "tke",
+        types: &["auto_scaling_config.instance_type"],
+        count: ("min_size", "max_size"),
+        disk_gb: "auto_scaling_config.system_disk_size",
+        image: "node_os",
+        labels: "labels",
+        taints: "taints",
+        zones: "subnet_ids",
+        ..NONE
+    },
     Shape {
         kind: "aws_autoscaling_group",
         platform: "ec2",
@@ -196,7 +230,7 @@ pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: 
     out.instance_types = shape.types.iter().flat_map(|path| at(view, path).strings()).collect();
     out.min_nodes = at(view, shape.count.0).int();
     out.max_nodes = at(view, shape.count.1).int().or(|| view.get("node_count").int());
-    out.disk_bytes = at(view, shape.disk_gb).float().map(|gb| (gb * f64::from(1u32 << 30)) as i64);
+    out.disk_bytes = at(view, shape.disk_gb).float().map(gib);
     out.image_type = at(view, shape.image).string();
     out.image_release = at(view, shape.release).string();
     out.labels = labels(at(view, shape.labels));
@@ -220,6 +254,11 @@ pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: 
     }
     out.object = Some(Raw::new(tree, view));
     Some(out)
+}
+
+/// Bytes of so many GiB.
+pub(super) fn gib(gib: f64) -> i64 {
+    (gib * f64::from(1u32 << 30)) as i64
 }
 
 /// The driver that the start script of a machine installs: NVIDIA's runfile, local repository package, or a
@@ -297,7 +336,7 @@ pub(super) fn taints(view: View<'_>, path: &str) -> Vec<Taint> {
 }
 
 /// The effect in Kubernetes' spelling.
-fn effect(text: &str) -> &str {
+pub(super) fn effect(text: &str) -> &str {
     match text {
         "NO_SCHEDULE" => "NoSchedule",
         "PREFER_NO_SCHEDULE" => "PreferNoSchedule",

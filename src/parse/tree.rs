@@ -124,6 +124,11 @@ impl Builder {
         data.span = span;
     }
 
+    /// Copies a node with everything below it; every node keeps its own place.
+    pub fn copy(&mut self, node: Node<'_>) -> NodeId {
+        self.overlay(&[node], MERGE_DEPTH)
+    }
+
     /// Copies the last of some nodes; maps are merged key by key. Below `depth` levels the text is left out.
     fn overlay(&mut self, layers: &[Node<'_>], depth: usize) -> NodeId {
         let Some(last) = layers.last() else { return self.add(NodeKind::Null, Span::new(self.tree.source, 0..0)) };

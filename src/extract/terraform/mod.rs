@@ -1,0 +1,161 @@
+//! Terraform modules: resources, pools, clusters, releases of charts, tasks. Knows providers' resource types.
+
+mod kubernetes;
+mod modules;
+mod pools;
+mod releases;
+mod workloads;
+
+use super::machines;
+use crate::facts::{Cluster, Facts, Resource};
+use crate::known::Fact;
+use crate::parse::hcl::{Block, Workspace};
+use crate::parse::{Raw, Tree, View};
+use crate::source::Span;
+use std::sync::Arc;
+
+/// Reads the modules of a run, from the roots down.
+pub fn modules(workspace: &Workspace<'_>, facts: &mut Facts) {
+    for root in workspace.evaluate() {
+        let of = |keyword: &'static str| root.blocks.iter().filter(move |block| block.keyword == keyword);
+        resources(&of("resource").map(Stated::of).collect::<Vec<_>>(), facts);
+        of("module").for_each(|block| modules::read(&Stated::of(block), facts));
+        for (value, uses) in root.uses {
+            facts.uses.entry(value).or_default().extend(uses);
+        }
+    }
+}
+
+/// Resources of a file in Terraform's JSON syntax. Expressions in its texts stay unknown.
+pub fn json(tree: &Arc<Tree>, facts: &mut Facts) {
+    let Some(root) = tree.roots().next() else { return };
+    let mut all = vec![];
+    for (kind, of_kind) in root.view().get("resource").entries() {
+        for (name, body) in of_kind.entries() {
+            let bodies: Vec<View<'_>> =
+                if body.node().is_some_and(|n| n.is_seq()) { body.items().collect() } else { vec![body] };
+            all.extend(bodies.into_iter().map(|view| Stated {
+                tree,
+                view,
+                span: body.place(),
+                kind: (kind, of_kind.place()),
+                name: (name, body.place()),
+                module: "",
+                instance: None,
+            }));
+        }
+    }
+    resources(&all, facts);
+}
+
+/// A block as it stands: its labels (the type and name of a resource), and the text that stands for the whole.
+struct Stated<'b> {
+    tree: &'b Arc<Tree>,
+    view: View<'b>,
+    span: Span,
+    kind: (&'b str, Span),
+    name: (&'b str, Span),
+    /// Address of its module, and its own key in `for_each`.
+    module: &'b str,
+    instance: Option<&'b str>,
+}
+
+impl<'b> Stated<'b> {
+    fn of(block: &'b Block) -> Self {
+        let label =
+            |i: usize| block.labels.get(i).map_or(("", block.keyword_span), |(text, span)| (text.as_str(), *span));
+        Self {
+            tree: &block.tree,
+            view: View::new(Some(block.body()), block.keyword_span),
+            span: block.keyword_span,
+            kind: label(0),
+            name: label(1),
+            module: &block.module,
+            instance: block.instance.as_deref(),
+        }
+    }
+}
+
+/// The resource that a value refers to (`aws_launch_template.gpu.id`, `…["a"].name`), or names by its own name: of
+/// those with that address, one of the same module before others.
+fn referred<'r, 'b>(
+    all: &'r [Stated<'b>],
+    from: &Stated<'_>,
+    kinds: &[&str],
+    value: View<'_>,
+) -> Option<&'r Stated<'b>> {
+    let candidates = all.iter().filter(|r| kinds.contains(&r.kind.0));
+    let mut found: Vec<&Stated<'_>> = match value.node().and_then(crate::parse::hcl::reference) {
+        Some(reference) => {
+            let mut parts = reference.split('.');
+            let (kind, rest) = (parts.next()?, parts.next()?);
+            let (name, key) = rest.split_once('[').map_or((rest, None), |(name, key)| (name, Some(key)));
+            let key = key.map(|key| key.trim_end_matches(']').trim_matches('"'));
+            let keyed = |r: &Stated<'_>| r.instance.is_none() || key.is_none() || r.instance == key;
+            candidates.filter(|r| r.kind.0 == kind && r.name.0 == name && keyed(r)).collect()
+        }
+        None => {
+            let name = value.string();
+            let name = name.get()?;
+            candidates.filter(|r| r.view.get("name").string().get() == Some(name)).collect()
+        }
+    };
+    if found.iter().any(|r| r.module == from.module) {
+        found.retain(|r| r.module == from.module);
+    }
+    // Instances of one block go together: each with the one of its own key.
+    if found.iter().any(|r| r.instance.is_some() && r.instance == from.instance) {
+        found.retain(|r| r.instance == from.instance);
+    }
+    if let [only] = found[..] { Some(only) } else { None }
+}
+
+fn resources(all: &[Stated<'_>], facts: &mut Facts) {
+    pools::read(all, facts);
+    workloads::read(all, facts);
+    for resource in all {
+        let Stated { tree, view, span, kind: (kind, kind_span), name: (name, name_span), .. } = *resource;
+        match kind {
+            "helm_release" => facts.releases.push(Arc::new(releases::release(tree, view))),
+            "aws_eks_cluster"
+            | "google_container_cluster"
+            | "azurerm_kubernetes_cluster"
+            | "alicloud_cs_managed_kubernetes"
+            | "tencentcloud_kubernetes_cluster" => facts.clusters.push(Arc::new(cluster(resource))),
+            _ => kubernetes::read(resource, facts),
+        }
+        let mut out = Resource::blank(span);
+        out.format = Fact::value("terraform".to_owned(), span);
+        out.r#type = Fact::value(kind.to_owned(), kind_span);
+        out.name = Fact::value(name.to_owned(), name_span);
+        out.body = Some(Raw::new(tree, view));
+        facts.resources.push(Arc::new(out));
+    }
+}
+
+fn cluster(stated: &Stated<'_>) -> Cluster {
+    let view = stated.view;
+    let mut out = Cluster::blank(stated.span);
+    out.format = Fact::value("terraform".to_owned(), stated.span);
+    out.name = ["name", "cluster_name"]
+        .iter()
+        .map(|key| view.get(key))
+        .find(|v| v.node().is_some())
+        .map_or(Fact::absent(stated.span), View::string);
+    let platform = match stated.kind.0 {
+        "aws_eks_cluster" => "eks",
+        "google_container_cluster" => "gke",
+        "azurerm_kubernetes_cluster" => "aks",
+        "tencentcloud_kubernetes_cluster" => "tke",
+        _ => "ack",
+    };
+    out.platform = Fact::value(platform.to_owned(), stated.span);
+    out.kubernetes = ["version", "min_master_version", "kubernetes_version", "cluster_version"]
+        .iter()
+        .map(|k| view.get(k))
+        .find(|v| v.node().is_some())
+        .map_or(Fact::absent(stated.span), machines::version);
+    out.autopilot = view.get("enable_autopilot").boolean();
+    out.object = Some(Raw::new(stated.tree, view));
+    out
+}

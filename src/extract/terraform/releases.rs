@@ -1,0 +1,44 @@
+//! Charts that Terraform installs.
+
+use crate::facts::HelmRelease;
+use crate::known::Fact;
+use crate::parse::{Dialect, Raw, Tree, View, merged, yaml};
+use crate::version::Version;
+use std::sync::Arc;
+
+/// A chart: the items of `values` are merged in order, and `set` blocks lie over them.
+pub fn release(tree: &Arc<Tree>, view: View<'_>) -> HelmRelease {
+    let chart = view.get("chart");
+    let mut out = HelmRelease::blank(chart.place());
+    out.format = Fact::value("terraform".to_owned(), chart.place());
+    out.name = view.get("name").string();
+    out.namespace = view.get("namespace").string();
+    out.chart = chart.string().map(|c| c.trim_end_matches('/').rsplit('/').next().unwrap_or("").to_owned());
+    out.path = chart.string();
+    out.version = view.get("version").parse(Version::parse);
+    out.repository = view.get("repository").string();
+    let values = view.get("values");
+    let layers: Vec<Option<Raw>> = values.items().map(|item| layer(tree, item)).collect();
+    // What is not at hand may set anything.
+    let known = layers.iter().all(Option::is_some) && values.node().is_none_or(|n| n.is_seq());
+    out.values_complete = Fact::value(known, values.place());
+    let missing = values.items().zip(&layers).filter(|(_, layer)| layer.is_none()).map(|(item, _)| item.string());
+    out.values_from = missing.collect();
+    out.values = merged(&layers.into_iter().flatten().collect::<Vec<_>>());
+    out.set = ["set", "set_string", "set_sensitive"]
+        .iter()
+        .flat_map(|key| view.get(key).items())
+        .filter_map(|set| Some((set.get("name").string().get()?.clone(), set.get("value").string())))
+        .collect();
+    out
+}
+
+/// One item of `values`: a collection that was encoded, or text with spans of its own.
+fn layer(tree: &Arc<Tree>, item: View<'_>) -> Option<Raw> {
+    if item.node().is_some_and(|n| n.is_map()) {
+        return Some(Raw::new(tree, item));
+    }
+    let inner = Arc::new(yaml::parse_traced(item.traced()?, Dialect::Kubernetes));
+    let root = inner.roots().next();
+    Some(Raw { id: root.map(|r| r.id()), place: item.place(), tree: Arc::clone(&inner) })
+}
