@@ -52,7 +52,8 @@ fn markdown(rules: &Ruleset) -> String {
     packs.sort_unstable();
     packs.dedup();
     let of_pack = |pack: &str| -> Vec<_> { rules.entries().iter().filter(|e| e.text.pack == pack).collect() };
-    let mut out = String::from("# Rules\n\nWritten by `gpulint rules --format markdown` from the files under `rules/`.\n\n");
+    let mut out =
+        String::from("# Rules\n\nWritten by `gpulint rules --format markdown` from the files under `rules/`.\n\n");
     for pack in &packs {
         out.push_str(&format!("- [{pack}](#{pack}): {} rules\n", of_pack(pack).len()));
     }

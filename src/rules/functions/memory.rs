@@ -155,7 +155,7 @@ impl<'a> Asked<'a> {
 
     /// Without a release the verdict must hold for the newest one, too.
     fn whatever_the_release(&self, shape: &Architecture, launch: &Launch, card: &Card, now: Ledger) -> Ledger {
-        let newest = tables::newest_release(&launch.engine, None).filter(|_| launch.version.is_none());
+        let newest = tables::newest_release(&launch.engine, None, (None, "")).filter(|_| launch.version.is_none());
         let Some(newest) = newest else { return now };
         let other = serving::ledger(shape, &Launch { version: Some(newest), ..launch.clone() }, card);
         if other.verdict == now.verdict { now } else { Ledger { verdict: Verdict::Tight, ..now } }
