@@ -3,5 +3,6 @@
 
 pub mod gotemplate;
 pub mod helm;
+pub mod kustomize;
 pub mod text;
 pub mod value;

@@ -1,0 +1,1 @@
+//! Builds of small kustomizations.
