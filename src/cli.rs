@@ -48,7 +48,7 @@ fn command(command: &Command) -> Result<u8, String> {
         Command::Explain { rule } => inspect::explain(rule),
         Command::Test { directory } => inspect::test(directory.as_deref()),
         Command::Facts { paths, all } => inspect::facts(paths, *all),
-        Command::Render { paths, values } => render::run(paths, values),
+        Command::Render { paths, values, bases } => render::run(paths, values, *bases),
         Command::Vram(arguments) => vram::run(arguments),
         Command::Schema { of } => inspect::schema(*of),
         Command::Completions { shell } => inspect::completions(*shell),

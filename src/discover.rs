@@ -218,16 +218,32 @@ impl Discovery {
         }
     }
 
-    /// Tells the files of charts from the others; what has no kind of its own is kept in a chart only.
+    /// Tells the files of charts from the others; what has no kind of its own is kept in a chart only, or where a
+    /// kustomization names it.
     fn charts(&mut self) {
         let charts = charts(self.found.iter().map(|f| f.path.as_str()));
-        self.found.retain_mut(|found| match kind_in(&charts, &found.path) {
-            Some(kind) => {
-                found.kind = kind;
-                true
-            }
-            None => false,
+        let generators = self.generators();
+        let named = |path: &str| {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            generators.iter().any(|(directory, text)| path.starts_with(directory) && text.contains(name))
+        };
+        self.found.retain_mut(|found| {
+            let kind = kind_in(&charts, &found.path).or_else(|| named(&found.path).then_some(Kind::Data));
+            found.kind = kind.unwrap_or(found.kind);
+            kind.is_some()
         });
+    }
+
+    /// Directories with a kustomization that generates objects from files, and its text.
+    fn generators(&self) -> Vec<(String, String)> {
+        let read = |found: &Found| {
+            let (directory, name) = found.path.rsplit_once('/').unwrap_or(("", &found.path));
+            let name = name.strip_suffix(".yaml").or_else(|| name.strip_suffix(".yml")).unwrap_or(name);
+            let text = name.eq_ignore_ascii_case("kustomization").then(|| found.read(MAX_BYTES).ok())??;
+            let directory = if directory.is_empty() { String::new() } else { format!("{directory}/") };
+            text.contains("Generator:").then_some((directory, text))
+        };
+        self.found.iter().filter_map(read).collect()
     }
 
     fn skip(&mut self, disk: &Path, cwd: &Path, reason: Reason) {

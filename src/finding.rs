@@ -12,6 +12,7 @@ pub const OWN_RULES: &[&str] = &[
     "duplicate-key",
     "expired-suppression",
     "internal-error",
+    "kustomization-error",
     "malformed-suppression",
     "suppression-without-reason",
     "syntax-error",

@@ -2,6 +2,7 @@
 //! every stage; prints nothing and reads no file.
 
 mod charts;
+mod kustomizations;
 mod releases;
 
 use crate::discover::Kind;
@@ -12,7 +13,7 @@ use crate::finding::{Finding, Severity};
 use crate::judge::Annotation;
 use crate::link;
 use crate::parse::hcl::ModuleFile;
-use crate::parse::{Dialect, Problem, yaml};
+use crate::parse::{Dialect, Problem, Tree, yaml};
 use crate::rules::Ruleset;
 use crate::source::{Source, SourceId, Sources, Span};
 use rayon::prelude::*;
@@ -49,6 +50,7 @@ pub struct Outcome {
 #[derive(Default)]
 struct Read {
     facts: Facts,
+    tree: Option<Arc<Tree>>,
     problems: Vec<(Problem, Trouble)>,
     comments: Vec<Span>,
     module: Option<ModuleFile>,
@@ -60,6 +62,7 @@ enum Trouble {
     Syntax,
     Duplicate,
     Template,
+    Kustomization,
     Internal,
 }
 
@@ -69,11 +72,22 @@ pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Rule
     let mut files: Vec<Source> = inputs.into_iter().map(|input| Source::new(input.path, input.text)).collect();
     files.extend(extra);
     let sources = Sources::new(files);
+    let trees: Vec<Option<Arc<Tree>>> = reads.iter().map(|read| read.tree.clone()).collect();
+    let kustomized = kustomizations::build(&sources, &trees);
+    let documents: Vec<Read> = trees
+        .into_par_iter()
+        .enumerate()
+        .map(|(i, tree)| {
+            let id = SourceId(i as u32);
+            let tree = tree.filter(|_| !kustomized.used.contains(&id));
+            guarded(id, || documents(tree, &sources.get(id).path))
+        })
+        .collect();
     let mut facts = declared;
     let mut findings = Vec::new();
     let mut comments = Vec::new();
     let mut modules = Vec::new();
-    for read in reads {
+    for read in reads.into_iter().chain(documents) {
         facts.append(read.facts);
         findings.extend(read.problems.into_iter().map(|(problem, trouble)| problem_finding(problem, trouble)));
         comments.extend(read.comments);
@@ -81,6 +95,9 @@ pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Rule
     }
     let texts = sources.iter().map(|(id, source)| (source.path.as_str(), id, &*source.text));
     extract::modules(modules, texts, &mut facts);
+    let without = facts.context();
+    facts.append(kustomized.facts);
+    findings.extend(kustomized.failures.into_iter().map(|problem| problem_finding(problem, Trouble::Kustomization)));
     link::values(&mut facts, &sources);
     let rendered = charts::render(&sources, &facts);
     rendered.replace_values(&mut facts);
@@ -97,15 +114,15 @@ pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Rule
     let paths: Vec<&str> = sources.iter().map(|(_, source)| source.path.as_str()).collect();
     let mut evaluation = evaluate::evaluate(&facts, &paths, rules);
     charts::explain(&mut evaluation, &routes);
-    let varied = charts::evaluate(rendered.variants, &context, &sources, |mark, facts| {
-        evaluate::evaluate_since(mark, facts, &paths, rules)
-    });
-    charts::merge(&mut evaluation, varied);
+    facts.objects.extend(kustomizations::annotated(&kustomized.variants));
+    let ask = |mark, facts: &Facts| evaluate::evaluate_since(mark, facts, &paths, rules);
+    charts::merge(&mut evaluation, charts::evaluate(rendered.variants, &context, &sources, ask));
+    charts::merge(&mut evaluation, charts::evaluate(kustomized.variants, &without, &sources, ask));
     evaluation.findings.extend(findings);
     evaluation.settle();
     comments.sort();
     comments.dedup();
-    Outcome { sources, facts, evaluation, comments, skipped: rendered.skipped }
+    Outcome { sources, facts, evaluation, comments, skipped: [rendered.skipped, kustomized.skipped].concat() }
 }
 
 /// Suppressions that objects carry as annotations: `gpulint.dev/ignore: "rule, other"` and `gpulint.dev/reason`.
@@ -123,12 +140,26 @@ pub fn annotations(facts: &Facts) -> Vec<Annotation> {
     facts.objects.iter().filter_map(read).collect()
 }
 
-/// Reads one file. A panic is a finding on that file; the others are read all the same.
+/// Reads one file.
 fn read(id: SourceId, input: &Input) -> Read {
-    catch_unwind(AssertUnwindSafe(|| read_file(id, input))).unwrap_or_else(|_| {
+    guarded(id, || read_file(id, input))
+}
+
+/// A panic is a finding on its file; the others are read all the same.
+fn guarded(id: SourceId, read: impl FnOnce() -> Read) -> Read {
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
         let message = "gpulint failed on this file; please report it".to_owned();
         Read { problems: vec![(Problem { span: Span::new(id, 0..0), message }, Trouble::Internal)], ..Read::default() }
     })
+}
+
+/// Facts of a file of documents.
+fn documents(tree: Option<Arc<Tree>>, path: &str) -> Read {
+    let mut out = Read::default();
+    if let Some(tree) = tree {
+        extract::documents(&tree, path, &mut out.facts);
+    }
+    out
 }
 
 fn read_file(id: SourceId, input: &Input) -> Read {
@@ -143,9 +174,9 @@ fn read_file(id: SourceId, input: &Input) -> Read {
                 let message = format!("the key `{key}` is written twice in one mapping; the first value is lost");
                 (Problem { span, message }, Trouble::Duplicate)
             }));
-            extract::documents(&Arc::new(tree), &input.path, &mut out.facts);
+            out.tree = Some(Arc::new(tree));
         }
-        Kind::Chart => {}
+        Kind::Chart | Kind::Data => {}
         kind => {
             let file = extract::text(id, &input.path, &input.text, kind, &mut out.facts);
             out.problems.extend(file.problems.into_iter().map(|p| (p, Trouble::Syntax)));
@@ -182,6 +213,10 @@ fn problem_finding(problem: Problem, trouble: Trouble) -> Finding {
         Trouble::Duplicate => ("duplicate-key", Severity::Warning, "remove one of the two"),
         Trouble::Template => {
             ("template-error", Severity::Warning, "mend the template or the values; the other templates were linted")
+        }
+        Trouble::Kustomization => {
+            let help = "mend the kustomization; until then its files are linted one by one";
+            ("kustomization-error", Severity::Warning, help)
         }
         Trouble::Internal => ("internal-error", Severity::Error, "report the file at the project's issue tracker"),
     };

@@ -43,11 +43,14 @@ pub enum Command {
         #[arg(long)]
         all: bool,
     },
-    /// Print the documents that charts render to
+    /// Print the documents that charts render to and that kustomizations build
     Render {
-        /// Directories with charts
+        /// Directories with charts or kustomizations
         #[arg(required = true)]
         paths: Vec<PathBuf>,
+        /// Kustomizations that others include, too
+        #[arg(long)]
+        bases: bool,
         /// Files of values, laid over the charts' own in this order
         #[arg(long, short = 'f')]
         values: Vec<PathBuf>,

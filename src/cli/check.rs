@@ -3,7 +3,7 @@
 use super::arguments::{Check, Format};
 use super::setup::Setup;
 use super::{CLEAN, FINDINGS, print};
-use crate::discover::{self, Found, Kind, MAX_BYTES, Options};
+use crate::discover::{self, Found, MAX_BYTES, Options};
 use crate::facts::HelmRelease;
 use crate::finding::{Confidence, Severity};
 use crate::judge::{self, Coverage, Verdict};
@@ -63,7 +63,7 @@ fn read(found: &Found) -> Result<Vec<Input>, (String, String)> {
         return found.unpack().map(|texts| texts.into_iter().map(input).collect()).map_err(told);
     }
     let text = match found.read(MAX_BYTES) {
-        Err(_) if found.kind == Kind::Chart && discover::kind_of(&found.path).is_none() => return Ok(Vec::new()),
+        Err(_) if discover::kind_of(&found.path).is_none() => return Ok(Vec::new()),
         read => read.map_err(told)?,
     };
     match found.template(&text) {

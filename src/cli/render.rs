@@ -2,19 +2,23 @@
 
 use super::check::{cwd, files};
 use super::{CLEAN, FINDINGS, print};
-use crate::discover::Options;
-use crate::parse::{Dialect, Raw, yaml};
+use crate::discover::{Kind, Options, kind_of};
+use crate::parse::scalar::Scalar;
+use crate::parse::{Dialect, Node, NodeKind, Problem, Raw, yaml};
 use crate::render::helm::{self, File, KUBERNETES};
+use crate::render::kustomize::{self, Files};
 use crate::source::{Source, Sources, sanitise};
+use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Prints the documents of the charts below some directories, rendered with their own values and those of the files,
-/// later ones over earlier ones.
+/// Prints the documents of the charts and kustomizations below some directories; charts are rendered with their own
+/// values and those of the files, later ones over earlier ones. With `bases`, kustomizations that others include are
+/// built on their own, too.
 ///
 /// # Errors
 /// A path that does not exist, or values that cannot be read.
-pub fn run(paths: &[PathBuf], values: &[PathBuf]) -> Result<u8, String> {
+pub fn run(paths: &[PathBuf], values: &[PathBuf], bases: bool) -> Result<u8, String> {
     let inputs = files(paths, &Options::new(cwd()))?.inputs;
     let mut sources = Sources::new(inputs.into_iter().map(|input| Source::new(input.path, input.text)).collect());
     let count = sources.iter().count();
@@ -40,9 +44,7 @@ pub fn run(paths: &[PathBuf], values: &[PathBuf]) -> Result<u8, String> {
                 out.push('\n');
             }
             for failure in &rendered.failures {
-                let source = sources.get(failure.span.source);
-                let at = source.position(failure.span.start);
-                out.push_str(&format!("# {}:{}:{}: {}\n", source.path, at.line, at.column, failure.message));
+                out.push_str(&told(failure, &sources));
                 code = FINDINGS;
             }
             for (template, why) in &rendered.unread {
@@ -50,6 +52,67 @@ pub fn run(paths: &[PathBuf], values: &[PathBuf]) -> Result<u8, String> {
             }
         }
     }
+    if !kustomizations(&sources, count, bases, &mut out) {
+        code = FINDINGS;
+    }
     print(&sanitise(&out));
     Ok(code)
+}
+
+/// A problem as a comment.
+fn told(problem: &Problem, sources: &Sources) -> String {
+    let source = sources.get(problem.span.source);
+    let at = source.position(problem.span.start);
+    format!("# {}:{}:{}: {}\n", source.path, at.line, at.column, problem.message)
+}
+
+/// Adds what kustomizations build, each document as JSON; `false` when one cannot be built.
+fn kustomizations(sources: &Sources, count: usize, bases: bool, out: &mut String) -> bool {
+    let parse = |id, text| yaml::parse(id, text, Dialect::Kubernetes);
+    let trees: Vec<_> = sources
+        .iter()
+        .take(count)
+        .map(|(id, source)| {
+            let data = matches!(kind_of(&source.path), Some(Kind::Yaml | Kind::Json));
+            data.then(|| parse(id, &source.text))
+        })
+        .collect();
+    let files = Files::new(sources.iter().zip(&trees).map(|((source, file), tree)| {
+        (file.path.as_str(), kustomize::File { source, text: &file.text, tree: tree.as_ref() })
+    }));
+    let mut good = true;
+    for directory in if bases { files.all() } else { files.roots() } {
+        out.push_str(&format!("---\n# Kustomization: {directory}\n"));
+        match kustomize::build(&files, directory) {
+            Ok(built) => {
+                for root in built.tree.roots() {
+                    out.push_str(&format!("---\n{}\n", json(root)));
+                }
+                built.unread.iter().for_each(|problem| out.push_str(&told(problem, sources)));
+            }
+            Err(problem) => {
+                out.push_str(&told(&problem, sources));
+                good = false;
+            }
+        }
+    }
+    good
+}
+
+/// A node as data; what is unknown is text that says so.
+fn json(node: Node<'_>) -> Value {
+    match node.kind() {
+        NodeKind::Map(_) => Value::Object(
+            node.entries().into_iter().map(|(k, v)| (k.text().unwrap_or("null").to_owned(), json(v))).collect(),
+        ),
+        NodeKind::Seq(_) => Value::Array(node.items().map(json).collect()),
+        NodeKind::Unknown(why) => Value::String(format!("unknown: {why}")),
+        _ => match node.scalar() {
+            Some(Scalar::Bool(value)) => Value::Bool(value),
+            Some(Scalar::Int(value)) => Value::from(value),
+            Some(Scalar::Float(value)) => Value::from(value),
+            Some(Scalar::Str(text)) => Value::String(text.to_owned()),
+            Some(Scalar::Null) | None => Value::Null,
+        },
+    }
 }

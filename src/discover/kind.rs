@@ -27,6 +27,8 @@ pub enum Kind {
     Shell,
     /// A template, or another file that only the Helm chart it stands in reads.
     Chart,
+    /// A file without a kind that a kustomization takes data from.
+    Data,
 }
 
 /// JSON and YAML that configures tools of developers: large or with comments, and never deployed.
@@ -94,7 +96,7 @@ fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
     }
     match name {
         "pyproject.toml" | "pipfile" | "pixi.toml" | "uv.lock" | "poetry.lock" | "pdm.lock" => return Some(Kind::Toml),
-        "pixi.lock" | "conda-lock" => return Some(Kind::Yaml),
+        "pixi.lock" | "conda-lock" | "kustomization" => return Some(Kind::Yaml),
         "pipfile.lock" => return Some(Kind::Json),
         "docker-bake.hcl" | "docker-bake.override.hcl" => return Some(Kind::Bake),
         "requirements.lock" => return Some(Kind::Requirements),

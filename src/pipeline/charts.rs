@@ -22,10 +22,19 @@ const DEFAULTS: &str = "the default values";
 pub struct Set {
     /// What reports call it.
     pub name: String,
+    /// What reports call the set that it is another form of.
+    pub beside: String,
     /// Facts of its documents.
     pub facts: Facts,
     /// Places of values, each with the expression that brought the value in.
     pub routes: Routes,
+}
+
+impl Set {
+    /// A set without routes.
+    pub fn new(name: &str, beside: &str, facts: Facts) -> Self {
+        Self { name: name.to_owned(), beside: beside.to_owned(), facts, routes: Vec::new() }
+    }
 }
 
 /// Places of values, sorted, each with the expression of a template that brought the value in.
@@ -106,7 +115,7 @@ pub fn render(sources: &Sources, facts: &Facts) -> Rendered {
 /// Renders a chart; a panic is a finding on its `Chart.yaml`.
 fn guarded(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
     catch_unwind(AssertUnwindSafe(|| one(chart, set, sources))).unwrap_or_else(|_| One {
-        set: Set { name: set.name.clone(), facts: Facts::default(), routes: Vec::new() },
+        set: Set::new(&set.name, DEFAULTS, Facts::default()),
         failures: vec![Problem {
             span: Span::new(chart.metadata.source, 0..0),
             message: "gpulint failed on this chart; please report it".to_owned(),
@@ -135,7 +144,7 @@ fn one(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
     let values = own.into_iter().chain(set.layers.iter().map(|layer| layer.tree.source)).collect();
     routes.sort();
     routes.dedup();
-    let set = Set { name: set.name.clone(), facts, routes };
+    let set = Set { routes, ..Set::new(&set.name, DEFAULTS, facts) };
     One { set, failures: rendered.failures, comments, values, read, unread: rendered.unread }
 }
 
@@ -145,7 +154,7 @@ pub fn evaluate(
     context: &Facts,
     sources: &Sources,
     ask: impl Fn(Mark, &Facts) -> Evaluation + Sync,
-) -> Vec<(String, Evaluation)> {
+) -> Vec<([String; 2], Evaluation)> {
     variants
         .into_par_iter()
         .map(|set| {
@@ -155,7 +164,7 @@ pub fn evaluate(
             link::link(&mut facts, sources);
             let mut evaluation = ask(mark, &facts);
             explain(&mut evaluation, &set.routes);
-            (set.name, evaluation)
+            ([set.name, set.beside], evaluation)
         })
         .collect()
 }
@@ -180,19 +189,19 @@ pub fn explain(evaluation: &mut Evaluation, routes: &[(Span, Span)]) {
 
 /// Adds the findings of further sets. A rule that fires at a place under several of them is told once, with their
 /// names.
-pub fn merge(into: &mut Evaluation, varied: Vec<(String, Evaluation)>) {
+pub fn merge(into: &mut Evaluation, varied: Vec<([String; 2], Evaluation)>) {
     let mut told: BTreeMap<(String, Span), usize> = BTreeMap::new();
     let key = |finding: &Finding| (finding.rule.clone(), finding.span);
     into.findings.iter().enumerate().for_each(|(i, finding)| {
         told.entry(key(finding)).or_insert(i);
     });
-    for (name, evaluation) in varied {
+    for ([name, beside], evaluation) in varied {
         for mut finding in evaluation.findings {
             match told.get(&key(&finding)) {
                 Some(&i) => {
                     let names = &mut into.findings[i].values;
                     if names.is_empty() {
-                        names.push(DEFAULTS.to_owned());
+                        names.push(beside.clone());
                     }
                     if !names.contains(&name) {
                         names.push(name.clone());

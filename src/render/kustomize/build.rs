@@ -336,9 +336,10 @@ impl<'a> Build<'_, 'a> {
                 self.used.remove(&patch.span.source);
                 Ok(())
             }
-            (None, _) => {
-                Err(problem(patch.head(), format!("this patch is for {} `{}`, which is not in the build", id.gvk.kind, id.name)))
-            }
+            (None, _) => Err(problem(
+                patch.head(),
+                format!("this patch is for {} `{}`, which is not in the build", id.gvk.kind, id.name),
+            )),
             _ => Err(problem(patch.head(), format!("this patch may be for several {} `{}`", id.gvk.kind, id.name))),
         }
     }

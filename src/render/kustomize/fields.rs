@@ -140,7 +140,12 @@ const REPLICAS: &[Row] = &[
 const NAMESPACES: &[Row] = &[
     ("", "Namespace", "metadata/name", true),
     ("apiregistration.k8s.io", "APIService", "spec/service/namespace", true),
-    ("apiextensions.k8s.io", "CustomResourceDefinition", "spec/conversion/webhook/clientConfig/service/namespace", false),
+    (
+        "apiextensions.k8s.io",
+        "CustomResourceDefinition",
+        "spec/conversion/webhook/clientConfig/service/namespace",
+        false,
+    ),
 ];
 
 /// Fields of every transformation: what kustomize knows and what `configurations` add.

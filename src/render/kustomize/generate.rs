@@ -70,10 +70,7 @@ pub fn generate<'a>(
     Ok(Resource { behavior, hashed: !set("disableNameSuffixHash"), ..Resource::new(doc) })
 }
 
-fn data_of<'a>(
-    item: &Doc,
-    read: &mut dyn FnMut(&Doc, &str) -> Option<Text<'a>>,
-) -> Result<Vec<(Doc, Doc)>, Problem> {
+fn data_of<'a>(item: &Doc, read: &mut dyn FnMut(&Doc, &str) -> Option<Text<'a>>) -> Result<Vec<(Doc, Doc)>, Problem> {
     let list = |key: &str| item.get(key).map(Doc::items).unwrap_or_default();
     let mut out = Vec::new();
     for file in list("envs").iter().chain(item.get("env")) {
@@ -85,7 +82,9 @@ fn data_of<'a>(
         let bad = || Problem { span: literal.span, message: format!("`{text}` is not of the form key=value") };
         let (key, value) = text.split_once('=').filter(|(key, _)| !key.is_empty()).ok_or_else(bad)?;
         let start = key.len() + 1;
-        let quoted = value.len() > 1 && value.starts_with(['"', '\'']) && value.as_bytes()[0] == value.as_bytes()[value.len() - 1];
+        let quoted = value.len() > 1
+            && value.starts_with(['"', '\''])
+            && value.as_bytes()[0] == value.as_bytes()[value.len() - 1];
         let range = if quoted { start + 1..text.len() - 1 } else { start..text.len() };
         let Value::Scalar { text: traced, .. } = &literal.value else { continue };
         out.push((Doc::traced(traced.slice(0..key.len())), Doc::traced(traced.slice(range))));
@@ -94,9 +93,7 @@ fn data_of<'a>(
         let Some(text) = file.text() else { continue };
         let (key, path) = text.split_once('=').unwrap_or((text.rsplit('/').next().unwrap_or(text), text));
         let value = match read(file, path) {
-            Some((source, text)) => {
-                Doc::traced(Traced::verbatim(text, Span::new(source, 0..text.len()), 0))
-            }
+            Some((source, text)) => Doc::traced(Traced::verbatim(text, Span::new(source, 0..text.len()), 0)),
             None => {
                 let why = Why::Remote("a file that was not read".into());
                 Doc { value: Value::Unknown(why), span: file.span, tag: None }

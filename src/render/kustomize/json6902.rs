@@ -23,7 +23,7 @@ fn one(doc: &mut Doc, operation: &Doc) -> Result<(), Problem> {
     match name {
         "add" => add(doc, path, value(), place).ok_or_else(|| missing(path)),
         "remove" => remove(doc, path).map(drop).ok_or_else(|| missing(path)),
-        "replace" => find(doc, path).map(|old| *old = value()).ok_or_else(|| missing(path)),
+        "replace" => replace(doc, path, value(), place).ok_or_else(|| missing(path)),
         "move" => {
             let moved = remove(doc, from()?).ok_or_else(|| missing(path))?;
             add(doc, path, moved, place).ok_or_else(|| missing(path))
@@ -85,6 +85,19 @@ fn add(doc: &mut Doc, pointer: &str, value: Doc, span: Span) -> Option<()> {
             items.insert(at, value);
         }
         _ => return None,
+    }
+    Some(())
+}
+
+/// Like kustomize, this adds a key that is missing.
+fn replace(doc: &mut Doc, pointer: &str, value: Doc, span: Span) -> Option<()> {
+    match find(doc, pointer) {
+        Some(old) => *old = value,
+        None => {
+            let (above, _) = pointer.rsplit_once('/')?;
+            find(doc, above).filter(|parent| matches!(parent.value, Value::Map(_)))?;
+            return add(doc, pointer, value, span);
+        }
     }
     Some(())
 }

@@ -79,7 +79,7 @@ fn merge_keys(gvk: &Gvk, path: &[&str]) -> Option<&'static [&'static str]> {
 /// A patch that has another shape than what it changes.
 pub fn apply(doc: &mut Doc, patch: &Doc, gvk: &Gvk) -> Result<bool, Problem> {
     let old = std::mem::replace(doc, Doc::null(patch.span));
-    let merged = Merge { gvk }.value(Some(old), Some(patch.clone()), &mut Vec::new())?;
+    let merged = Merge { gvk }.value(Some(old), Some(patch.clone()), &[])?;
     Ok(merged.map(|merged| *doc = merged).is_some())
 }
 
@@ -100,7 +100,9 @@ fn directive(text: Option<&str>, span: Span) -> Result<Directive, Problem> {
         None | Some("merge") => Ok(Directive::Merge),
         Some("replace") => Ok(Directive::Replace),
         Some("delete") => Ok(Directive::Delete),
-        Some(other) => Err(Problem { span, message: format!("`$patch: {other}` is none of merge, replace and delete") }),
+        Some(other) => {
+            Err(Problem { span, message: format!("`$patch: {other}` is none of merge, replace and delete") })
+        }
     }
 }
 
@@ -121,10 +123,7 @@ fn take_directive(patch: &mut Doc) -> Result<Directive, Problem> {
 
 impl Merge<'_> {
     /// The value of a field that one or both sides have; `None` when it is to go.
-    fn value<'k>(&self, old: Option<Doc>, patch: Option<Doc>, path: &mut Vec<&'k str>) -> Result<Option<Doc>, Problem>
-    where
-        Self: 'k,
-    {
+    fn value(&self, old: Option<Doc>, patch: Option<Doc>, path: &[&str]) -> Result<Option<Doc>, Problem> {
         let Some(patch) = patch else { return Ok(old.filter(|old| !implied_null(old))) };
         if patch.is_null() {
             return Ok(None);
@@ -145,10 +144,7 @@ impl Merge<'_> {
         }
     }
 
-    fn map<'k>(&self, old: Option<Doc>, mut patch: Doc, path: &mut Vec<&'k str>) -> Result<Option<Doc>, Problem>
-    where
-        Self: 'k,
-    {
+    fn map(&self, old: Option<Doc>, mut patch: Doc, path: &[&str]) -> Result<Option<Doc>, Problem> {
         let directive = take_directive(&mut patch)?;
         if directive == Directive::Delete {
             return Ok(None);
@@ -175,28 +171,12 @@ impl Merge<'_> {
         Ok(Some(Doc { value: Value::Map(entries), span, tag }))
     }
 
-    fn under(
-        &self,
-        key: &Doc,
-        old: Option<Doc>,
-        patch: Option<Doc>,
-        path: &mut Vec<&str>,
-    ) -> Result<Option<Doc>, Problem> {
-        let mut path: Vec<&str> = path.clone();
-        path.push(key.text().unwrap_or_default());
-        self.value(old, patch, &mut path)
+    fn under(&self, key: &Doc, old: Option<Doc>, patch: Option<Doc>, path: &[&str]) -> Result<Option<Doc>, Problem> {
+        let path = [path, &[key.text().unwrap_or_default()]].concat();
+        self.value(old, patch, &path)
     }
 
-    fn list<'k>(
-        &self,
-        old: Option<Doc>,
-        mut patch: Doc,
-        keys: &[&str],
-        path: &mut Vec<&'k str>,
-    ) -> Result<Option<Doc>, Problem>
-    where
-        Self: 'k,
-    {
+    fn list(&self, old: Option<Doc>, mut patch: Doc, keys: &[&str], path: &[&str]) -> Result<Option<Doc>, Problem> {
         let directive = take_directive(&mut patch)?;
         if directive == Directive::Delete {
             return Ok(None);

@@ -63,7 +63,8 @@ impl<'a> Files<'a> {
         for (path, file) in files.iter().filter(|(path, _)| is_kustomization(path)) {
             let Some(root) = file.tree.and_then(|tree| tree.roots().next()) else { continue };
             // Flux has a kind of the same name.
-            let foreign = root.get("apiVersion").and_then(Node::text).is_some_and(|api| api.contains("toolkit.fluxcd.io"));
+            let foreign =
+                root.get("apiVersion").and_then(Node::text).is_some_and(|api| api.contains("toolkit.fluxcd.io"));
             if let Some(doc) = Doc::read(root).filter(|_| !foreign) {
                 let component = doc.text_at(&["kind"]) == Some("Component");
                 let directory = path.rfind('/').map_or("", |at| &path[..at]);
@@ -85,6 +86,11 @@ impl<'a> Files<'a> {
             (!kustomization.component && !included.contains(*directory)).then_some(*directory)
         };
         self.kustomizations.iter().filter_map(root).collect()
+    }
+
+    /// Directories of all kustomizations and components, in order.
+    pub fn all(&self) -> Vec<&'a str> {
+        self.kustomizations.keys().copied().collect()
     }
 
     /// The file of the kustomization in a directory.

@@ -253,8 +253,7 @@ impl Names<'_> {
         };
         let all: Vec<&Resource> = self.candidates.iter().copied().filter(reachable).collect();
         let first: Vec<&Resource> = all.iter().copied().filter(|t| in_namespace(t, true)).collect();
-        let pool =
-            if first.is_empty() { all.into_iter().filter(|t| in_namespace(t, false)).collect() } else { first };
+        let pool = if first.is_empty() { all.into_iter().filter(|t| in_namespace(t, false)).collect() } else { first };
         let mut found: Vec<&Resource> = pool.into_iter().filter(fits).collect();
         if found.len() > 1 {
             found.retain(|target| same_context(target, self.referrer, true));

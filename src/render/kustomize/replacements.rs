@@ -30,9 +30,7 @@ pub fn apply(resources: &mut [Resource], replacement: &Doc, partial: bool) -> Re
         let rejected: Vec<Selector> =
             target.get("reject").map(Doc::items).unwrap_or_default().iter().map(Selector::read).collect();
         let refused = |resource: &Resource| {
-            rejected.iter().any(|r| {
-                r.has_labels() && r.selects_labels(resource) || r.has_id() && r.names(resource)
-            })
+            rejected.iter().any(|r| r.has_labels() && r.selects_labels(resource) || r.has_id() && r.names(resource))
         };
         for resource in resources.iter_mut() {
             if selector.names(resource) && selector.selects_labels(resource) && !refused(resource) {

@@ -18,9 +18,7 @@ impl Gvk {
     /// Whether a selector with empty parts means this.
     pub fn is_selected_by(&self, selector: &Gvk) -> bool {
         let part = |selector: &str, part: &str| selector.is_empty() || selector == part;
-        part(&selector.group, &self.group)
-            && part(&selector.version, &self.version)
-            && part(&selector.kind, &self.kind)
+        part(&selector.group, &self.group) && part(&selector.version, &self.version) && part(&selector.kind, &self.kind)
     }
 
     /// Whether objects of this kind are known to have no namespace.

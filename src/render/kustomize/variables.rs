@@ -72,7 +72,11 @@ impl Variable {
         Some(Variable {
             name: doc.text_at(&["name"])?.to_owned(),
             any_namespace: text("namespace").is_empty(),
-            object: Id { gvk: Gvk { group, version, kind: text("kind") }, name: text("name"), namespace: text("namespace") },
+            object: Id {
+                gvk: Gvk { group, version, kind: text("kind") },
+                name: text("name"),
+                namespace: text("namespace"),
+            },
             path: super::replacements::parts(path.unwrap_or("metadata.name")),
         })
     }
