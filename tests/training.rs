@@ -56,3 +56,94 @@ fn a_file_that_is_not_at_hand_leaves_the_rest_unknown() {
     let training = run(&[("job.yaml", &job("axolotl, train, /data/config.yml", "emptyDir: {}"))]);
     assert!(training.micro_batch_size.is_unknown() && training.method.is_unknown());
 }
+
+/// Rules of the training ledger that fire on some files, with the text they stand at.
+fn found(files: &[(&str, &str)]) -> Vec<(String, String)> {
+    let kind = |path: &str| match path.rsplit('.').next() {
+        Some("json") => Kind::Json,
+        Some("sh") => Kind::Shell,
+        _ => Kind::Yaml,
+    };
+    let input =
+        |(path, text): &(&str, &str)| Input { path: (*path).to_owned(), kind: kind(path), text: (*text).to_owned() };
+    let outcome = pipeline::run(files.iter().map(input).collect(), Facts::default(), Vec::new(), &Ruleset::builtin());
+    let findings = outcome.evaluation.findings.into_iter();
+    let ours = findings.filter(|f| matches!(f.rule.as_str(), "training-does-not-fit" | "training-memory-tight"));
+    ours.map(|f| (f.rule.clone(), outcome.sources.slice(f.span).to_owned())).collect()
+}
+
+const FULL: &str = "base_model: NousResearch/Meta-Llama-3-8B\nsequence_len: 4096\nmicro_batch_size: 1\nbf16: true\n\
+                    gradient_checkpointing: true\ndeepspeed: deepspeed_configs/zero2.json\noptimizer: adamw_torch\n";
+const ZERO2: &str = r#"{"zero_optimization": {"stage": 2}, "bf16": {"enabled": true}}"#;
+const ZERO3: &str = r#"{"zero_optimization": {"stage": 3}, "bf16": {"enabled": true}}"#;
+
+fn pytorch_job(workers: usize) -> String {
+    let replica = |role: &str, count: usize| {
+        format!(
+            "    {role}:\n      replicas: {count}\n      template:\n        spec:\n          \
+             nodeSelector: {{nvidia.com/gpu.product: NVIDIA-A100-SXM4-40GB}}\n          containers:\n          \
+             - name: pytorch\n            image: axolotlai/axolotl:main-latest\n            \
+             command: [accelerate, launch, -m, axolotl.cli.train, configs/full.yml]\n            \
+             resources: {{limits: {{nvidia.com/gpu: 8}}}}\n"
+        )
+    };
+    format!(
+        "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {{name: full}}\nspec:\n  pytorchReplicaSpecs:\n{}{}",
+        replica("Master", 1),
+        if workers > 0 { replica("Worker", workers) } else { String::new() }
+    )
+}
+
+#[test]
+fn sharding_over_the_whole_group_decides() {
+    let files = |zero: &'static str, job: &str| {
+        let job = job.to_owned();
+        found(&[
+            ("train/job.yaml", &job),
+            ("train/configs/full.yml", FULL),
+            ("train/deepspeed_configs/zero2.json", zero),
+        ])
+    };
+    assert_eq!(files(ZERO3, &pytorch_job(1)), [], "16 bytes x 8 billion over 16 GPUs");
+    let alone = pytorch_job(0).replace("nvidia.com/gpu: 8", "nvidia.com/gpu: 2");
+    let wrong = ("training-does-not-fit".to_owned(), "NousResearch/Meta-Llama-3-8B".to_owned());
+    assert_eq!(files(ZERO2, &alone), [wrong], "weights whole, the rest halved");
+}
+
+#[test]
+fn flags_of_a_batch_script_decide() {
+    let script = |method: &str| {
+        format!(
+            "#!/bin/bash\n#SBATCH --nodes=1\n#SBATCH --gres=gpu:a10g:1\ntorchrun --nproc_per_node 1 finetune.py \\\n  \
+             --model_name_or_path mistralai/Mistral-7B-v0.3 --bf16 True --per_device_train_batch_size 1 \\\n  \
+             --model_max_length 2048 --gradient_checkpointing True --attn_implementation flash_attention_2 {method}\n"
+        )
+    };
+    let full = found(&[("job.sh", &script(""))]);
+    assert_eq!(full, [("training-does-not-fit".to_owned(), "mistralai/Mistral-7B-v0.3".to_owned())]);
+    assert_eq!(found(&[("job.sh", &script("--use_peft True --load_in_4bit True --lora_r 16"))]), []);
+}
+
+#[test]
+fn a_sky_task_names_its_files_beside_it() {
+    let task =
+        |gpu: &str| format!("resources:\n  accelerators: {gpu}\nrun: |\n  llamafactory-cli train configs/sft.yaml\n");
+    let sft = "model_name_or_path: Qwen/Qwen2.5-7B-Instruct\nstage: sft\nfinetuning_type: full\npure_bf16: true\n\
+               optim: paged_adamw_8bit\nper_device_train_batch_size: 1\ncutoff_len: 2048\n";
+    let files = |gpu: &str| found(&[("sky/task.yaml", &task(gpu)), ("sky/configs/sft.yaml", sft)]);
+    assert_eq!(files("H100:1"), []);
+    assert_eq!(files("L4:1"), [("training-does-not-fit".to_owned(), "Qwen/Qwen2.5-7B-Instruct".to_owned())]);
+}
+
+#[test]
+fn what_the_files_leave_open_is_no_finding() {
+    let job = pytorch_job(0);
+    assert_eq!(found(&[("train/job.yaml", &job)]), [], "the configuration is elsewhere");
+    let unknown = FULL.replace("NousResearch/Meta-Llama-3-8B", "./models/own");
+    let files = [
+        ("train/job.yaml", job.as_str()),
+        ("train/configs/full.yml", &unknown),
+        ("train/deepspeed_configs/zero2.json", ZERO2),
+    ];
+    assert_eq!(found(&files), [], "nobody knows the model");
+}

@@ -20,6 +20,7 @@ const LAUNCHERS: &[(&str, &str)] = &[
     ("mpiexec", "mpirun"),
     ("horovodrun", "mpirun"),
     ("axolotl", "axolotl"),
+    ("axolotl.cli.train", "axolotl"),
     ("llamafactory-cli", "llama-factory"),
     ("tune", "torchtune"),
     ("trl", "trl"),

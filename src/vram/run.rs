@@ -213,8 +213,8 @@ impl Run {
     }
 }
 
-/// Largest count that is believed.
-const LARGEST: u64 = 1 << 32;
+/// Largest count that is believed; products of two stay far below 2^64.
+const LARGEST: u64 = 1 << 24;
 
 /// Rank of adapters where neither a file nor the trainer says one (`ModelConfig` of TRL).
 const RANK: u64 = 16;

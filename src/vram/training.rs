@@ -141,7 +141,7 @@ fn peak(shape: &Architecture, run: &Run) -> Peak {
     let states = states(shape, run);
     let flow = activations(shape, run);
     let spread = run.spread;
-    let several = spread.data * spread.tensor * spread.pipeline > 1;
+    let several = spread.data > 1 || spread.tensor > 1 || spread.pipeline > 1;
     let tokens = format!("{} x {} tokens", run.micro_batch, run.sequence);
     let (moment, second) =
         if flow.logits > flow.layer { ("logits", flow.logits) } else { ("layer in work", flow.layer) };

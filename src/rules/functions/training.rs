@@ -65,7 +65,7 @@ impl Case {
             _ => Some(entity.field(entity.entity().field(field)?.0).to_string()),
         };
         let split = |field: &str| stated(field).and_then(|n| n.parse::<u64>().ok()).unwrap_or(1).max(1);
-        let data = (gpus.float() as u64 / (split("tensor_parallel") * split("pipeline_parallel"))).max(1);
+        let data = (gpus.float() as u64 / split("tensor_parallel").saturating_mul(split("pipeline_parallel"))).max(1);
         let trainer = stated("trainer").unwrap_or_default();
         let run = Run::read(&trainer, |field| match field {
             "data_parallel" => Some(data.to_string()),
