@@ -5,7 +5,7 @@ mod charts;
 mod kustomizations;
 mod releases;
 
-use crate::discover::Kind;
+use crate::discover::{self, Kind};
 use crate::evaluate::{self, Evaluation};
 use crate::extract;
 use crate::facts::{Facts, Object};
@@ -69,6 +69,9 @@ enum Trouble {
 /// Lints texts. `declared` are facts that the configuration states, with ids of sources after the inputs.
 pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Ruleset) -> Outcome {
     let reads: Vec<Read> = inputs.par_iter().enumerate().map(|(i, input)| read(SourceId(i as u32), input)).collect();
+    let template = |input: &Input| input.kind == Kind::Chart && discover::kind_of(&input.path).is_some();
+    let templates = inputs.iter().enumerate().filter(|(_, input)| template(input));
+    let templates: Vec<SourceId> = templates.map(|(i, _)| SourceId(i as u32)).collect();
     let mut files: Vec<Source> = inputs.into_iter().map(|input| Source::new(input.path, input.text)).collect();
     files.extend(extra);
     let sources = Sources::new(files);
@@ -99,7 +102,7 @@ pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Rule
     facts.append(kustomized.facts);
     findings.extend(kustomized.failures.into_iter().map(|problem| problem_finding(problem, Trouble::Kustomization)));
     link::values(&mut facts, &sources);
-    let rendered = charts::render(&sources, &facts);
+    let rendered = charts::render(&sources, &templates, &facts);
     rendered.replace_values(&mut facts);
     comments.extend(rendered.comments);
     findings.extend(rendered.failures.into_iter().map(|problem| problem_finding(problem, Trouble::Template)));

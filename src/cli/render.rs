@@ -43,7 +43,7 @@ pub fn run(paths: &[PathBuf], values: &[PathBuf], bases: bool) -> Result<u8, Str
                 out.push_str(document.text.trim_end());
                 out.push('\n');
             }
-            for failure in &rendered.failures {
+            if let Some(failure) = &rendered.failure {
                 out.push_str(&told(failure, &sources));
                 code = FINDINGS;
             }

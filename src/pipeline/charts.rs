@@ -71,15 +71,19 @@ impl Rendered {
 /// What one chart gave with one set.
 struct One {
     set: Set,
-    failures: Vec<Problem>,
+    failure: Option<Problem>,
     comments: Vec<Span>,
     values: Vec<SourceId>,
     read: Vec<SourceId>,
     unread: Vec<(SourceId, String)>,
 }
 
-/// Renders every chart among the files with every set of values that is meant for it.
-pub fn render(sources: &Sources, facts: &Facts) -> Rendered {
+/// Why a template was not read that no chart and no set of values rendered.
+const UNUSED: &str = "Helm template that no values switch on";
+
+/// Renders every chart among the files with every set of values that is meant for it. `templates` are the files that
+/// only a chart can read.
+pub fn render(sources: &Sources, templates: &[SourceId], facts: &Facts) -> Rendered {
     let files: Vec<File<'_>> =
         sources.iter().map(|(id, source)| File { source: id, path: &source.path, text: &source.text }).collect();
     let charts = helm::chart::find(&files);
@@ -87,7 +91,16 @@ pub fn render(sources: &Sources, facts: &Facts) -> Rendered {
     releases::add(&mut sets, &charts, facts, sources);
     let jobs: Vec<(&Chart<'_>, &ValueSet)> =
         charts.iter().zip(&sets).flat_map(|(chart, sets)| sets.iter().map(move |set| (chart, set))).collect();
-    let done: Vec<One> = jobs.into_par_iter().map(|(chart, set)| guarded(chart, set, sources)).collect();
+    // A chart that others depend on need not work alone.
+    let held: BTreeSet<&str> = charts.iter().flat_map(|chart| chart.subcharts.iter().map(|c| c.directory)).collect();
+    let done: Vec<One> = jobs
+        .into_par_iter()
+        .map(|(chart, set)| {
+            let mut one = guarded(chart, set, sources);
+            one.failure = one.failure.filter(|_| !held.contains(chart.directory));
+            one
+        })
+        .collect();
     let mut out = Rendered::default();
     // A template that some chart or some set rendered was read.
     let mut read = BTreeSet::new();
@@ -100,15 +113,16 @@ pub fn render(sources: &Sources, facts: &Facts) -> Rendered {
         out.comments.extend(one.comments);
         // What only another set lacks or breaks is seldom meant to be complete.
         if one.set.name.is_empty() {
-            out.failures.extend(one.failures);
+            out.failures.extend(one.failure);
             unread.extend(one.unread);
             out.defaults.push(one.set);
         } else {
             out.variants.push(one.set);
         }
     }
-    let skipped = unread.into_iter().filter(|(id, _)| !read.contains(id));
-    out.skipped = skipped.map(|(id, why)| (sources.get(id).path.clone(), why)).collect();
+    let skipped = templates.iter().filter(|id| !read.contains(id));
+    let why = |id: &SourceId| unread.get(id).cloned().unwrap_or_else(|| UNUSED.to_owned());
+    out.skipped = skipped.map(|id| (sources.get(*id).path.clone(), why(id))).collect();
     out
 }
 
@@ -116,10 +130,10 @@ pub fn render(sources: &Sources, facts: &Facts) -> Rendered {
 fn guarded(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
     catch_unwind(AssertUnwindSafe(|| one(chart, set, sources))).unwrap_or_else(|_| One {
         set: Set::new(&set.name, DEFAULTS, Facts::default()),
-        failures: vec![Problem {
+        failure: Some(Problem {
             span: Span::new(chart.metadata.source, 0..0),
             message: "gpulint failed on this chart; please report it".to_owned(),
-        }],
+        }),
         comments: Vec::new(),
         values: Vec::new(),
         read: Vec::new(),
@@ -132,9 +146,7 @@ fn one(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
     let mut facts = Facts::default();
     let mut comments = Vec::new();
     let mut routes = Vec::new();
-    let mut read = Vec::new();
     for document in rendered.documents {
-        read.push(document.template);
         routes.extend(document.routes);
         let path = &sources.get(document.template).path;
         comments.extend(document.tree.comments.iter().copied());
@@ -145,7 +157,7 @@ fn one(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
     routes.sort();
     routes.dedup();
     let set = Set { routes, ..Set::new(&set.name, DEFAULTS, facts) };
-    One { set, failures: rendered.failures, comments, values, read, unread: rendered.unread }
+    One { set, failure: rendered.failure, comments, values, read: rendered.read, unread: rendered.unread }
 }
 
 /// Asks about what each further set gave, joined with the context. `ask` asks about what was added after a mark.

@@ -11,8 +11,13 @@ pub mod values;
 pub use chart::{Chart, File};
 pub use sets::ValueSet;
 
+use super::gotemplate::{Limits, Templates};
+use super::text::Text;
+use super::value::{Map, Value};
 use crate::parse::{Dialect, Problem, Tree, yaml};
 use crate::source::{SourceId, Span};
+use objects::Scope;
+use std::cmp::Reverse;
 
 /// Version of Kubernetes that charts are told when nothing states one: what Helm 3.16 tells them without a cluster.
 pub const KUBERNETES: &str = "1.31.0";
@@ -35,35 +40,113 @@ pub struct Document {
 pub struct Rendered {
     /// Documents in the order of their templates.
     pub documents: Vec<Document>,
-    /// What is wrong with templates.
-    pub failures: Vec<Problem>,
-    /// Templates that could not be rendered for want of something that is not here, and what.
+    /// Templates that were rendered, if only to nothing.
+    pub read: Vec<SourceId>,
+    /// What is wrong with the chart: its first fault, since one value often breaks many templates.
+    pub failure: Option<Problem>,
+    /// Templates that were not rendered, and why.
     pub unread: Vec<(SourceId, String)>,
+}
+
+/// A template with what it sees.
+struct Template<'c> {
+    name: String,
+    base: String,
+    file: File<'c>,
+    dot: Map,
 }
 
 /// Renders a chart with a set of values.
 pub fn render(chart: &Chart<'_>, set: &ValueSet) -> Rendered {
     let table = set.table();
-    let (root, _values) = install::install(chart, &table);
+    let (root, values) = install::install(chart, &table);
+    let scope = objects::scope(&root, &values, &set.release);
+    let mut templates = Vec::new();
+    collect(&scope, &mut templates);
+    // Templates share their values, so that the order in which Helm takes them shows.
+    templates.sort_by_key(|t| Reverse((t.name.matches('/').count(), t.name.clone())));
+    let files: Vec<(String, SourceId, &str)> =
+        templates.iter().map(|t| (t.name.clone(), t.file.source, t.file.text)).collect();
+    let (parsed, problems) = Templates::parse(&files);
+    let missing = chart.missing();
     let mut out = Rendered::default();
-    templates(&root, &mut out);
+    for problem in problems {
+        let template = problem.span.source;
+        out.fail(template, problem, &missing);
+    }
+    for template in templates.iter().filter(|t| is_document(&t.name) && parsed.has(&t.name)) {
+        let about: Map = [("Name", template.name.as_str()), ("BasePath", template.base.as_str())]
+            .into_iter()
+            .map(|(key, text)| (key, Value::from(text)))
+            .collect();
+        template.dot.insert("Template", None, about.into());
+        match parsed.render(&template.name, &Value::from(template.dot.clone()), Limits::default()) {
+            Ok(text) => out.document(template.file, &text),
+            Err(error) => {
+                let problem = Problem { span: error.span, message: error.message };
+                out.fail(template.file.source, problem, &missing);
+            }
+        }
+    }
+    out.documents.sort_by_key(|document| document.template);
     out
 }
 
-/// Templates that are YAML as they stand.
-fn templates(install: &install::Install<'_>, out: &mut Rendered) {
-    for file in install.chart.templates().filter(|file| file.path.ends_with(".yaml") || file.path.ends_with(".yml")) {
-        if file.text.contains("{{") {
-            out.unread.push((file.source, "Helm template".to_owned()));
-        } else {
-            let tree = yaml::parse(file.source, file.text, Dialect::Kubernetes);
-            out.documents.push(Document {
-                template: file.source,
-                text: file.text.to_owned(),
-                tree,
-                routes: Vec::new(),
-            });
+/// The templates of a chart and its subcharts; of a library only what it defines.
+fn collect<'c>(scope: &Scope<'c>, out: &mut Vec<Template<'c>>) {
+    let chart = scope.install.chart;
+    for file in chart.templates() {
+        let name = format!("{}/{}", scope.path, file.path);
+        if !chart.is_library() || is_partial(&name) {
+            let base = format!("{}/templates", scope.path);
+            out.push(Template { name, base, file: *file, dot: scope.dot.clone() });
         }
     }
-    install.children.iter().for_each(|child| templates(child, out));
+    scope.children.iter().for_each(|child| collect(child, out));
+}
+
+fn is_partial(name: &str) -> bool {
+    name.rsplit('/').next().is_some_and(|name| name.starts_with('_'))
+}
+
+fn is_document(name: &str) -> bool {
+    !is_partial(name) && !name.ends_with("NOTES.txt")
+}
+
+impl Rendered {
+    fn document(&mut self, file: File<'_>, text: &Text) {
+        self.read.push(file.source);
+        if text.as_str().trim().is_empty() {
+            return;
+        }
+        let whole = Span::new(file.source, 0..file.text.len());
+        let mut tree = yaml::parse_traced(&text.traced(whole), Dialect::Kubernetes);
+        if let Some(problem) = tree.problems.drain(..).next() {
+            if text.is_unknown() {
+                self.unread.push((file.source, "a value that is not known shapes the document".to_owned()));
+            } else {
+                let message = format!("the template renders to what is {}", problem.message);
+                self.fail(file.source, Problem { message, ..problem }, &[]);
+            }
+        }
+        self.documents.push(Document {
+            template: file.source,
+            text: text.as_str().to_owned(),
+            tree,
+            routes: text.routes().collect(),
+        });
+    }
+
+    /// A template that cannot be rendered. Where a dependency is missing it may be for want of that.
+    fn fail(&mut self, template: SourceId, problem: Problem, missing: &[&str]) {
+        let reason = if missing.is_empty() {
+            format!("template error: {}", problem.message)
+        } else {
+            format!("a chart that is not here: {}", missing.join(", "))
+        };
+        self.unread.push((template, reason));
+        if missing.is_empty() {
+            self.failure.get_or_insert(problem);
+        }
+    }
 }

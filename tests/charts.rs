@@ -1,0 +1,146 @@
+//! Charts through the whole pipeline: what is found, where it stands, what is not read.
+
+use gpulint::discover::{charts, kind_in};
+use gpulint::facts::Facts;
+use gpulint::finding::Finding;
+use gpulint::pipeline::{self, Input, Outcome};
+use gpulint::rules::Ruleset;
+use gpulint::source::Span;
+
+fn run(files: &[(&str, &str)]) -> Outcome {
+    let known = charts(files.iter().map(|(path, _)| *path));
+    let mut inputs: Vec<Input> = files
+        .iter()
+        .map(|(path, text)| Input {
+            path: (*path).to_owned(),
+            kind: kind_in(&known, path).expect("a kind"),
+            text: (*text).to_owned(),
+        })
+        .collect();
+    inputs.sort_by(|a, b| a.path.cmp(&b.path));
+    pipeline::run(inputs, Facts::default(), Vec::new(), &Ruleset::builtin())
+}
+
+/// `path:line: text` of a place.
+fn place(outcome: &Outcome, span: Span) -> String {
+    let source = outcome.sources.get(span.source);
+    format!("{}:{}: {}", source.path, source.position(span.start).line, source.slice(span))
+}
+
+fn of<'o>(outcome: &'o Outcome, rule: &str) -> Vec<&'o Finding> {
+    outcome.evaluation.findings.iter().filter(|f| f.rule == rule).collect()
+}
+
+const CHART: (&str, &str) = ("api/Chart.yaml", "apiVersion: v2\nname: api\nversion: 1.0.0\n");
+const POD: &str = "apiVersion: v1
+kind: Pod
+metadata: {name: {{ .Release.Name }}}
+spec:
+  containers:
+    - name: server
+      image: vllm/vllm-openai:v0.11.0
+      args: [--model, m, --tensor-parallel-size, {{ .Values.parallel | quote }}]
+      resources:
+        limits: {nvidia.com/gpu: {{ .Values.gpus }}}
+";
+
+/// More ranks than GPUs.
+const RULE: &str = "tensor-parallel-exceeds-gpus";
+
+#[test]
+fn a_finding_stands_at_the_value_and_names_the_template() {
+    let outcome =
+        run(&[CHART, ("api/templates/pod.yaml", POD), ("api/values.yaml", "gpus: 2\nparallel: 4\nother: true\n")]);
+    let found = of(&outcome, RULE);
+    assert_eq!(found.len(), 1, "{:#?}", outcome.evaluation.findings);
+    assert_eq!(place(&outcome, found[0].span), "api/values.yaml:2: 4");
+    let related: Vec<String> = found[0].related.iter().map(|label| place(&outcome, label.span)).collect();
+    assert!(related.iter().any(|r| r.starts_with("api/templates/pod.yaml:8: ")), "{related:?}");
+    assert!(found[0].values.is_empty());
+}
+
+#[test]
+fn a_finding_under_several_sets_is_told_once_with_their_names() {
+    let outcome = run(&[
+        CHART,
+        ("api/ci/small-values.yaml", "other: 1\n"),
+        ("api/templates/pod.yaml", POD),
+        ("api/values-large.yaml", "gpus: 8\n"),
+        ("api/values.yaml", "gpus: 2\nparallel: 4\n"),
+    ]);
+    let found = of(&outcome, RULE);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].values, ["the default values", "api/ci/small-values.yaml"]);
+}
+
+#[test]
+fn a_template_that_is_wrong_is_one_finding_and_the_others_are_linted() {
+    let outcome = run(&[
+        CHART,
+        ("api/templates/broken.yaml", "a: {{ .Values.gpus.count.of }}\n"),
+        ("api/templates/pod.yaml", POD),
+        ("api/values.yaml", "gpus: 2\nparallel: 4\n"),
+    ]);
+    let wrong = of(&outcome, "template-error");
+    assert_eq!(wrong.len(), 1);
+    assert!(place(&outcome, wrong[0].span).starts_with("api/templates/broken.yaml:1: "));
+    assert_eq!(of(&outcome, RULE).len(), 1);
+}
+
+#[test]
+fn what_a_missing_dependency_defines_is_no_fault_of_the_template() {
+    let outcome = run(&[
+        ("api/Chart.yaml", "name: api\ndependencies: [{name: common, repository: 'https://x', version: 1.x}]\n"),
+        ("api/templates/pod.yaml", POD),
+        ("api/templates/remote.yaml", "kind: {{ include \"common.kind\" . }}\na: {{ .Values.common.x.y }}\n"),
+        ("api/values.yaml", "gpus: 2\nparallel: 4\n"),
+    ]);
+    assert!(of(&outcome, "template-error").is_empty());
+    assert_eq!(of(&outcome, RULE).len(), 1);
+}
+
+#[test]
+fn values_that_are_rendered_are_not_read_as_containers_too() {
+    let values = "server:\n  image: vllm/vllm-openai:v0.11.0\n  args: [--model, m, --tensor-parallel-size, '4']\n  \
+                  resources: {limits: {nvidia.com/gpu: 2}}\n";
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - name: server\n    image: {{ \
+               .Values.server.image }}\n    args: {{ toYaml .Values.server.args | nindent 4 }}\n    resources:\n      {{- toYaml \
+               .Values.server.resources | nindent 6 }}\n";
+    let alone = run(&[("values.yaml", values)]);
+    let rendered = run(&[CHART, ("api/templates/pod.yaml", pod), ("api/values.yaml", values)]);
+    assert_eq!(of(&alone, RULE).len(), 1);
+    assert_eq!(of(&rendered, RULE).len(), 1);
+    assert_eq!(rendered.facts.workloads.len(), 1);
+    assert_eq!(place(&rendered, of(&rendered, RULE)[0].span), "api/values.yaml:3: 4");
+}
+
+#[test]
+fn a_release_of_the_repository_is_a_set_of_values() {
+    let application = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: prod}\nspec:\n  source:\n    path: \
+                       deploy/api\n    helm:\n      valueFiles: [extra.yaml]\n      parameters: [{name: parallel, value: '16'}]\n";
+    let outcome = run(&[
+        ("apps/prod.yaml", application),
+        ("deploy/api/Chart.yaml", "name: api\n"),
+        ("deploy/api/extra.yaml", "gpus: 8\n"),
+        ("deploy/api/templates/pod.yaml", POD),
+        ("deploy/api/values.yaml", "gpus: 4\nparallel: 4\n"),
+    ]);
+    let found = of(&outcome, RULE);
+    assert_eq!(found.len(), 1, "{:#?}", outcome.evaluation.findings);
+    assert_eq!(place(&outcome, found[0].span), "apps/prod.yaml:9: '16'");
+    assert_eq!(found[0].values, ["the release prod of apps/prod.yaml"]);
+    assert!(found[0].message.contains('8'), "{}", found[0].message);
+}
+
+#[test]
+fn templates_that_nothing_renders_are_said_to_be_skipped() {
+    let outcome = run(&[
+        ("api/Chart.yaml", "name: api\ndependencies: [{name: b, condition: b.enabled}]\n"),
+        ("api/charts/b/Chart.yaml", "name: b\n"),
+        ("api/charts/b/templates/x.yaml", "a: 1\n"),
+        ("api/templates/empty.yaml", "{{ if .Values.never }}a: 1{{ end }}\n"),
+        ("api/values.yaml", "b: {enabled: false}\n"),
+    ]);
+    let skipped: Vec<&str> = outcome.skipped.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(skipped, ["api/charts/b/templates/x.yaml"]);
+}
