@@ -85,13 +85,18 @@ fn instruction(
         span,
         keyword: Fact::value(line.keyword.clone(), line.keyword_span),
         text: Fact::value(t, span),
+        assignments: Fact::absent(span),
     };
     match line.keyword.as_str() {
         "RUN" => {
             for command in line.script().commands {
                 let words: Vec<Traced> = command.words.iter().map(|w| expanded(w.traced(), scope)).collect();
                 let said: Vec<&str> = words.iter().map(Traced::text).collect();
-                stage.instructions.push(text(said.join(" "), command.span));
+                let mut run = text(said.join(" "), command.span);
+                let given: Vec<String> =
+                    command.assignments.iter().map(|(name, value)| format!("{name}={}", value.traced().text())).collect();
+                run.assignments = Fact::from_option((!given.is_empty()).then(|| given.join(" ")), command.span);
+                stage.instructions.push(run);
                 let Some(mut found) = install::of_command(&words) else { continue };
                 for package in &mut found.packages {
                     let index = scope.get("PIP_INDEX_URL").map(|u| Traced::opaque(u.as_str(), package.span));

@@ -56,6 +56,8 @@ entities! {
         compiler: Fact<bool>,
         /// Driver that NVIDIA states for the image without forward compatibility.
         min_driver: Fact<Version>,
+        /// Whether the image brings NVIDIA's forward-compatibility libraries, which replace an older driver's on data-center GPUs.
+        forward_compat: Fact<bool>,
         /// Lowest compute capability that its GPU code runs on.
         min_compute_capability: Fact<Version>,
         /// CPU architecture: amd64, arm64.
@@ -144,6 +146,8 @@ entities! {
         instructions: Vec<Instruction>,
         /// What CMD and ENTRYPOINT launch.
         launch: Option<Launch>,
+        /// Driver of the cluster that the files around it describe.
+        driver: Fact<Version>,
         /// What is in the finished stage.
         software: Option<Software>,
     }
@@ -154,5 +158,7 @@ entities! {
         keyword: Fact<String>,
         /// Its text with continuations joined.
         text: Fact<String>,
+        /// Variables that a command of RUN is given on its line, `NAME=value` separated by spaces.
+        assignments: Fact<String>,
     }
 }

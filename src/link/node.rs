@@ -48,6 +48,15 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
             pod.node = Some(node);
         }
     }
+    for build in &mut facts.builds {
+        let from = build.span.source;
+        let near = drivers.iter().filter(|d| layout.may_hold(d.file, from)).map(|d| (d.file, d.clone()));
+        let near = nearest(sources, from, near.collect());
+        let stated = near.iter().filter(|d| !d.driver.is_absent()).map(|d| d.driver.clone());
+        if let Some(driver) = agree::<Version>(stated) {
+            Arc::make_mut(build).driver = driver;
+        }
+    }
 }
 
 /// Whether the pod's selectors and its need of GPUs let it run on the pool.

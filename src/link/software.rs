@@ -158,6 +158,8 @@ pub fn of_image(image: &Image) -> Software {
         return unknown(out, &image.reference);
     };
     let name = if registry == "docker.io" { repository.clone() } else { format!("{registry}/{repository}") };
+    // Mirrors keep Docker's official images below `library`.
+    let name = name.rsplit_once("/library/").map_or(name.clone(), |(_, official)| official.to_owned());
     let Some(tag) = image.tag.get() else {
         out.os = distribution(&name, "latest").map_or(Fact::absent(place), |(os, _)| Fact::value(os, place));
         return if image.tag.is_absent() && image.digest.is_absent() { out } else { unknown(out, &image.tag) };
@@ -173,6 +175,7 @@ pub fn of_image(image: &Image) -> Software {
         out.os_version = version(info.os_version);
         out.python = version(info.python);
         out.min_driver = version(info.min_driver);
+        out.forward_compat = Fact::value(info.forward_compat, place);
         out.min_compute_capability = version(info.min_compute_capability);
         let shipped = [(info.framework, info.framework_version), (Some("torch"), info.torch)];
         for (name, version) in shipped {
@@ -200,11 +203,12 @@ pub fn of_image(image: &Image) -> Software {
     } else if let Some((os, version)) = distribution(&name, tag) {
         out.os = Fact::value(os, place);
         out.os_version = Fact::from_option(version, place);
-        if let Some(python) =
-            name.strip_suffix("python").and_then(|_| Version::parse(tag.split('-').next().unwrap_or(tag)))
-        {
-            out.python = Fact::value(python, place);
-        }
+    }
+    // python:3.11-slim
+    if name == "python" {
+        let python = Version::parse(tag.split('-').next().unwrap_or(tag)).filter(|v| v.release().len() > 1);
+        out.python = Fact::from_option(python, place).or(|| out.python.clone());
+        out.externally_managed = Fact::value(false, place);
     }
     let devel = out.flavor.get().is_some_and(|f| f == "devel");
     let plain_cuda = out.flavor.get().is_some();
@@ -278,9 +282,12 @@ fn of_build(build: &Build, files: &[Arc<PackageFile>], sources: &Sources) -> Sof
     let listed = build.package_files.iter().flat_map(|f| resolve(f, build, files, sources));
     let listed = listed.chain(project_file(build, files));
     let listed: Vec<Package> = listed.flat_map(|f| f.packages.clone()).collect();
+    let texts = build.instructions.iter().filter_map(|i| i.text.get());
+    let uninstalled: Vec<&String> = texts.filter(|text| text.contains("uninstall ")).collect();
     for package in build.packages.iter().chain(&listed) {
         let Some(name) = package.name.get().cloned() else { continue };
-        if !packages::keeps(out.packages.get(&name), package) {
+        let removed = uninstalled.iter().any(|text| text.split(' ').any(|word| word == name));
+        if removed || !packages::keeps(out.packages.get(&name), package) {
             out.packages.insert(name, package.clone());
         }
     }

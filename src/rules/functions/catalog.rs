@@ -171,6 +171,31 @@ functions! {
         let runs = needs.zip(version(&a[2])).map(|(n, cc)| n.met_by(&cc));
         runs.map_or(Value::of(Data::Null), |b| Value::of(Data::Bool(b)))
     };
+    "package_python" (param("package", str_type), param("version", version_type)) -> Output::Type(str_type), true, "The range of Python releases that a release of a package installs on; null when the catalog has no row.", |a, _| {
+        let build = text(&a[0]).zip(version(&a[1])).and_then(|(p, v)| catalog::framework_build(&p, &v, None));
+        build.filter(|b| !b.python.is_empty()).map_or(Value::of(Data::Null), |b| string(b.python.to_owned(), &a[0]))
+    };
+    "toolkit_supported" (param("package", str_type), param("version", version_type), param("cuda", version_type)) -> Output::Type(bool_type), true, "Whether a release of a package has libraries for a CUDA release; null when the catalog has no row.", |a, _| {
+        let range = text(&a[0]).zip(version(&a[1])).and_then(|(p, v)| catalog::toolkit_range(&p, &v));
+        let numbers = |v: &Version| (v.major(), v.minor());
+        let inside = range.zip(version(&a[2])).map(|((min, max), cuda)| (numbers(&min)..=numbers(&max)).contains(&numbers(&cuda)));
+        inside.map_or(Value::of(Data::Null), |b| Value::of(Data::Bool(b)))
+    };
+    "native_driver" (param("cuda", version_type)) -> Output::Type(version_type), false, "The driver that comes with a CUDA toolkit, which its PTX needs; null when the catalog has no row.", |a, _| {
+        of_version(version(&a[0]).and_then(|cuda| catalog::native_driver(&cuda)))
+    };
+    "image_accepts_geforce" (param("cuda", version_type)) -> Output::Type(bool_type), false, "Whether images of a CUDA release start on GeForce boards under the older driver branches that they list; null when the catalog does not say.", |a, _| {
+        let found = version(&a[0]).and_then(|cuda| catalog::image_accepts_geforce(&cuda));
+        found.map_or(Value::of(Data::Null), |b| Value::of(Data::Bool(b)))
+    };
+    "model_quantization" (param("model", str_type)) -> Output::Type(str_type), true, "How the weights of a model are published, when they are quantized; null for others and for models that are not in the catalog.", |a, _| {
+        let found = text(&a[0]).and_then(|m| catalog::model(&m).filter(|known| known.name().eq_ignore_ascii_case(&m))).map(|m| m.quantization()).filter(|q| !q.is_empty());
+        found.map_or(Value::of(Data::Null), |q| string(q.to_lowercase(), &a[0]))
+    };
+    "has_video_encoder" (param("gpu", str_type)) -> Output::Type(bool_type), false, "Whether a GPU has a video encoder (NVENC); null when the catalog does not say.", |a, _| {
+        let found = text(&a[0]).and_then(|g| catalog::gpu(&g)?.nvenc);
+        found.map_or(Value::of(Data::Null), |b| Value::of(Data::Bool(b)))
+    };
     "architectures" (param("list", str_type)) -> Output::Type(list_type), false, "The compute capabilities of a list for nvcc: `8.0;8.6+PTX`, `80;86`, `80-real`.", |a, _| {
         let listed = text(&a[0]).unwrap_or_default().split([';', ' ', ',']).filter_map(|word| {
             let digits: String = word.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
@@ -191,6 +216,10 @@ functions! {
     "package_requirement" (param("package", str_type), param("version", version_type), param("other", str_type)) -> Output::Type(str_type), false, "The range of another package that a release goes with; null when the catalog has none.", |a, _| {
         let found = (|| catalog::package_requirement(&text(&a[0])?, version(&a[1])?.as_ref(), &text(&a[2])?))();
         found.map_or(Value::of(Data::Null), |(range, _)| string(range, &a[0]))
+    };
+    "package_requirement_declared" (param("package", str_type), param("version", version_type), param("other", str_type)) -> Output::Type(bool_type), false, "Whether the metadata of a release states its range of another package, so that pip keeps to it.", |a, _| {
+        let found = (|| catalog::package_requirement(&text(&a[0])?, version(&a[1])?.as_ref(), &text(&a[2])?))();
+        Value::of(Data::Bool(found.is_some_and(|(_, declared)| declared)))
     };
     "within" (param("version", version_type), param("range", str_type)) -> Output::Type(bool_type), false, "Whether a version lies in a range: `>=2,<3`, `==2.1.*`.", |a, _| {
         let inside = version(&a[0]).zip(text(&a[1])).is_some_and(|(v, range)| catalog::within(&v, &range));
