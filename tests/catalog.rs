@@ -22,6 +22,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("engine_images", &["engine", "versions"]),
     ("feature_compute_capabilities", &["engine", "feature", "value", "versions"]),
     ("gcp_attachable_gpus", &["accelerator"]),
+    ("gcp_machine_families", &["family"]),
     ("gke_machines", &["accelerator"]),
     ("gpu_names", &["name"]),
     ("gpu_totals", &["gpu"]),

@@ -7,12 +7,12 @@ use std::process::Command;
 
 /// Folders of `fixtures/guides` and the rules that must fire there.
 const WRONG: &[(&str, &[&str])] = &[
-    ("base-image-without-pins", &[]),
-    ("driver-in-image", &[]),
+    ("base-image-without-pins", &["framework-not-pinned"]),
+    ("driver-in-image", &["driver-installer-in-image", "apt-key-deprecated"]),
     ("hpa-on-gpu-resource", &["hpa-resource-metric-unsupported", "gpu-rollout-needs-surge"]),
-    ("malformed-key", &[]),
+    ("malformed-key", &["kms-key-reference-malformed"]),
     ("priority-class-broken", &["syntax-error"]),
-    ("scaling-on-cpu", &[]),
+    ("scaling-on-cpu", &["gpu-scaled-on-cpu-policy"]),
     ("vendor-image-without-pins", &["ngc-torch-replaced"]),
 ];
 
@@ -53,6 +53,12 @@ fn sound_deployments_have_no_error() {
         assert_eq!(rules(&report, Some("error")), BTreeSet::new(), "{folder}: {}", report["diagnostics"]);
         assert_eq!(report["files"]["seen"], report["files"]["linted"], "{folder}");
     }
+}
+
+#[test]
+fn four_processors_and_sixteen_gigabytes_per_gpu_are_few() {
+    let found = rules(&check("stacks/start-up"), Some("info"));
+    assert!(found.contains("gpu-machine-with-little-host"), "found {found:?}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ static INSTANCES: Table = Table::new(include_str!("../../rules/catalog/instances
 static PLATFORMS: Table = Table::new(include_str!("../../rules/catalog/platforms.csv"));
 static NODE_IMAGES: Table = Table::new(include_str!("../../rules/catalog/node_images.csv"));
 static GCP_ATTACHABLE: Table = Table::new(include_str!("../../rules/catalog/gcp_attachable_gpus.csv"));
+static GCP_FAMILIES: Table = Table::new(include_str!("../../rules/catalog/gcp_machine_families.csv"));
 static GKE_MACHINES: Table = Table::new(include_str!("../../rules/catalog/gke_machines.csv"));
 static CLOUD_RUN: Table = Table::new(include_str!("../../rules/catalog/cloud_run_gpus.csv"));
 
@@ -28,6 +29,8 @@ pub struct Instance {
     pub vcpus: Option<i64>,
     /// Host memory in GiB.
     pub memory_gib: Option<f64>,
+    /// Network in Gb/s.
+    pub network_gbps: Option<f64>,
     /// Fabric, as the catalog names it.
     pub rdma: &'static str,
     /// Fabric devices.
@@ -80,6 +83,7 @@ fn by_name() -> &'static BTreeMap<String, Instance> {
             gpu_count: row.number("gpu_count"),
             vcpus: row.number("vcpu"),
             memory_gib: row.number("memory_gib"),
+            network_gbps: row.number("network_gbps"),
             rdma: row.text("rdma"),
             rdma_nics: row.number("rdma_nics"),
             nvlink: match (row.flag("nvlink"), row.flag("nvswitch")) {
@@ -101,6 +105,17 @@ fn by_name() -> &'static BTreeMap<String, Instance> {
 pub fn instance(name: &str) -> Option<&'static Instance> {
     let lower = name.trim().to_lowercase();
     by_name().get(lower.strip_prefix("ml.").unwrap_or(&lower))
+}
+
+/// vCPUs and memory in GiB of a machine type; of a GCP machine to which GPUs are attached (`n1-standard-8`), by its name.
+pub fn host(name: &str) -> Option<(i64, f64)> {
+    if let Some(found) = instance(name) {
+        return found.vcpus.zip(found.memory_gib);
+    }
+    let (family, vcpus) = name.rsplit_once('-')?;
+    let row = GCP_FAMILIES.rows().find(|r| r.text("family") == family)?;
+    let vcpus: i64 = vcpus.parse().ok()?;
+    Some((vcpus, row.number::<f64>("memory_gib_per_vcpu")? * vcpus as f64))
 }
 
 /// The only machine type that has a GKE accelerator.

@@ -42,7 +42,7 @@ pub use gpus::{
 };
 pub use images::{ImageInfo, Unrecognised, image, image_family, image_flaw};
 pub use machines::{
-    Instance, attachable_counts, cloud_run_minimum, eks_ami_driver, gke_machine, instance, instance_family_gpu,
+    Instance, attachable_counts, cloud_run_minimum, eks_ami_driver, gke_machine, host, instance, instance_family_gpu,
     instance_gpu, instances, is_instance_like, most_gpus, nearest_instance, node_image_driver, platform_driver,
     platform_toolkit,
 };

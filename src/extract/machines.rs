@@ -191,6 +191,13 @@ const SHAPES: &[Shape] = &[
     },
     Shape { kind: "alicloud_instance", platform: "ecs", types: &["instance_type"], image: "image_id", ..NONE },
     Shape { kind: "ALIYUN::ECS::Instance", platform: "ecs", types: &["InstanceType"], image: "ImageId", ..NONE },
+    Shape {
+        kind: "ALIYUN::ESS::ScalingConfiguration",
+        platform: "ess",
+        types: &["InstanceType"],
+        image: "ImageId",
+        ..NONE
+    },
     Shape { kind: "ALIYUN::ECS::InstanceGroup", platform: "ecs", types: &["InstanceType"], image: "ImageId", ..NONE },
     Shape { kind: "tencentcloud_instance", platform: "cvm", types: &["instance_type"], image: "image_id", ..NONE },
 ];

@@ -40,7 +40,9 @@ fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     } else if cloudformation::is_template(root) {
         cloudformation::read(tree, root, facts);
     } else if root.get("ScalingPolicy").is_some() {
-        facts.objects.push(Arc::new(scaling_policy(tree, root)));
+        facts.objects.push(Arc::new(part(tree, root, "ScalingPolicy")));
+    } else if root.get("EncryptionConfig").is_some() {
+        facts.objects.push(Arc::new(part(tree, root, "EncryptionConfig")));
     } else if skypilot::is_task(root) {
         skypilot::read(tree, root, facts);
     } else if compose::is_project(root, path) {
@@ -56,13 +58,13 @@ fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     }
 }
 
-/// A cloud's scaling policy in a file of its own, as a raw object of kind ScalingPolicy.
-fn scaling_policy(tree: &Arc<Tree>, root: Node<'_>) -> Object {
-    let policy = root.view().get("ScalingPolicy");
-    let mut out = Object::blank(policy.place());
-    out.kind = Fact::value("ScalingPolicy".to_owned(), policy.place());
-    out.name = policy.get("PolicyName").string();
-    out.body = Some(Raw::new(tree, policy));
+/// A cloud's setting in a file of its own, as a raw object whose kind is the key it stands under.
+fn part(tree: &Arc<Tree>, root: Node<'_>, key: &str) -> Object {
+    let body = root.view().get(key);
+    let mut out = Object::blank(body.place());
+    out.kind = Fact::value(key.to_owned(), body.place());
+    out.name = body.get("PolicyName").string();
+    out.body = Some(Raw::new(tree, body));
     out
 }
 

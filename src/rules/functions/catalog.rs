@@ -44,6 +44,18 @@ functions! {
     "instance_nvme" (param("type", str_type)) -> Output::Type(float_type), false, "Local NVMe of a machine type in TB; null when the catalog does not say.", |a, _| {
         text(&a[0]).and_then(|t| catalog::instance(&t)?.nvme_tb).map_or(Value::of(Data::Null), |tb| Value::of(Data::Float(tb)))
     };
+    "instance_network" (param("type", str_type)) -> Output::Type(float_type), false, "Network of a machine type in Gb/s; null when the catalog does not say.", |a, _| {
+        text(&a[0]).and_then(|t| catalog::instance(&t)?.network_gbps).map_or(Value::of(Data::Null), |n| Value::of(Data::Float(n)))
+    };
+    "host_vcpus" (param("type", str_type)) -> Output::Type(int_type), false, "vCPUs of a machine type, also of one to which GPUs are attached; null when the catalog does not say.", |a, _| {
+        text(&a[0]).and_then(|t| catalog::host(&t)).map_or(Value::of(Data::Null), |(vcpus, _)| Value::of(Data::Int(vcpus)))
+    };
+    "host_memory" (param("type", str_type)) -> Output::Type(float_type), false, "Host memory of a machine type in GiB; null when the catalog does not say.", |a, _| {
+        text(&a[0]).and_then(|t| catalog::host(&t)).map_or(Value::of(Data::Null), |(_, gib)| Value::of(Data::Float(gib)))
+    };
+    "model_parameters" (param("model", str_type)) -> Output::Type(float_type), false, "Parameters of a model in billions; null when the catalog has no row.", |a, _| {
+        text(&a[0]).and_then(|m| catalog::model(&m)?.parameters_b()).map_or(Value::of(Data::Null), |n| Value::of(Data::Float(n)))
+    };
     "instance_known" (param("type", str_type)) -> Output::Type(bool_type), false, "Whether a machine type has a row in the catalog of accelerator machines.", |a, _| {
         Value::of(Data::Bool(text(&a[0]).is_some_and(|t| catalog::instance(&t).is_some())))
     };
