@@ -147,3 +147,14 @@ fn what_the_files_leave_open_is_no_finding() {
     ];
     assert_eq!(found(&files), [], "nobody knows the model");
 }
+
+#[test]
+fn a_script_of_a_mounted_config_map_is_what_the_container_launches() {
+    let job = job("bash, -c, /cfg/train.sh", "configMap: {name: tune}");
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: tune}\ndata:\n  train.sh: |\n    #!/bin/bash\n    set -e\n    \
+               torchrun --nproc_per_node 8 train.py --model_name_or_path Qwen/Qwen2.5-7B \\\n      \
+               --per_device_train_batch_size 4 --bf16 True\n";
+    let training = run(&[("job.yaml", &job), ("map.yaml", map)]);
+    assert_eq!(training.micro_batch_size.get(), Some(&4));
+    assert_eq!(&map[training.model.span.range()], "Qwen/Qwen2.5-7B");
+}

@@ -1,11 +1,13 @@
 //! Training runs: what command lines and configuration files state about them. Knows how the files of trainers look;
 //! what their options mean are rows of the catalog.
 
+use super::launch;
 use crate::catalog;
 use crate::facts::{Facts, Launch, Training};
 use crate::known::{Fact, Known};
-use crate::parse::{Dialect, Node, View, yaml};
-use crate::source::Span;
+use crate::parse::{Dialect, Node, View, shell, yaml};
+use crate::source::{Span, Traced};
+use std::collections::BTreeMap;
 
 /// Keys by which a configuration file is known: all of the first list, one of the second.
 const SHAPES: &[(&str, &[&str], &[&str])] = &[
@@ -71,23 +73,34 @@ fn scalar(view: View<'_>) -> Fact<String> {
     }
 }
 
-/// Configuration files that a ConfigMap holds.
+/// Configuration files and scripts that a ConfigMap holds.
 pub fn config_map(view: View<'_>, facts: &mut Facts) {
     let name = view.path("metadata.name").string();
     let Some(name) = name.get() else { return };
     for (key, text) in view.get("data").entries() {
         let Some(text) = text.traced().filter(|t| t.text().contains('\n')) else { continue };
-        let marked =
-            SHAPES.iter().flat_map(|(_, all, any)| all.iter().chain(*any)).any(|key| text.text().contains(key));
-        if !marked && !text.text().contains("_component_") {
-            continue;
-        }
-        let tree = yaml::parse_traced(text, Dialect::Core);
-        let Some(root) = yaml::root(&tree) else { continue };
-        if let Some(trainer) = kind(root) {
-            facts.trainings.push((format!("ConfigMap/{name}/{key}"), document(trainer, root)));
+        let at = format!("ConfigMap/{name}/{key}");
+        if key.ends_with(".sh") || text.text().starts_with("#!") {
+            let script = shell::parse(text);
+            facts.scripts.extend(launch::of_script(&script, &BTreeMap::new()).map(|launch| {
+                let training = of(&launch);
+                (at, launch, training)
+            }));
+        } else if let Some(training) = embedded(text) {
+            facts.trainings.push((at, training));
         }
     }
+}
+
+/// What a text states if it is a trainer's configuration.
+fn embedded(text: &Traced) -> Option<Training> {
+    let keys = SHAPES.iter().flat_map(|(_, all, any)| all.iter().chain(*any));
+    if !keys.chain(&["_component_"]).any(|key| text.text().contains(key)) {
+        return None;
+    }
+    let tree = yaml::parse_traced(text, Dialect::Core);
+    let root = yaml::root(&tree)?;
+    Some(document(kind(root)?, root))
 }
 
 /// The training run that a command starts; `None` when nothing says that it is one.

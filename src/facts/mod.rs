@@ -56,6 +56,8 @@ pub struct Facts {
     pub images: Vec<(String, Fact<String>)>,
     /// What configuration files of trainers state, by display path, or by `ConfigMap/name/key`.
     pub trainings: Vec<(String, Training)>,
+    /// What scripts in ConfigMaps launch, by `ConfigMap/name/key`.
+    pub scripts: Vec<(String, Launch, Option<Training>)>,
     /// Expressions that use a value which is written elsewhere (a default, an argument), by the place of that value.
     pub uses: BTreeMap<Span, Vec<Span>>,
 }
@@ -102,6 +104,7 @@ impl Facts {
         self.resources.extend(other.resources);
         self.images.extend(other.images);
         self.trainings.extend(other.trainings);
+        self.scripts.extend(other.scripts);
         for (value, uses) in other.uses {
             self.uses.entry(value).or_default().extend(uses);
         }

@@ -3,6 +3,7 @@
 
 mod collection;
 mod driver;
+mod mounted;
 mod node;
 mod objects;
 mod packages;
@@ -18,6 +19,7 @@ use crate::source::{SourceId, Sources};
 /// Joins the facts of a run in place. `sources` tells which files lie near each other: when several
 /// candidates could decide a fact, the ones in the nearest common directory do.
 pub fn link(facts: &mut Facts, sources: &Sources) {
+    mounted::link(facts);
     releases::link(facts, sources);
     pools::enrich(facts);
     objects::link(facts);

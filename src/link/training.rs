@@ -1,5 +1,6 @@
 //! Configuration files that training commands name: in the repository, or in a ConfigMap that the pod mounts.
 
+use super::mounted::config_map_key;
 use super::{common, directories, nearest};
 use crate::catalog;
 use crate::facts::{Container, Facts, Pod, Training};
@@ -105,12 +106,7 @@ fn find<'f>(
     sources: &Sources,
 ) -> Option<&'f Training> {
     let path = name.get()?;
-    let mount = container.mounts.iter().filter_map(|mount| {
-        let inside = path.strip_prefix(mount.path.get()?.trim_end_matches('/'))?.strip_prefix('/')?;
-        let volume = pod.volumes.iter().find(|v| v.name.get().is_some() && v.name.get() == mount.volume.get())?;
-        Some((inside, volume.config_map.get()?))
-    });
-    if let Some((key, map)) = mount.min_by_key(|(inside, _)| inside.len()) {
+    if let Some((map, key)) = config_map_key(path, pod, container) {
         let wanted = format!("ConfigMap/{map}/{key}");
         return only(files.iter().filter(|(name, _)| *name == wanted), name.span.source, sources);
     }
