@@ -10,6 +10,7 @@ pub use template::Template;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, WalkBuilder};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::io::Read;
@@ -76,6 +77,8 @@ pub struct Found {
     pub kind: Kind,
     /// Whether it stands under `templates/` of a Helm chart.
     pub in_chart: bool,
+    /// Whether it stands in a directory with Terraform files, or below one: `templatefile` may read it.
+    pub in_module: bool,
 }
 
 /// A file or directory that was not linted.
@@ -212,9 +215,9 @@ impl Discovery {
     fn file(&mut self, disk: PathBuf, cwd: &Path, named: bool) {
         let path = shown(&disk, cwd);
         match kind_of(&path) {
-            Some(kind) => self.found.push(Found { in_chart: in_chart(&disk), path, disk, kind }),
+            Some(kind) => self.found.push(Found { in_chart: in_chart(&disk), in_module: false, path, disk, kind }),
             None if named => self.skip(&disk, cwd, Reason::UnknownKind),
-            None => self.found.push(Found { in_chart: false, path, disk, kind: Kind::Chart }),
+            None => self.found.push(Found { in_chart: false, in_module: false, path, disk, kind: Kind::Chart }),
         }
     }
 
@@ -227,8 +230,17 @@ impl Discovery {
             let name = path.rsplit('/').next().unwrap_or(path);
             generators.iter().any(|(directory, text)| path.starts_with(directory) && text.contains(name))
         };
+        let modules: BTreeSet<PathBuf> = self
+            .found
+            .iter()
+            .filter(|found| found.kind == Kind::Terraform)
+            .filter_map(|found| found.disk.parent().map(Path::to_owned))
+            .collect();
         self.found.retain_mut(|found| {
-            let kind = kind_in(&charts, &found.path).or_else(|| named(&found.path).then_some(Kind::Data));
+            found.in_module = found.disk.ancestors().skip(1).any(|directory| modules.contains(directory));
+            let template = found.in_module && kind::is_terraform_template(&found.path);
+            let data = || (template || named(&found.path)).then_some(Kind::Data);
+            let kind = kind_in(&charts, &found.path).or_else(data);
             found.kind = kind.unwrap_or(found.kind);
             kind.is_some()
         });

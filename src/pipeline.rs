@@ -72,6 +72,12 @@ pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Rule
     let template = |input: &Input| input.kind == Kind::Chart && discover::kind_of(&input.path).is_some();
     let templates = inputs.iter().enumerate().filter(|(_, input)| template(input));
     let templates: Vec<SourceId> = templates.map(|(i, _)| SourceId(i as u32)).collect();
+    // Templates under the name of something else, that only a Terraform module makes what they are called.
+    let of_modules: Vec<SourceId> = (0u32..)
+        .zip(&inputs)
+        .filter(|(_, input)| input.kind == Kind::Data && discover::kind_of(&input.path).is_some())
+        .map(|(i, _)| SourceId(i))
+        .collect();
     let mut files: Vec<Source> = inputs.into_iter().map(|input| Source::new(input.path, input.text)).collect();
     files.extend(extra);
     let sources = Sources::new(files);
@@ -97,7 +103,10 @@ pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Rule
         modules.extend(read.module);
     }
     let texts = sources.iter().map(|(id, source)| (source.path.as_str(), id, &*source.text));
-    extract::modules(modules, texts, &mut facts);
+    let read_by_modules = extract::modules(modules, texts, &mut facts);
+    let unread = of_modules.into_iter().filter(|id| !read_by_modules.contains(id));
+    let unread: Vec<(String, String)> =
+        unread.map(|id| (sources.get(id).path.clone(), "template that no module here renders".to_owned())).collect();
     let without = facts.context();
     facts.append(kustomized.facts);
     findings.extend(kustomized.failures.into_iter().map(|problem| problem_finding(problem, Trouble::Kustomization)));
@@ -125,7 +134,7 @@ pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Rule
     evaluation.settle();
     comments.sort();
     comments.dedup();
-    Outcome { sources, facts, evaluation, comments, skipped: [rendered.skipped, kustomized.skipped].concat() }
+    Outcome { sources, facts, evaluation, comments, skipped: [rendered.skipped, kustomized.skipped, unread].concat() }
 }
 
 /// Suppressions that objects carry as annotations: `gpulint.dev/ignore: "rule, other"` and `gpulint.dev/reason`.

@@ -3,7 +3,7 @@
 use super::arguments::{Check, Format};
 use super::setup::Setup;
 use super::{CLEAN, FINDINGS, print};
-use crate::discover::{self, Found, MAX_BYTES, Options};
+use crate::discover::{self, Found, Kind, MAX_BYTES, Options, Template};
 use crate::facts::HelmRelease;
 use crate::finding::{Confidence, Severity};
 use crate::judge::{self, Coverage, Verdict};
@@ -67,6 +67,10 @@ fn read(found: &Found) -> Result<Vec<Input>, (String, String)> {
         read => read.map_err(told)?,
     };
     match found.template(&text) {
+        // A module may render it; what no module renders is told later.
+        Some(Template::Terraform | Template::Variables) if found.in_module => {
+            Ok(vec![Input { path: found.path.clone(), kind: Kind::Data, text }])
+        }
         Some(template) => Err(told(discover::Reason::Template(template))),
         None => Ok(vec![input((found.path.clone(), text))]),
     }

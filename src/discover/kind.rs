@@ -85,6 +85,11 @@ pub fn kind_in(charts: &BTreeSet<String>, path: &str) -> Option<Kind> {
     }
 }
 
+/// Whether a file without a kind of its own is named as what `templatefile` reads.
+pub(super) fn is_terraform_template(path: &str) -> bool {
+    [".tftpl", ".tpl", ".tmpl"].iter().any(|suffix| path.ends_with(suffix))
+}
+
 /// The name without the suffix of a template language: `job.yaml.j2` is `job.yaml`.
 pub(super) fn without_template_suffix(name: &str) -> Option<&str> {
     TEMPLATE_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix))

@@ -213,7 +213,16 @@ mod tests {
 
     fn of(path: &str, text: &str) -> Option<Template> {
         let kind = super::super::kind_of(path).expect("a kind");
-        detect(&Found { path: path.into(), disk: path.into(), kind, in_chart: path.contains("templates/") }, text)
+        detect(
+            &Found {
+                path: path.into(),
+                disk: path.into(),
+                kind,
+                in_chart: path.contains("templates/"),
+                in_module: false,
+            },
+            text,
+        )
     }
 
     #[test]

@@ -93,8 +93,11 @@ fn instruction(
                 let words: Vec<Traced> = command.words.iter().map(|w| expanded(w.traced(), scope)).collect();
                 let said: Vec<&str> = words.iter().map(Traced::text).collect();
                 let mut run = text(said.join(" "), command.span);
-                let given: Vec<String> =
-                    command.assignments.iter().map(|(name, value)| format!("{name}={}", value.traced().text())).collect();
+                let given: Vec<String> = command
+                    .assignments
+                    .iter()
+                    .map(|(name, value)| format!("{name}={}", value.traced().text()))
+                    .collect();
                 run.assignments = Fact::from_option((!given.is_empty()).then(|| given.join(" ")), command.span);
                 stage.instructions.push(run);
                 let Some(mut found) = install::of_command(&words) else { continue };

@@ -25,6 +25,7 @@ use crate::known::Fact;
 use crate::parse::hcl::{ModuleFile, Workspace};
 use crate::parse::{Node, Problem, Raw, Tree};
 use crate::source::{SourceId, Span};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Facts of every document of a YAML or JSON file.
@@ -123,11 +124,13 @@ pub fn text(id: SourceId, path: &str, text: &str, kind: Kind, facts: &mut Facts)
     }
 }
 
-/// Facts of Terraform modules, from the roots down.
+/// Facts of Terraform modules, from the roots down. Returns the files that they read beside their own.
 pub fn modules<'t>(
     files: Vec<ModuleFile>,
     texts: impl Iterator<Item = (&'t str, SourceId, &'t str)>,
     facts: &mut Facts,
-) {
-    terraform::modules(&Workspace::new(files, texts), facts);
+) -> BTreeSet<SourceId> {
+    let workspace = Workspace::new(files, texts);
+    terraform::modules(&workspace, facts);
+    workspace.read()
 }

@@ -3,6 +3,7 @@
 
 mod collections;
 mod files;
+mod patterns;
 mod texts;
 
 use super::eval::Eval;
@@ -21,6 +22,7 @@ pub(super) fn call(eval: &Eval<'_>, name: &str, args: &[Val], span: Span) -> Fou
         .or_else(|| call.texts())
         .or_else(|| call.collections())
         .or_else(|| call.files())
+        .or_else(|| call.patterns())
         .unwrap_or_else(|| {
             let shown = args.first().map_or("", |arg| eval.place.text.get(arg.span.range()).unwrap_or(""));
             let shown = shown.trim_matches('"');
@@ -128,6 +130,10 @@ impl Call<'_> {
                 if power.is_finite() { Ok(self.val(Value::Number(power))) } else { failed("not a finite number") }
             }),
             "parseint" => self.parse_int(),
+            "log" => self.number(0).and_then(|n| {
+                let log = n.log(self.number(1)?);
+                if log.is_finite() { Ok(self.val(Value::Number(log))) } else { failed("not a finite number") }
+            }),
             "tonumber" => self.convert(|v| v.number().map(Value::Number)),
             "tobool" => self.convert(|v| v.boolean().map(Value::Bool)),
             "tostring" => self.convert(|v| match &v.value {

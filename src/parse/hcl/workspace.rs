@@ -8,6 +8,7 @@ use super::{Block, Hcl};
 use crate::source::SourceId;
 use hcl_edit::expr::Expression;
 use hcl_edit::structure::Body;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -34,6 +35,7 @@ pub(super) struct Directory {
 pub struct Workspace<'t> {
     directories: BTreeMap<String, Directory>,
     texts: BTreeMap<&'t str, (SourceId, &'t str)>,
+    read: RefCell<BTreeSet<SourceId>>,
 }
 
 /// A root with every module that it calls.
@@ -63,7 +65,8 @@ impl<'t> Workspace<'t> {
         for (path, hcl) in values {
             directories.entry(parts(&path).0.to_owned()).or_default().values.push(hcl);
         }
-        Self { directories, texts: texts.map(|(path, id, text)| (path, (id, text))).collect() }
+        let texts = texts.map(|(path, id, text)| (path, (id, text))).collect();
+        Self { directories, texts, read: RefCell::default() }
     }
 
     /// Evaluates every root. A module that is called is evaluated where it is called, and not on its own.
@@ -125,7 +128,20 @@ impl<'t> Workspace<'t> {
 
     /// The file at a path.
     pub(super) fn text(&self, path: &str) -> Option<(SourceId, &'t str)> {
-        self.texts.get(path).copied()
+        let found = self.texts.get(path).copied();
+        self.read.borrow_mut().extend(found.map(|(id, _)| id));
+        found
+    }
+
+    /// The files that functions have read.
+    pub fn read(&self) -> BTreeSet<SourceId> {
+        self.read.borrow().clone()
+    }
+
+    /// Paths of files below a directory (with `/` at its end, unless it is empty).
+    pub(super) fn below<'p>(&'p self, directory: &'p str) -> impl Iterator<Item = &'p str> {
+        let from = self.texts.range(directory..).map(|(path, _)| *path);
+        from.take_while(move |path| path.starts_with(directory))
     }
 }
 

@@ -1,7 +1,8 @@
 //! Functions on lists, sets and maps.
 
 use super::{Call, Found};
-use crate::parse::hcl::value::{Fail, Val, Value, failed};
+use crate::parse::hcl::value::{Fail, MAX_ITEMS, Val, Value, failed, too_large};
+use std::collections::BTreeMap;
 
 impl Call<'_> {
     pub(super) fn collections(&self) -> Option<Found> {
@@ -20,6 +21,15 @@ impl Call<'_> {
             "setunion" => list(
                 self.args.iter().map(Val::items).collect::<Result<Vec<_>, _>>().and_then(|l| self.distinct(l.concat())),
             ),
+            "setintersection" => list(self.common()),
+            "setsubtract" => list(self.items(0).and_then(|items| {
+                let other = self.items(1)?;
+                let items = self.distinct(items)?;
+                self.filtered(items, |item| Ok(!self.holds(&other, item)?))
+            })),
+            "setproduct" => list(self.product()),
+            "matchkeys" => list(self.matching()),
+            "transpose" => self.transpose(),
             "sort" => list(self.items(0).and_then(sorted)),
             "reverse" => list(self.items(0).map(|items| items.into_iter().rev().collect())),
             "compact" => list(self.items(0).and_then(|items| {
@@ -76,6 +86,62 @@ impl Call<'_> {
             }
         }
         Ok(())
+    }
+
+    fn holds(&self, items: &[Val], wanted: &Val) -> Result<bool, Fail> {
+        for item in items {
+            if self.eval.equal(item, wanted)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn filtered(&self, items: Vec<Val>, keep: impl Fn(&Val) -> Result<bool, Fail>) -> Result<Vec<Val>, Fail> {
+        items.into_iter().map(|item| Ok(keep(&item)?.then_some(item))).filter_map(Result::transpose).collect()
+    }
+
+    fn common(&self) -> Result<Vec<Val>, Fail> {
+        let others = self.args.iter().skip(1).map(Val::items).collect::<Result<Vec<_>, _>>()?;
+        let first = self.distinct(self.items(0)?)?;
+        others.iter().try_fold(first, |kept, other| self.filtered(kept, |item| self.holds(other, item)))
+    }
+
+    fn product(&self) -> Result<Vec<Val>, Fail> {
+        let mut rows: Vec<Vec<Val>> = vec![vec![]];
+        for arg in self.args {
+            let items = arg.items()?;
+            if rows.len() * items.len() > MAX_ITEMS {
+                return Err(too_large());
+            }
+            rows = rows
+                .iter()
+                .flat_map(|row| items.iter().map(move |item| row.iter().chain([item]).cloned().collect()))
+                .collect();
+        }
+        Ok(rows.into_iter().map(|row| self.val(Value::list(row))).collect())
+    }
+
+    fn matching(&self) -> Result<Vec<Val>, Fail> {
+        let (values, keys, wanted) = (self.items(0)?, self.items(1)?, self.items(2)?);
+        let mut out = vec![];
+        for (value, key) in values.into_iter().zip(&keys) {
+            if self.holds(&wanted, key)? {
+                out.push(value);
+            }
+        }
+        Ok(out)
+    }
+
+    fn transpose(&self) -> Found {
+        let mut groups: BTreeMap<String, Vec<Val>> = BTreeMap::new();
+        for (key, values) in self.arg(0)?.pairs()? {
+            for value in values.items()? {
+                groups.entry(value.string()?).or_default().push(key.clone());
+            }
+        }
+        let entry = |(key, keys)| (self.key(String::into_boxed_str(key)), self.val(Value::list(keys)));
+        Ok(self.val(Value::map(groups.into_iter().map(entry))))
     }
 
     fn slice(&self) -> Result<Vec<Val>, Fail> {

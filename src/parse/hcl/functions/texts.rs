@@ -64,7 +64,7 @@ impl Call<'_> {
     fn replace(&self) -> Found {
         let (text, from, to) = (self.string(0)?, self.string(1)?, self.string(2)?);
         if from.len() > 1 && from.starts_with('/') && from.ends_with('/') {
-            return Err(Fail::Unknown(Why::Remote(format!("replace({from})").into())));
+            return self.replace_pattern(&text, &from[1..from.len() - 1], &to);
         }
         if text.len().saturating_mul(to.len().max(1)) > MAX_TEXT * 16 {
             return Err(too_large());
