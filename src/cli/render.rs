@@ -43,6 +43,9 @@ pub fn run(paths: &[PathBuf], values: &[PathBuf], bases: bool) -> Result<u8, Str
                 out.push_str(document.text.trim_end());
                 out.push('\n');
             }
+            for source in rendered.crds.iter().map(|id| sources.get(*id)) {
+                out.push_str(&format!("---\n# Source: {}\n{}\n", source.path, source.text.trim_end()));
+            }
             if let Some(failure) = &rendered.failure {
                 out.push_str(&told(failure, &sources));
                 code = FINDINGS;

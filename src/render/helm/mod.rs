@@ -42,6 +42,8 @@ pub struct Rendered {
     pub documents: Vec<Document>,
     /// Templates that were rendered, if only to nothing.
     pub read: Vec<SourceId>,
+    /// Files under `crds/` of the chart and of its subcharts, which Helm installs as they stand.
+    pub crds: Vec<SourceId>,
     /// What is wrong with the chart: its first fault, since one value often breaks many templates.
     pub failure: Option<Problem>,
     /// Templates that were not rendered, and why.
@@ -69,7 +71,7 @@ pub fn render(chart: &Chart<'_>, set: &ValueSet) -> Rendered {
         templates.iter().map(|t| (t.name.clone(), t.file.source, t.file.text)).collect();
     let (parsed, problems) = Templates::parse(&files);
     let missing = chart.missing();
-    let mut out = Rendered::default();
+    let mut out = Rendered { crds: crds(&root), ..Rendered::default() };
     for problem in problems {
         let template = problem.span.source;
         out.fail(template, problem, &missing);
@@ -105,6 +107,11 @@ fn collect<'c>(scope: &Scope<'c>, out: &mut Vec<Template<'c>>) {
     scope.children.iter().for_each(|child| collect(child, out));
 }
 
+fn crds(install: &install::Install<'_>) -> Vec<SourceId> {
+    let own = install.chart.files.iter().filter(|file| file.path.starts_with("crds/")).map(|file| file.source);
+    own.chain(install.children.iter().flat_map(crds)).collect()
+}
+
 fn is_partial(name: &str) -> bool {
     name.rsplit('/').next().is_some_and(|name| name.starts_with('_'))
 }
@@ -137,16 +144,24 @@ impl Rendered {
         });
     }
 
-    /// A template that cannot be rendered. Where a dependency is missing it may be for want of that.
+    /// A template that cannot be rendered. Where a dependency or a value is missing it may be for want of that.
     fn fail(&mut self, template: SourceId, problem: Problem, missing: &[&str]) {
-        let reason = if missing.is_empty() {
-            format!("template error: {}", problem.message)
+        let (reason, fault) = if !missing.is_empty() {
+            (format!("a chart that is not here: {}", missing.join(", ")), false)
+        } else if wants_values(&problem.message) {
+            (format!("values that are not stated: {}", problem.message), false)
         } else {
-            format!("a chart that is not here: {}", missing.join(", "))
+            (format!("template error: {}", problem.message), true)
         };
         self.unread.push((template, reason));
-        if missing.is_empty() {
+        if fault {
             self.failure.get_or_insert(problem);
         }
     }
+}
+
+/// Whether a template stopped for want of a value: what is absent has fields or is computed with, or the chart itself
+/// refuses the values.
+fn wants_values(message: &str) -> bool {
+    message.contains("nil pointer") || message.ends_with("got <nil>") || message.contains("error calling fail")
 }
