@@ -62,20 +62,28 @@ pub fn change(shape: &Architecture, launch: &Launch, card: &Card, now: &Ledger) 
         })
     };
     let larger = || {
-        let mut cards: Vec<Card> = catalog::gpus()
-            .iter()
-            .filter(|gpu| gpu.vendor == "nvidia" && gpu.datacenter)
-            .filter_map(|gpu| Card::find(gpu.id))
-            .filter(|other| other.bytes > card.bytes + GIB)
-            .collect();
-        cards.sort_by(|a, b| a.bytes.total_cmp(&b.bytes).then_with(|| a.gpu.cmp(&b.gpu)));
-        cards.iter().find_map(|other| fits(format!("{} ({:.0} GiB)", other.gpu, other.bytes / GIB), launch, other))
+        let mut larger = cards().into_iter().filter(|other| other.bytes > card.bytes + GIB);
+        larger.find_map(|other| fits(format!("{} ({:.0} GiB)", other.gpu, other.bytes / GIB), launch, &other))
     };
     match now.decided_by {
         "heads" => wider(),
         "cache" => fewer().or_else(shorter).or_else(narrow).or_else(wider).or_else(larger),
         _ => fewer().or_else(wider).or_else(narrow).or_else(larger),
     }
+}
+
+/// Data-center GPUs by memory, smallest first.
+fn cards() -> Vec<Card> {
+    let suitable = catalog::gpus().iter().filter(|gpu| gpu.vendor == "nvidia" && gpu.datacenter);
+    let mut cards: Vec<Card> = suitable.filter_map(|gpu| Card::find(gpu.id)).collect();
+    cards.sort_by(|a, b| a.bytes.total_cmp(&b.bytes).then_with(|| a.gpu.cmp(&b.gpu)));
+    cards
+}
+
+/// The smallest data-center GPU, less than half as large, on which a launch fits as it is.
+pub fn smaller(shape: &Architecture, launch: &Launch, card: &Card) -> Option<Card> {
+    let fits = |other: &Card| ledger(shape, launch, other).verdict == Verdict::Fits;
+    cards().into_iter().take_while(|other| other.bytes * 2.0 < card.bytes).find(fits)
 }
 
 #[cfg(test)]

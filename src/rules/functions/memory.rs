@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 functions! {
-    "serving_memory" (param("container", dyn_type), param("node", dyn_type)) -> Output::Type(dyn_type), false, "The memory ledger of the model server that a container launches on a node's GPU, per GPU: `verdict` (fits, tight, does-not-fit), `decided_by` (weights, cache, heads, utilization, activations, graphs), `reason`, `sum`, `total_gib`, `card_gib`, `weights_gib`, `request_gib`, `left_gib`, `length`, `longest`, `change` (one change with which it fits) and `at` (the setting that decides). Null for what serves no model; unknown with the fact that is missing.", |a, _| {
+    "serving_memory" (param("container", dyn_type), param("node", dyn_type)) -> Output::Type(dyn_type), false, "The memory ledger of the model server that a container launches on a node's GPU, per GPU: `verdict` (fits, tight, does-not-fit), `decided_by` (weights, cache, heads, utilization, activations, graphs), `reason`, `sum`, `total_gib`, `card_gib`, `weights_gib`, `request_gib`, `left_gib`, `length`, `longest`, `change` (one change with which it fits), `smaller` (a GPU less than half as large on which it fits, when it takes less than a quarter of this one) and `at` (the setting that decides). Null for what serves no model; unknown with the fact that is missing.", |a, _| {
         Asked { container: a[0].clone(), node: a[1].clone() }.ledger().unwrap_or_else(|missing| *missing)
     };
     "checkpoint_gib" (param("container", dyn_type)) -> Output::Type(float_type), false, "Size in GiB of the checkpoint that a container's model server downloads; null when the catalog does not know the model.", |a, _| {
@@ -24,6 +24,9 @@ functions! {
 
 /// A value that ends the calculation: null or unknown.
 type Missing<'a> = Box<Value<'a>>;
+
+/// One change with which a launch fits, and a much smaller GPU that it fits.
+type Advice = (Option<String>, Option<String>);
 
 /// A container on a node.
 struct Asked<'a> {
@@ -71,16 +74,22 @@ fn tokens(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(unit).filter(|n| *n > 0)
 }
 
-/// The name on the hub that a model setting stands for: itself, or the end of a path to a copy.
-fn hub_name(model: &str) -> Option<&str> {
+/// The name on the hub that a model setting stands for, and whether that is sure: a directory may hold the model in
+/// another format than its name says.
+fn hub_name(model: &str) -> Option<(&str, bool)> {
     if !model.starts_with(['/', '.', '~']) && !model.contains("://") {
-        return Some(model);
+        return Some((model, true));
     }
     let path = model.trim_end_matches('/');
     let (head, name) = path.rsplit_once('/')?;
     let publisher = head.rsplit('/').next().unwrap_or(head);
     let tail = &path[path.len() - publisher.len() - 1 - name.len()..];
-    tables::model(tail).filter(|m| m.name().eq_ignore_ascii_case(tail)).map(|_| tail)
+    let is = |m: &tables::Model, name: &str| m.name().eq_ignore_ascii_case(name);
+    if tables::model(tail).is_some_and(|m| is(&m, tail)) {
+        return Some((tail, true));
+    }
+    let named = |m: &tables::Model| m.name().rsplit('/').next().is_some_and(|n| n.eq_ignore_ascii_case(name));
+    tables::model(name).filter(named).map(|_| (name, false))
 }
 
 impl<'a> Asked<'a> {
@@ -93,14 +102,14 @@ impl<'a> Asked<'a> {
         Box::new(Value::of(Data::Null))
     }
 
-    fn model(&self, launch: &Value<'a>) -> Result<String, Missing<'a>> {
+    fn model(&self, launch: &Value<'a>) -> Result<(String, bool), Missing<'a>> {
         let model = text(launch, "model")?.ok_or_else(Self::nothing)?;
-        hub_name(&model).map(str::to_owned).ok_or_else(|| self.unknown(model.clone()))
+        hub_name(&model).map(|(name, sure)| (name.to_owned(), sure)).ok_or_else(|| self.unknown(model.clone()))
     }
 
     fn checkpoint(&self) -> Result<Value<'a>, Missing<'a>> {
         let launch = known(&self.container, "launch")?;
-        let name = self.model(&launch)?;
+        let (name, _) = self.model(&launch)?;
         let Some(model) = tables::model(&name) else { return Ok(*Self::nothing()) };
         // Engines that quantize while loading still download what is published.
         let format = format_of(&name, None, None).ok_or_else(|| self.unknown(name.clone()))?;
@@ -140,7 +149,7 @@ impl<'a> Asked<'a> {
                 return Err(Box::new(Value::unknown(Why::NotInCatalog(format!("--{moves}").into()), given.span)));
             }
         }
-        let name = self.model(&stated)?;
+        let (name, sure) = self.model(&stated)?;
         let shape = Architecture::find(&name).ok_or_else(|| self.unknown(name.clone()))?;
         let card = self.card()?;
         let launch = self.launch(&engine, &name, &stated, &flags)?;
@@ -149,8 +158,14 @@ impl<'a> Asked<'a> {
             return Err(self.unknown(why.clone()));
         }
         let ledger = self.whatever_the_release(&shape, &launch, &card, ledger);
+        let mut ledger = ledger;
+        if !sure && ledger.verdict == Verdict::DoesNotFit && ledger.decided_by != "heads" {
+            ledger.verdict = Verdict::Tight;
+        }
         let change = advice::change(&shape, &launch, &card, &ledger).map(|change| change.what);
-        Ok(self.told(&stated, &flags, &ledger, change))
+        let much = ledger.verdict == Verdict::Fits && ledger.total() * 4.0 < ledger.card;
+        let smaller = advice::smaller(&shape, &launch, &card).filter(|_| much).map(|card| card.gpu);
+        Ok(self.told(&stated, &flags, &ledger, (change, smaller)))
     }
 
     /// Without a release the verdict must hold for the newest one, too.
@@ -224,7 +239,8 @@ impl<'a> Asked<'a> {
         Ok(tag.and_then(|t| Version::parse(&t)).filter(|v| v.release().len() > 1))
     }
 
-    fn told(&self, stated: &Value<'a>, flags: &Value<'a>, ledger: &Ledger, change: Option<String>) -> Value<'a> {
+    fn told(&self, stated: &Value<'a>, flags: &Value<'a>, ledger: &Ledger, advice: Advice) -> Value<'a> {
+        let (change, smaller) = advice;
         let model = field(stated, "model");
         let of = |found: Value<'a>| {
             if found.span.is_some() && !matches!(found.data, Data::Null) { Some(found) } else { None }
@@ -251,6 +267,7 @@ impl<'a> Asked<'a> {
         add("weights_gib", gib(ledger.part(serving::WEIGHTS)));
         add("request_gib", gib(ledger.part(serving::KV_CACHE)));
         add("change", change.map_or(Value::of(Data::Null), say));
+        add("smaller", smaller.map_or(Value::of(Data::Null), say));
         add("at", place.unwrap_or_else(|| model.clone()));
         if let Some(serving) = ledger.serving {
             add("left_gib", gib(serving.available));
@@ -269,8 +286,12 @@ mod tests {
     fn lengths_and_names_as_people_write_them() {
         assert_eq!((tokens("32768"), tokens("32k"), tokens("32K")), (Some(32_768), Some(32_000), Some(32_768)));
         assert_eq!((tokens("auto"), tokens("-1"), tokens("0")), (None, None, None));
-        assert_eq!(hub_name("/models/meta-llama/Llama-3.1-8B-Instruct/"), Some("meta-llama/Llama-3.1-8B-Instruct"));
-        assert_eq!(hub_name("/models/Llama-3.1-8B-Instruct"), None, "may hold anything");
+        assert_eq!(
+            hub_name("/models/meta-llama/Llama-3.1-8B-Instruct/"),
+            Some(("meta-llama/Llama-3.1-8B-Instruct", true))
+        );
+        assert_eq!(hub_name("/models/Qwen3-8B"), Some(("Qwen3-8B", false)), "may be stored in any format");
+        assert_eq!(hub_name("/models/llm"), None);
         assert_eq!(hub_name("s3://bucket/model"), None);
     }
 }
