@@ -3,7 +3,7 @@
 
 mod read;
 
-use crate::facts::{Cluster, Facts, HelmRelease, NodePool};
+use crate::facts::{Cluster, Facts, HelmRelease, NodePool, Object};
 use crate::finding::{Confidence, OWN_RULES, Severity};
 use crate::known::Fact;
 use crate::parse::{Dialect, Problem, yaml};
@@ -62,6 +62,8 @@ pub struct Config {
     pub images: Vec<(Word, Word)>,
     /// Ways in which charts of the repository are installed.
     pub releases: Vec<Arc<HelmRelease>>,
+    /// Service levels and classes of data, as raw objects of kind `ServiceLevel` and `DataClass`.
+    pub promises: Vec<Arc<Object>>,
     /// Directories with further rules.
     pub packs: Vec<Word>,
     /// Changes to rules.
@@ -84,7 +86,7 @@ pub struct Config {
 
 /// Reads a configuration. What is wrong is told all at once; the rest holds.
 pub fn parse(source: SourceId, text: &str) -> (Config, Vec<Problem>) {
-    let tree = yaml::parse(source, text, Dialect::Core);
+    let tree = Arc::new(yaml::parse(source, text, Dialect::Core));
     let mut problems = tree.problems.clone();
     problems.extend(
         yaml::duplicate_keys(&tree)
@@ -94,7 +96,7 @@ pub fn parse(source: SourceId, text: &str) -> (Config, Vec<Problem>) {
     let mut config = Config::default();
     let mut roots = tree.roots().filter(|root| !root.is_null());
     if let Some(root) = roots.next() {
-        config = read::config(root, &mut problems);
+        config = read::config(&tree, root, &mut problems);
     }
     if let Some(more) = roots.next() {
         problems.push(Problem { span: more.head(), message: "only one document is read".to_owned() });
@@ -110,6 +112,7 @@ impl Config {
             clusters: self.clusters.clone(),
             pools: self.pools.clone(),
             releases: self.releases.clone(),
+            objects: self.promises.clone(),
             images: images.map(|(name, file)| (name.text.clone(), Fact::value(file.text.clone(), file.span))).collect(),
             ..Facts::default()
         }

@@ -67,6 +67,8 @@ clusters:
     spot: false
 helm: [{chart: charts/api, release: api, namespace: ml, kubernetes: '1.32', values: [prod.yaml], set: {gpu.count: 8}}]
 images: {registry.example.com/api: docker/Dockerfile}
+sla: [{workload: chat, availability: 99.95, network: 99.99, durability: 99.999999999, replacement_hours: 4}]
+data_classes: [{name: phi, label: data-class, regions: [eu-], encrypted: true, audit_log: true}]
 packs: [policies]
 rules:
   syntax-error: {severity: warning, params: {}}
@@ -101,6 +103,8 @@ fn the_configuration_schema_and_the_reader_agree() {
         "clusters: [{node_pools: [{count: many}]}]",
         "clusters: {}",
         "exclude: [{a: b}]",
+        "sla: [{availability: often}]",
+        "data_classes: [{name: a, encrypted: perhaps}]",
     ] {
         assert_eq!(accepted(bad), (false, false), "{bad}");
     }

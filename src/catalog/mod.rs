@@ -49,8 +49,8 @@ pub use machines::{
 pub use models::{Model, model, models};
 pub use servers::{
     Accelerator, FeatureNeeds, LaunchFlag, Server, accelerator, api_removed_in, feature_needs, launch_flags,
-    model_supported_since, nearest_accelerator, server, server_of_image, server_of_metric, server_of_program,
-    tls_policy_minimum,
+    model_supported_since, nearest_accelerator, promised_availability, server, server_of_image, server_of_metric,
+    server_of_program, tls_policy_minimum,
 };
 pub use software::{
     BaseOs, Build, RuntimeNeeds, base_os, conflicting_packages, constrains, extra_packages, framework_build,

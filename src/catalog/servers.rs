@@ -122,6 +122,7 @@ pub fn launch_flags(engine: &str) -> impl Iterator<Item = LaunchFlag> {
 
 static API_REMOVALS: Table = Table::new(include_str!("../../rules/catalog/kubernetes_api_removals.csv"));
 static TLS_POLICIES: Table = Table::new(include_str!("../../rules/catalog/tls_policies.csv"));
+static AVAILABILITY: Table = Table::new(include_str!("../../rules/catalog/promised_availability.csv"));
 static FEATURES: Table = Table::new(include_str!("../../rules/catalog/feature_compute_capabilities.csv"));
 static MODEL_SUPPORT: Table = Table::new(include_str!("../../rules/catalog/model_support.csv"));
 
@@ -134,6 +135,14 @@ pub fn api_removed_in(api_version: &str, kind: &str) -> Option<Version> {
 /// The lowest TLS version that a load balancer's policy accepts.
 pub fn tls_policy_minimum(policy: &str) -> Option<Version> {
     TLS_POLICIES.find("policy", policy)?.version("minimum")
+}
+
+/// The monthly uptime in percent that a provider promises for machines of a platform: topology is `single-instance`
+/// or `several-zones`.
+pub fn promised_availability(platform: &str, topology: &str) -> Option<f64> {
+    let row =
+        AVAILABILITY.rows().find(|r| r.words("platforms").any(|p| p == platform) && r.text("topology") == topology)?;
+    row.text("percent").parse().ok()
 }
 
 /// The compute capabilities that a feature of an engine runs on.

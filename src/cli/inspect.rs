@@ -4,13 +4,14 @@ use super::arguments::{Arguments, Listing, Schema};
 use super::check::{cwd, files};
 use super::setup::{Setup, add_pack};
 use super::{CLEAN, FINDINGS, print};
+use crate::config;
 use crate::discover::{self, Options};
 use crate::facts::Facts;
 use crate::facts::value::{Data, Entity, Value as Fact};
 use crate::pipeline::{self, Input};
 use crate::rules::Ruleset;
 use crate::rules::examples::{self, Verdict};
-use crate::source::{Sources, Span};
+use crate::source::{Source, SourceId, Sources, Span};
 use clap::CommandFactory;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
@@ -143,15 +144,21 @@ pub fn test(directory: Option<&Path>) -> Result<u8, String> {
     Ok(if failed > 0 { FINDINGS } else { CLEAN })
 }
 
-/// Lints files in memory.
+/// Lints files in memory, under the configuration among them.
 fn lint(files: Vec<(String, String)>, rules: &Ruleset) -> (Sources, Vec<crate::finding::Finding>) {
+    let (configurations, files): (Vec<_>, Vec<_>) = files.into_iter().partition(|(path, _)| path == config::FILE_NAME);
     let charts = discover::charts(files.iter().map(|(path, _)| path.as_str()));
     let mut inputs: Vec<Input> = files
         .into_iter()
         .filter_map(|(path, text)| Some(Input { kind: discover::kind_in(&charts, &path)?, path, text }))
         .collect();
     inputs.sort_by(|a, b| a.path.cmp(&b.path));
-    let outcome = pipeline::run(inputs, Facts::default(), Vec::new(), rules);
+    let (mut facts, mut sources) = (Facts::default(), Vec::new());
+    if let Some((path, text)) = configurations.into_iter().next() {
+        facts = config::parse(SourceId(inputs.len() as u32), &text).0.facts();
+        sources.push(Source::new(path, text));
+    }
+    let outcome = pipeline::run(inputs, facts, sources, rules);
     (outcome.sources, outcome.evaluation.findings)
 }
 

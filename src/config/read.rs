@@ -1,10 +1,10 @@
 //! The tree of a configuration into [`Config`], with every fault at its place.
 
 use super::{Config, Ignore, Override, Word};
-use crate::facts::{Cluster, HelmRelease, NodePool, Taint};
+use crate::facts::{Cluster, HelmRelease, NodePool, Object, Taint};
 use crate::finding::{Confidence, Severity};
 use crate::known::Fact;
-use crate::parse::{Node, Problem};
+use crate::parse::{Node, Problem, Raw, Tree};
 use crate::rules::lang::check::did_you_mean;
 use crate::source::Span;
 use crate::version::Version;
@@ -16,6 +16,8 @@ const KEYS: &[&str] = &[
     "clusters",
     "images",
     "helm",
+    "sla",
+    "data_classes",
     "packs",
     "rules",
     "select",
@@ -27,8 +29,37 @@ const KEYS: &[&str] = &[
     "min_confidence",
 ];
 
+/// A promise that rules hold deployments against: the kind of its raw object, what it is called, the key that
+/// names it, its numbers, and its other keys.
+struct Promise {
+    kind: &'static str,
+    what: &'static str,
+    name: &'static str,
+    percentages: &'static [&'static str],
+    switches: &'static [&'static str],
+    keys: &'static [&'static str],
+}
+
+const SERVICE_LEVEL: Promise = Promise {
+    kind: "ServiceLevel",
+    what: "a service level",
+    name: "workload",
+    percentages: &["availability", "network", "durability"],
+    switches: &[],
+    keys: &["workload", "availability", "network", "durability", "replacement_hours"],
+};
+
+const DATA_CLASS: Promise = Promise {
+    kind: "DataClass",
+    what: "a data class",
+    name: "name",
+    percentages: &[],
+    switches: &["encrypted", "audit_log"],
+    keys: &["name", "label", "regions", "encrypted", "audit_log"],
+};
+
 /// Reads the root of a configuration.
-pub fn config(root: Node<'_>, problems: &mut Vec<Problem>) -> Config {
+pub fn config(tree: &Arc<Tree>, root: Node<'_>, problems: &mut Vec<Problem>) -> Config {
     let mut reader = Reader { problems };
     let mut out = Config::default();
     for (key, value) in reader.entries(root, KEYS, "the configuration") {
@@ -36,6 +67,8 @@ pub fn config(root: Node<'_>, problems: &mut Vec<Problem>) -> Config {
             "clusters" => reader.clusters(value, &mut out),
             "images" => out.images = reader.named(value),
             "helm" => out.releases = self::releases(&mut reader, value),
+            "sla" => out.promises.extend(reader.promises(tree, value, &SERVICE_LEVEL)),
+            "data_classes" => out.promises.extend(reader.promises(tree, value, &DATA_CLASS)),
             "packs" => out.packs.extend(reader.words(value)),
             // A list of directories is what the command line calls --rules.
             "rules" if value.is_seq() => out.packs.extend(reader.words(value)),
@@ -232,6 +265,30 @@ impl Reader<'_> {
             out.clusters.push(Arc::new(cluster));
             out.pools.extend(pools.into_iter().map(Arc::new));
         }
+    }
+
+    /// Promises as raw objects, which rules ask for by kind.
+    fn promises(&mut self, tree: &Arc<Tree>, list: Node<'_>, promise: &Promise) -> Vec<Arc<Object>> {
+        let mut out = Vec::new();
+        for item in self.items(list) {
+            for (key, value) in self.entries(item, promise.keys, promise.what) {
+                let key = key.text().unwrap_or("");
+                if promise.percentages.contains(&key) {
+                    let percentage = |text: &str| text.parse::<f64>().ok().filter(|p| (0.0..=100.0).contains(p));
+                    self.choice(value, "a percentage", percentage);
+                } else if promise.switches.contains(&key) {
+                    self.boolean(value);
+                } else {
+                    self.words(value);
+                }
+            }
+            let mut object = Object::blank(item.head());
+            object.kind = Fact::value(promise.kind.to_owned(), item.head());
+            object.name = item.view().get(promise.name).string();
+            object.body = Some(Raw::new(tree, item.view()));
+            out.push(Arc::new(object));
+        }
+        out
     }
 
     fn pool(&mut self, node: Node<'_>) -> NodePool {

@@ -95,3 +95,15 @@ fn nothing_is_a_configuration_and_a_list_is_not() {
     assert!(config("# only a comment\n").1.is_empty());
     assert!(!config("- a\n").1.is_empty());
 }
+
+#[test]
+fn promises_become_objects() {
+    let text = "sla:\n- {workload: chat, availability: 99.95}\n- {availability: often}\ndata_classes:\n- {name: phi, regions: [eu-west-1], encrypted: true}\n";
+    let (config, problems) = config(text);
+    assert_eq!(problems.iter().map(|p| p.message.as_str()).collect::<Vec<_>>(), ["a percentage is expected"]);
+    let objects = config.facts().objects;
+    let kinds: Vec<_> = objects.iter().filter_map(|o| o.kind.get().map(String::as_str)).collect();
+    assert_eq!(kinds, ["ServiceLevel", "ServiceLevel", "DataClass"]);
+    assert_eq!(objects[2].name.get().map(String::as_str), Some("phi"));
+    assert_eq!(&text[objects[0].name.span.range()], "chat");
+}

@@ -22,6 +22,10 @@ functions! {
     "tls_policy_minimum" (param("policy", str_type)) -> Output::Type(version_type), false, "The lowest TLS version that an AWS load balancer policy accepts; unknown for a policy that is not in the catalog.", |a, _| {
         text(&a[0]).and_then(|p| catalog::tls_policy_minimum(&p)).map_or_else(|| not_in_catalog(&a[0]), |v| of_version(Some(v)))
     };
+    "promised_availability" (param("platform", str_type), param("topology", str_type)) -> Output::Type(float_type), false, "The monthly uptime in percent that the provider of a platform (eks, gke, aks, ec2 …) promises for a single-instance or for several-zones; null when the catalog has no row.", |a, _| {
+        let promised = (|| catalog::promised_availability(&text(&a[0])?, &text(&a[1])?))();
+        promised.map_or(Value::of(Data::Null), |p| Value::of(Data::Float(p)))
+    };
     "tls_version" (param("text", str_type)) -> Output::Type(version_type), false, "The TLS version in a name such as TLS1_0, TLS_1_2, TLSV1_3.", |a, _| {
         let digits = text(&a[0]).map(|t| t.chars().filter(|c| c.is_ascii_digit()).collect::<String>()).unwrap_or_default();
         of_version(digits.split_at_checked(1).and_then(|(major, minor)| Version::parse(&format!("{major}.{minor}"))))
