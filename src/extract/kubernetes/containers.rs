@@ -120,10 +120,12 @@ pub fn resources(out: &mut Container, view: View<'_>) {
     out.requests = read(view.get("requests"));
     out.limits = read(view.get("limits"));
     let accelerators = [&out.limits, &out.requests].into_iter().flat_map(|map| map.iter());
-    let found = accelerators
-        .filter_map(|(name, quantity)| Some((name, quantity, catalog::accelerator(name)?)))
+    let known = accelerators.filter_map(|(name, quantity)| Some((name, quantity, catalog::accelerator(name)?)));
+    let asks = |quantity: &Fact<f64>| quantity.get().is_none_or(|q| *q > 0.0);
+    let whole = known.clone().find(|(_, quantity, accelerator)| accelerator.devices && asks(quantity));
+    let found = known
         // A resource of zero devices says nothing when another one asks for some.
-        .max_by_key(|(_, quantity, _)| quantity.get().is_none_or(|q| *q > 0.0));
+        .max_by_key(|(_, quantity, _)| asks(quantity));
     let Some((name, quantity, accelerator)) = found else {
         out.gpus = Fact::value(0, view.place());
         return;
@@ -133,12 +135,14 @@ pub fn resources(out: &mut Container, view: View<'_>) {
     out.gpu_vendor = Fact::value(accelerator.vendor.to_owned(), quantity.span);
     let profile = name.split_once("/mig-").map(|(_, profile)| profile.strip_suffix(".shared").unwrap_or(profile));
     out.mig_profile = Fact::from_option(profile.map(str::to_owned), quantity.span);
-    out.gpus = match accelerator.devices {
-        true => quantity.and_then(|q| {
+    // A share of the memory or of the cores may stand beside the number of devices it is taken from.
+    let devices = if accelerator.devices { Some(quantity.clone()) } else { whole.map(|(_, q, _)| q.clone()) };
+    out.gpus = match devices {
+        Some(devices) => devices.and_then(|q| {
             if q.fract() == 0.0 { Known::Value(q as i64) } else { Known::Unknown(Why::Malformed(q.to_string().into())) }
         }),
         // Memory or cores of a shared device: one device is used.
-        false => quantity.map(|q| i64::from(q > 0.0)),
+        None => quantity.map(|q| i64::from(q > 0.0)),
     };
 }
 
