@@ -39,6 +39,8 @@ const KEYS: &[(&str, &[&str])] = &[
     ("ngc", &["month"]),
     ("node_images", &["platform", "image"]),
     ("image_flaws", &["repository", "tag"]),
+    ("image_traits", &["family", "trait"]),
+    ("package_extras", &["package", "extra"]),
     ("optimizers", &["optimizer"]),
     ("package_traits", &["package", "versions", "trait"]),
     ("package_pins", &["package", "versions", "requires"]),

@@ -65,6 +65,7 @@ pub enum Unrecognised {
     Tag(&'static str),
 }
 
+static TRAITS: Table = Table::new(include_str!("../../rules/catalog/image_traits.csv"));
 static FLAWS: Table = Table::new(include_str!("../../rules/catalog/image_flaws.csv"));
 
 /// Why a tag does not exist or what is broken in its image; no tag is written as `latest`. A mirror may keep what the
@@ -73,6 +74,12 @@ pub fn image_flaw(repository: &str, tag: &str) -> Option<&'static str> {
     let tag = if tag.is_empty() { "latest" } else { tag };
     let matches = |pattern: &str| Regex::new(pattern).is_ok_and(|p| p.is_match(tag));
     FLAWS.rows().find(|r| r.text("repository") == repository && matches(r.text("tag"))).map(|r| r.text("flaw"))
+}
+
+/// What is particular about the images of a family in a release (a CUDA release, an NGC month): old-apt-key,
+/// no-library-path.
+pub fn image_traits(family: &str, version: &Version) -> Vec<&'static str> {
+    TRAITS.rows().filter(|r| r.text("family") == family && r.holds(version)).map(|r| r.text("trait")).collect()
 }
 
 struct Family {

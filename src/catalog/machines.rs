@@ -209,6 +209,12 @@ pub fn node_image_driver(platform: &str, image: &str) -> Option<bool> {
     rows.find(|r| r.text("image").eq_ignore_ascii_case(image))?.flag("driver")
 }
 
+/// The last Kubernetes release that a platform builds a node image for; `None` while it builds it.
+pub fn node_image_last_kubernetes(platform: &str, image: &str) -> Option<Version> {
+    let mut rows = NODE_IMAGES.rows().filter(|r| r.text("platform") == platform);
+    rows.find(|r| r.text("image").eq_ignore_ascii_case(image))?.version("last_kubernetes")
+}
+
 /// Numbers of an accelerator that may be attached to one machine of Google's N1 family; `None` for an accelerator
 /// that is not attached to machines of any other family.
 pub fn attachable_counts(accelerator: &str) -> Option<Vec<i64>> {

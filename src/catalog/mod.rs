@@ -7,9 +7,9 @@
 //! |---|---|
 //! | GPUs | [`gpu`], [`product_known`], [`gke_accelerators`], [`mig_profile`], [`mig_profiles`], [`architecture`], [`coverage`] |
 //! | machines | [`instance`], [`instance_gpu`], [`nearest_instance`], [`is_instance_like`], [`attachable_counts`], [`cloud_run_minimum`] |
-//! | platforms | [`platform_driver`], [`platform_toolkit`], [`eks_ami_driver`], [`node_image_driver`] |
+//! | platforms | [`platform_driver`], [`platform_toolkit`], [`eks_ami_driver`], [`node_image_driver`], [`node_image_last_kubernetes`] |
 //! | CUDA and drivers | [`min_driver`], [`native_driver`], [`native_cuda`], [`branch`], [`image_accepts_driver`], [`sm_supported`], [`first_cuda`], [`last_cuda`], [`cuda_exists`], [`cuda_image_exists`], [`newest_host_gcc`] |
-//! | images | [`image`], [`image_family`], [`image_flaw`] |
+//! | images | [`image`], [`image_family`], [`image_flaw`], [`image_traits`] |
 //! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`constrains`], [`extra_packages`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`], [`package_traits`] |
 //! | systems | [`base_os`] |
 //! | servers | [`server`], [`launch_flags`], [`feature_needs`], [`model_supported_since`], [`engine_default`] |
@@ -40,11 +40,11 @@ pub use gpus::{
     mig_instances, mig_layout_fits, mig_profile, mig_profiles, nearest_gke_accelerator, nearest_product, product_known,
     reported_memory,
 };
-pub use images::{ImageInfo, Unrecognised, image, image_family, image_flaw};
+pub use images::{ImageInfo, Unrecognised, image, image_family, image_flaw, image_traits};
 pub use machines::{
     Instance, attachable_counts, cloud_run_minimum, eks_ami_driver, gke_machine, host, instance, instance_family_gpu,
-    instance_gpu, instances, is_instance_like, most_gpus, nearest_instance, node_image_driver, platform_driver,
-    platform_toolkit,
+    instance_gpu, instances, is_instance_like, most_gpus, nearest_instance, node_image_driver,
+    node_image_last_kubernetes, platform_driver, platform_toolkit,
 };
 pub use models::{Model, model, models};
 pub use servers::{

@@ -137,6 +137,13 @@ functions! {
         let found = text(&a[0]).zip(text(&a[1])).and_then(|(p, i)| catalog::node_image_driver(&p, &i));
         found.map_or(Value::of(Data::Null), |b| Value::of(Data::Bool(b)))
     };
+    "node_image_last_kubernetes" (param("platform", str_type), param("image", str_type)) -> Output::Type(version_type), false, "The last Kubernetes release that a platform builds a node image for; null while it builds it.", |a, _| {
+        of_version(text(&a[0]).zip(text(&a[1])).and_then(|(p, i)| catalog::node_image_last_kubernetes(&p, &i)))
+    };
+    "image_traits" (param("family", str_type), param("version", version_type)) -> Output::Type(strings_type), false, "What is particular about the images of a family in a release: old-apt-key, no-library-path.", |a, _| {
+        let found = text(&a[0]).zip(version(&a[1])).map(|(f, v)| catalog::image_traits(&f, &v)).unwrap_or_default();
+        list(found.into_iter().map(|t| string(t.to_owned(), &a[1])))
+    };
     "advisories" (param("product", str_type), param("version", version_type), param("severity", str_type)) -> Output::Type(strings_type), false, "The advisories of a severity (critical, high, medium, low) that hold for a release: number and title.", |a, _| {
         let found = (|| Some(catalog::advisories(&text(&a[0])?, version(&a[1])?.as_ref())))().unwrap_or_default();
         let rated = found.into_iter().filter(|advisory| text(&a[2]).is_some_and(|s| s == advisory.severity));
