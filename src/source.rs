@@ -241,6 +241,14 @@ impl Traced {
         }
     }
 
+    /// Where a scalar was written: quotes around a value from another file do not count.
+    pub fn scalar(&self, range: Range<usize>) -> Span {
+        let outer = self.span(range.clone());
+        let quoted = self.text.get(range.clone()).is_some_and(|t| t.len() > 2 && t.starts_with(['"', '\'']));
+        let inner = if quoted { self.span(range.start + 1..range.end - 1) } else { outer };
+        if inner.source == outer.source { outer } else { inner }
+    }
+
     /// Where a collection that `range` holds was written: what lies in the file in which it starts.
     pub fn extent(&self, range: Range<usize>) -> Span {
         let (start, end) = (range.start as u32, range.end as u32);
@@ -263,7 +271,7 @@ impl Traced {
                 tiles.push(Tile { at: tile.at + (start - inner), from: from.span(start, to), verbatim: from.verbatim });
             }
         }
-        Traced { text: self.text.clone(), whole: outer.span(self.whole.range()), tiles: tiles.into() }
+        Traced { text: self.text.clone(), whole: outer.scalar(self.whole.range()), tiles: tiles.into() }
     }
 
     /// A part of this text, still traced.

@@ -60,6 +60,21 @@ fn a_finding_stands_at_the_value_and_names_the_template() {
 }
 
 #[test]
+fn quotes_of_a_helper_do_not_hide_the_value() {
+    let helper = "{{ define \"res\" }}limits:\n  nvidia.com/gpu: {{ .gpus | quote }}{{ end }}";
+    let pod = POD.replace("limits: {nvidia.com/gpu: {{ .Values.gpus }}}", "{{- include \"res\" .Values | nindent 8 }}");
+    let outcome = run(&[
+        CHART,
+        ("api/templates/_helpers.tpl", helper),
+        ("api/templates/pod.yaml", &pod),
+        ("api/values.yaml", "gpus: 2\nparallel: 4\n"),
+    ]);
+    let gpus = &outcome.facts.workloads[0].gpus;
+    assert_eq!(gpus.get(), Some(&2));
+    assert_eq!(place(&outcome, gpus.span), "api/values.yaml:1: 2");
+}
+
+#[test]
 fn a_finding_under_several_sets_is_told_once_with_their_names() {
     let outcome = run(&[
         CHART,

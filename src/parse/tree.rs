@@ -210,7 +210,7 @@ impl Tree {
             let range = data.span.range();
             data.span = match data.kind {
                 NodeKind::Map(_) | NodeKind::Seq(_) => text.extent(range),
-                _ => text.span(range),
+                _ => text.scalar(range),
             };
             if let NodeKind::Scalar { text: scalar, .. } = &mut data.kind {
                 *scalar = scalar.retraced(text);
