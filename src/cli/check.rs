@@ -16,6 +16,7 @@ use crate::rules::Ruleset;
 use crate::source::{Source, SourceId, Sources};
 use clap::ColorChoice;
 use rayon::prelude::*;
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,7 +43,10 @@ pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
     }
     let mut skipped: Vec<(String, String)> =
         discovery.skipped.into_iter().map(|s| (s.path, s.reason.to_string())).collect();
-    let read: Vec<Result<Vec<Input>, (String, String)>> = discovery.found.par_iter().map(read).collect();
+    let read: Vec<Result<Vec<Input>, (String, String)>> = {
+        let charts = discover::charts(discovery.found.iter().map(|found| found.path.as_str()));
+        discovery.found.par_iter().map(|found| read(found, &charts)).collect()
+    };
     let mut inputs = Vec::new();
     for file in read {
         match file {
@@ -55,8 +59,9 @@ pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
     Ok(Files { inputs, skipped })
 }
 
-/// Reads a file, or the texts of a packed chart. What a chart merely brings along may be anything.
-fn read(found: &Found) -> Result<Vec<Input>, (String, String)> {
+/// Reads a file, or the texts of a packed chart. What a chart merely brings along may be anything: its templates may
+/// read what is a template itself.
+fn read(found: &Found, charts: &BTreeSet<String>) -> Result<Vec<Input>, (String, String)> {
     let told = |reason: discover::Reason| (found.path.clone(), reason.to_string());
     let input = |(path, text)| Input { path, kind: found.kind, text };
     if found.is_archive() {
@@ -66,11 +71,13 @@ fn read(found: &Found) -> Result<Vec<Input>, (String, String)> {
         Err(_) if discover::kind_of(&found.path).is_none() => return Ok(Vec::new()),
         read => read.map_err(told)?,
     };
+    let in_chart = || charts.iter().any(|directory| found.path.starts_with(directory.as_str()));
     match found.template(&text) {
         // A module may render it; what no module renders is told later.
         Some(Template::Terraform | Template::Variables) if found.in_module => {
             Ok(vec![Input { path: found.path.clone(), kind: Kind::Data, text }])
         }
+        Some(Template::Go) if in_chart() => Ok(vec![Input { path: found.path.clone(), kind: Kind::Chart, text }]),
         Some(template) => Err(told(discover::Reason::Template(template))),
         None => Ok(vec![input((found.path.clone(), text))]),
     }
