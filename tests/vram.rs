@@ -1,0 +1,360 @@
+//! Launches as manifests of many kinds: `check` says what the ledger says, at the setting that decides.
+
+use std::process::Command;
+
+fn gpulint(arguments: &[&str]) -> String {
+    let done = Command::new(env!("CARGO_BIN_EXE_gpulint")).args(arguments).output().expect("gpulint runs");
+    assert!(done.stderr.is_empty(), "{}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).expect("UTF-8")
+}
+
+/// A launch, and what is to be found at which text.
+struct Case {
+    kind: &'static str,
+    image: &'static str,
+    args: &'static [&'static str],
+    gpu: &'static str,
+    gpus: u64,
+    finding: Option<(&'static str, &'static str)>,
+}
+
+const VLLM: &str = "vllm/vllm-openai:v0.11.0";
+const SGLANG: &str = "lmsysorg/sglang:v0.5.3";
+const TGI: &str = "ghcr.io/huggingface/text-generation-inference:2.2.0";
+const L4: &str = "NVIDIA-L4";
+const A100: &str = "NVIDIA-A100-SXM4-80GB";
+const H100: &str = "NVIDIA-H100-80GB-HBM3";
+const LLAMA_8B: &str = "meta-llama/Llama-3.1-8B-Instruct";
+const LLAMA_70B: &str = "meta-llama/Llama-3.1-70B-Instruct";
+
+const CASES: &[Case] = &[
+    Case {
+        kind: "Deployment",
+        image: VLLM,
+        args: &["--model", LLAMA_8B],
+        gpu: L4,
+        gpus: 1,
+        finding: Some(("longest-request-does-not-fit", LLAMA_8B)),
+    },
+    Case {
+        kind: "Deployment",
+        image: VLLM,
+        args: &["--model", LLAMA_8B, "--max-model-len", "16384"],
+        gpu: L4,
+        gpus: 1,
+        finding: None,
+    },
+    Case {
+        kind: "StatefulSet",
+        image: VLLM,
+        args: &["--model", LLAMA_8B, "--max-model-len", "90000"],
+        gpu: L4,
+        gpus: 1,
+        finding: Some(("longest-request-does-not-fit", "90000")),
+    },
+    Case {
+        kind: "Deployment",
+        image: VLLM,
+        args: &["--model", LLAMA_8B, "--max-model-len", "64k", "--kv-cache-dtype", "fp8"],
+        gpu: "NVIDIA-A10G",
+        gpus: 1,
+        finding: Some(("memory-tight", "64k")),
+    },
+    Case {
+        kind: "Pod",
+        image: VLLM,
+        args: &["--model", LLAMA_70B],
+        gpu: A100,
+        gpus: 1,
+        finding: Some(("model-does-not-fit", LLAMA_70B)),
+    },
+    Case {
+        kind: "Pod",
+        image: VLLM,
+        args: &["--model", LLAMA_70B, "--tensor-parallel-size", "4", "--max-model-len", "32768"],
+        gpu: A100,
+        gpus: 4,
+        finding: None,
+    },
+    Case {
+        kind: "Job",
+        image: VLLM,
+        args: &[
+            "--model",
+            LLAMA_70B,
+            "--tensor-parallel-size",
+            "2",
+            "--quantization",
+            "fp8",
+            "--max-model-len",
+            "8192",
+        ],
+        gpu: H100,
+        gpus: 2,
+        finding: None,
+    },
+    Case {
+        kind: "Deployment",
+        image: VLLM,
+        args: &["--model", LLAMA_8B, "--max-model-len", "8192", "--tensor-parallel-size", "3"],
+        gpu: L4,
+        gpus: 3,
+        finding: Some(("heads-not-divisible", "3")),
+    },
+    Case {
+        kind: "Pod",
+        image: VLLM,
+        args: &["--model", "Qwen/Qwen2.5-7B-Instruct", "--max-model-len", "8192", "--tensor-parallel-size", "8"],
+        gpu: H100,
+        gpus: 8,
+        finding: Some(("heads-not-divisible", "8")),
+    },
+    Case {
+        kind: "Deployment",
+        image: VLLM,
+        args: &["--model", LLAMA_8B, "--max-model-len", "8192", "--gpu-memory-utilization", "1.0"],
+        gpu: A100,
+        gpus: 1,
+        finding: Some(("memory-utilization-leaves-no-room", "1.0")),
+    },
+    Case {
+        kind: "Deployment",
+        image: VLLM,
+        args: &["--model", "openai/gpt-oss-120b", "--max-model-len", "32768"],
+        gpu: H100,
+        gpus: 1,
+        finding: Some(("memory-tight", "openai/gpt-oss-120b")),
+    },
+    Case { kind: "Deployment", image: VLLM, args: &["--model", "openai/gpt-oss-20b"], gpu: L4, gpus: 1, finding: None },
+    Case {
+        kind: "Deployment",
+        image: VLLM,
+        args: &["--model", "deepseek-ai/DeepSeek-R1", "--tensor-parallel-size", "8"],
+        gpu: H100,
+        gpus: 8,
+        finding: Some(("model-does-not-fit", "deepseek-ai/DeepSeek-R1")),
+    },
+    Case {
+        kind: "ReplicaSet",
+        image: VLLM,
+        args: &["--model", "mistralai/Mixtral-8x7B-Instruct-v0.1", "--max-model-len", "8192"],
+        gpu: A100,
+        gpus: 1,
+        finding: Some(("model-does-not-fit", "mistralai/Mixtral-8x7B-Instruct-v0.1")),
+    },
+    Case {
+        kind: "DaemonSet",
+        image: VLLM,
+        args: &["--model", "TheBloke/Mixtral-8x7B-Instruct-v0.1-AWQ", "--max-model-len", "8192"],
+        gpu: A100,
+        gpus: 1,
+        finding: None,
+    },
+    Case {
+        kind: "Deployment",
+        image: SGLANG,
+        args: &["python3", "-m", "sglang.launch_server", "--model-path", LLAMA_70B],
+        gpu: A100,
+        gpus: 1,
+        finding: Some(("model-does-not-fit", LLAMA_70B)),
+    },
+    Case {
+        kind: "Deployment",
+        image: SGLANG,
+        args: &["python3", "-m", "sglang.launch_server", "--model-path", LLAMA_8B],
+        gpu: A100,
+        gpus: 1,
+        finding: None,
+    },
+    Case {
+        kind: "StatefulSet",
+        image: SGLANG,
+        args: &["python3", "-m", "sglang.launch_server", "--model-path", "Qwen/Qwen2.5-72B-Instruct", "--tp", "2"],
+        gpu: L4,
+        gpus: 2,
+        finding: Some(("model-does-not-fit", "Qwen/Qwen2.5-72B-Instruct")),
+    },
+    Case {
+        kind: "Deployment",
+        image: TGI,
+        args: &["--model-id", LLAMA_70B],
+        gpu: L4,
+        gpus: 2,
+        finding: Some(("model-does-not-fit", LLAMA_70B)),
+    },
+    Case {
+        kind: "Deployment",
+        image: TGI,
+        args: &["--model-id", LLAMA_70B, "--num-shard", "4"],
+        gpu: H100,
+        gpus: 4,
+        finding: None,
+    },
+    Case { kind: "Pod", image: TGI, args: &["--model-id", LLAMA_8B], gpu: L4, gpus: 1, finding: None },
+    Case {
+        kind: "sky",
+        image: VLLM,
+        args: &["--model", LLAMA_70B, "--max-model-len", "8192"],
+        gpu: A100,
+        gpus: 1,
+        finding: Some(("model-does-not-fit", LLAMA_70B)),
+    },
+    Case {
+        kind: "Deployment",
+        image: VLLM,
+        args: &["--model", "somebody/unheard-of-70b"],
+        gpu: L4,
+        gpus: 1,
+        finding: None,
+    },
+    Case {
+        kind: "Deployment",
+        image: VLLM,
+        args: &["--model", "Qwen/Qwen3-Next-80B-A3B-Instruct"],
+        gpu: L4,
+        gpus: 1,
+        finding: None,
+    },
+];
+
+/// The rules of the ledger.
+const RULES: &str = "model-does-not-fit,longest-request-does-not-fit,memory-tight,heads-not-divisible,memory-utilization-leaves-no-room";
+
+/// The launch as a manifest of its kind.
+fn manifest(case: &Case) -> String {
+    let args = case.args.iter().map(|a| format!("\"{a}\"")).collect::<Vec<_>>().join(", ");
+    let (image, gpus, gpu) = (case.image, case.gpus, case.gpu);
+    let pod = format!(
+        "{{nodeSelector: {{nvidia.com/gpu.product: {gpu}}}, restartPolicy: Never, containers: [{{name: llm, image: '{image}', args: [{args}], resources: {{limits: {{nvidia.com/gpu: {gpus}}}}}}}]}}"
+    );
+    match case.kind {
+        "Pod" => format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: llm}}\nspec: {pod}\n"),
+        "Job" => {
+            format!("apiVersion: batch/v1\nkind: Job\nmetadata: {{name: llm}}\nspec: {{template: {{spec: {pod}}}}}\n")
+        }
+        kind => format!(
+            "apiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: llm}}\nspec: {{selector: {{matchLabels: {{app: llm}}}}, template: {{metadata: {{labels: {{app: llm}}}}, spec: {pod}}}}}\n"
+        ),
+    }
+}
+
+#[test]
+fn manifests_of_many_kinds_are_judged_at_the_setting_that_decides() {
+    let mut wrong = Vec::new();
+    for (index, case) in CASES.iter().enumerate() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let text = manifest(case);
+        std::fs::write(directory.path().join("app.yaml"), &text).expect("a file");
+        let path = directory.path().to_string_lossy().into_owned();
+        let report = gpulint(&["check", "--format", "json", "--select", RULES, "--exit-zero", "--quiet", &path]);
+        let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+        let found: Vec<(&str, String)> = report["diagnostics"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|d| {
+                let column = |end: &str| d["range"][end]["column"].as_u64().expect("a column") as usize - 1;
+                let line = d["range"]["start"]["line"].as_u64().expect("a line") as usize - 1;
+                let line = text.lines().nth(line).expect("a line");
+                (d["rule"].as_str().expect("a rule"), line[column("start")..column("end")].trim_matches('"').to_owned())
+            })
+            .collect();
+        let wanted: Vec<(&str, String)> = case.finding.iter().map(|(rule, at)| (*rule, (*at).to_owned())).collect();
+        if found != wanted {
+            wrong.push(format!("{index}: {} {:?} on {} x {}: {found:?}", case.kind, case.args, case.gpus, case.gpu));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The answer of `gpulint vram` as JSON.
+fn answer(arguments: &[&str]) -> serde_json::Value {
+    let mut all = vec!["vram", "--format", "json"];
+    all.extend(arguments);
+    serde_json::from_str(&gpulint(&all)).expect("JSON")
+}
+
+#[test]
+fn numbers_of_the_guides() {
+    // 175 billion parameters in 16 bits are 326 GiB: more than 4 x A100 80GB, which hold 317.
+    let gpt3 =
+        answer(&["--model", "(paper) GPT-3 175B", "--gpu", "A100-80GB", "--gpus", "4", "--max-model-len", "2048"]);
+    assert_eq!(gpt3["verdict"], "does-not-fit");
+    let weights = gpt3["per_gpu"]["weights_gib"].as_f64().expect("a number");
+    assert!((weights - 326.3 / 4.0).abs() < 1.0, "{weights}");
+    let eight =
+        answer(&["--model", "(paper) GPT-3 175B", "--gpu", "A100-80GB", "--gpus", "8", "--max-model-len", "2048"]);
+    assert_eq!(eight["verdict"], "fits");
+
+    // Adam in mixed precision: 16 bytes a parameter before any activation.
+    let train = answer(&[
+        "--task",
+        "train",
+        "--engine",
+        "transformers+deepspeed",
+        "--model",
+        "meta-llama/Llama-3.1-8B-Instruct",
+        "--gpu",
+        "H200",
+        "--batch-size",
+        "1",
+        "--seq-len",
+        "512",
+        "--method",
+        "full",
+        "--gradient-checkpointing",
+        "--zero-stage",
+        "1",
+    ]);
+    let states: f64 = train["parts"]
+        .as_array()
+        .expect("parts")
+        .iter()
+        .filter(|p| matches!(p["name"].as_str(), Some("weights" | "gradients" | "optimizer states")))
+        .map(|p| p["gib"].as_f64().expect("a number"))
+        .sum();
+    let bytes = states * 1024.0_f64.powi(3) / 8.03e9;
+    assert!((bytes - 16.0).abs() < 0.2, "{bytes} bytes a parameter");
+
+    // Fine-tuning BERT-base takes 6-8 GB at most.
+    let bert = answer(&[
+        "--task",
+        "train",
+        "--engine",
+        "transformers",
+        "--model",
+        "google-bert/bert-base-uncased",
+        "--gpu",
+        "T4",
+        "--batch-size",
+        "16",
+        "--seq-len",
+        "256",
+        "--method",
+        "full",
+    ]);
+    let total = bert["per_gpu"]["total_gib"].as_f64().expect("a number");
+    assert!((3.0..8.0).contains(&total), "{total}");
+    assert_eq!(bert["verdict"], "fits");
+}
+
+#[test]
+fn what_cannot_be_told_is_not_guessed() {
+    let answer = answer(&["--model", "somebody/unheard-of", "--gpu", "L4"]);
+    assert_eq!(answer["verdict"], "unknown");
+    assert!(answer["per_gpu"]["weights_gib"].is_null());
+}
+
+#[test]
+fn a_table_for_people_and_what_to_rent() {
+    let table = gpulint(&["vram", "--model", LLAMA_70B, "--gpu", "H100", "--gpus", "4", "--max-model-len", "32768"]);
+    assert!(table.contains("weights") && table.contains("█") && table.contains("fits: "), "{table}");
+    let list = gpulint(&["vram", "--model", LLAMA_8B, "--max-model-len", "8192", "--recommend"]);
+    let prices: Vec<f64> = list
+        .lines()
+        .filter_map(|line| {
+            line.split(" USD/h").next().filter(|head| head.len() < line.len())?.rsplit(' ').next()?.parse().ok()
+        })
+        .collect();
+    assert!(prices.len() > 3 && prices.is_sorted(), "{list}");
+}
