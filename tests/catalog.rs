@@ -45,6 +45,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("package_traits", &["package", "versions", "trait"]),
     ("package_pins", &["package", "versions", "requires"]),
     ("platforms", &["platform", "version", "variant", "kubernetes"]),
+    ("promised_availability", &["platforms", "topology"]),
     ("python_support", &["package", "versions"]),
     ("runtime_needs", &["package", "versions"]),
     ("servers", &["engine"]),
