@@ -227,6 +227,21 @@ fn states(shape: &Architecture, run: &Run) -> States {
     }
 }
 
+/// Bytes that the whole run keeps in host memory, over all nodes: master weights and optimizer states, gradients from stage
+/// 2 on, and 16-bit weights, of what is offloaded (ZeRO-Offload, arXiv 2101.06840, section 3; ZeRO-Infinity, arXiv
+/// 2104.07857, section 3). Pinned buffers come on top.
+pub fn host_bytes(shape: &Architecture, run: &Run) -> f64 {
+    let (per, trained) = (per_parameter(run), trained(shape, run));
+    let states = if run.optimizer_offload { trained * per.optimizer } else { 0.0 };
+    let sharded = run.optimizer_offload && run.spread.zero_stage.unwrap_or(0) >= 2;
+    let gradients = if sharded { trained * per.gradient } else { 0.0 };
+    let weights = match run.method {
+        Method::Full => trained * per.weight,
+        Method::Lora(_) => frozen(shape, run),
+    };
+    states + gradients + if run.parameter_offload { weights } else { 0.0 }
+}
+
 /// Bytes per trained parameter.
 struct PerParameter {
     weight: f64,
@@ -457,6 +472,15 @@ mod tests {
         let ledger = ledger(&shape("meta-llama/Llama-3.1-8B"), &run, 22.0 * GIB);
         assert!((5.0..10.0).contains(&gib(&ledger, &["weights"])), "{ledger:#?}");
         assert_eq!(ledger.verdict, Verdict::Fits);
+    }
+
+    #[test]
+    fn offloaded_states_need_host_memory() {
+        let settings =
+            "method=full precision=bf16 micro_batch_size=1 sequence_len=512 zero_stage=3 optimizer_offload=true";
+        let model = shape("meta-llama/Llama-3.1-8B");
+        let bytes = host_bytes(&model, &run("transformers+deepspeed", settings)) / model.parameters().total() as f64;
+        assert!((bytes - 14.0).abs() < 0.1, "{bytes}");
     }
 
     #[test]

@@ -37,6 +37,12 @@ functions! {
             Some(format!("{what}: {:.1} GiB", after.total() / GIB))
         })
     };
+    "training_host_gib" (param("training", training_type), param("gpu", str_type), param("gpus", int_type)) -> Output::Type(float_type), false, "GiB of host memory over all nodes that a training run's offloaded states and weights take; unknown when a setting or the model is.", |a, _| {
+        match Case::of(a) {
+            Ok(case) => Value::of(Data::Float(training::host_bytes(&case.shape, &case.run) / GIB)),
+            Err(why) => Value::unknown(why, None),
+        }
+    };
 }
 
 fn training_type() -> Type {
