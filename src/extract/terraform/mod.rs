@@ -4,6 +4,8 @@ mod kubernetes;
 mod modules;
 mod pools;
 mod releases;
+#[cfg(test)]
+mod tests;
 mod workloads;
 
 use super::machines;

@@ -108,6 +108,14 @@ fn variables_take_the_last_tfvars_then_the_default() {
 }
 
 #[test]
+fn of_files_with_other_names_only_a_lone_one_counts() {
+    let text = "variable \"a\" {}\nresource \"r\" \"x\" { v = var.a }\n";
+    let shown = |files: &[(&str, &str)]| show(module(&[&[("main.tf", text)], files].concat()).block("x").body());
+    assert_eq!(shown(&[("prod.tfvars", "a = 1\n")]), "{v: 1}");
+    assert_eq!(shown(&[("prod.tfvars", "a = 1\n"), ("test.tfvars", "a = 2\n")]), "{v: ?Variable(\"a\")}");
+}
+
+#[test]
 fn optional_attributes_are_filled_in() {
     let text = r#"
 variable "pools" {

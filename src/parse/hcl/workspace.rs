@@ -59,8 +59,13 @@ impl<'t> Workspace<'t> {
                 directories.entry(parts(&path).0.to_owned()).or_default().files.push(hcl);
             }
         }
-        // Only these are read without being named on Terraform's command line.
-        values.retain(|(path, _)| parts(path).1 == "terraform.tfvars" || path.ends_with(".auto.tfvars"));
+        // Only these are read without being named on Terraform's command line; a lone file is named there.
+        let read = |path: &str| parts(path).1 == "terraform.tfvars" || path.ends_with(".auto.tfvars");
+        let mut beside: BTreeMap<String, usize> = BTreeMap::new();
+        for (path, _) in &values {
+            *beside.entry(parts(path).0.to_owned()).or_default() += 1;
+        }
+        values.retain(|(path, _)| read(path) || beside.get(parts(path).0) == Some(&1));
         values.sort_by_key(|(path, _)| (parts(path).1 != "terraform.tfvars", path.clone()));
         for (path, hcl) in values {
             directories.entry(parts(&path).0.to_owned()).or_default().values.push(hcl);
