@@ -135,3 +135,95 @@ fn rendering_ends() {
         assert!(output.contains(message), "{template}: {output}");
     }
 }
+
+/// Pieces of templates, sound and unsound.
+const PIECES: &[&str] = &[
+    "{{",
+    "}}",
+    "{{-",
+    "-}}",
+    " ",
+    "\n",
+    "if",
+    "else",
+    "end",
+    "range",
+    "with",
+    "define",
+    "block",
+    "template",
+    "break",
+    ".Values",
+    ".a",
+    ".l",
+    "$x",
+    ":=",
+    "=",
+    "|",
+    "(",
+    ")",
+    ",",
+    "\"é\"",
+    "`x`",
+    "'",
+    "1",
+    "-1",
+    "1.5",
+    "nil",
+    "true",
+    "é",
+    "{{ end }}",
+    "{{ if .Values.a }}",
+    "{{ range .Values.l }}",
+    "{{ .Values.a }}",
+    "/*",
+    "*/",
+    "{{ toYaml .Values }}",
+    "printf \"%5.1f%s\"",
+    "trunc",
+    "nindent",
+    "toYaml",
+    "fromYaml",
+    "dict",
+    "set",
+    "index",
+    "tpl",
+    "include \"x\"",
+    "splitList",
+    "substr",
+    "slice",
+    "repeat",
+    "regexReplaceAll",
+    "semverCompare",
+    "until",
+    "seq",
+    "dig",
+    "merge",
+];
+
+/// Functions that cut, count or convert.
+const FUNCTIONS: &str = "trunc substr abbrev wrap repeat indent nindent trimAll trimSuffix replace split splitn \
+                         splitList join slice index chunk first last rest initial append concat without has uniq until \
+                         untilStep seq round add div mod mul max printf print quote toYaml fromYaml fromJson toJson toToml \
+                         b64enc b64dec sha256sum regexFind regexFindAll regexReplaceAll regexSplit semverCompare semver \
+                         dict get set unset dig merge mergeOverwrite pick omit pluck keys values deepCopy camelcase \
+                         snakecase title initials base dir clean ext urlParse urlJoin ternary default required eq lt len";
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn no_template_panics(picks in proptest::collection::vec(0..PIECES.len(), 0..30)) {
+        let template: String = picks.iter().map(|i| PIECES[*i]).collect::<Vec<_>>().join(" ");
+        let _ = render(&template, "a: é\nl: [1, x]\n");
+    }
+
+    #[test]
+    fn no_call_panics(pick in 0..1000usize, args in proptest::collection::vec(0..8usize, 0..4)) {
+        let names: Vec<&str> = FUNCTIONS.split_whitespace().collect();
+        let name = names[pick % names.len()];
+        let args: Vec<&str> =
+            args.iter().map(|i| ["\"éa-é\"", "-3", "2", "1.5", "nil", ".Values", ".Values.l", "\"\""][*i]).collect();
+        let _ = render(&format!("{{{{ {name} {} }}}}", args.join(" ")), "a: é\nl: [1, x]\n");
+    }
+}

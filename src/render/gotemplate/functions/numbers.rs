@@ -83,7 +83,7 @@ fn divided(call: &Call<'_>, by: fn(i64, i64) -> Option<i64>) -> Outcome {
 /// Sprig computes with decimals: what binary fractions add is rounded off.
 fn folded(call: &Call<'_>, step: fn(f64, f64) -> f64) -> Outcome {
     let result = call.args.iter().map(float).reduce(step).unwrap_or(0.0);
-    Ok(format!("{result:.14e}").parse().unwrap_or(result).into())
+    Ok(format!("{result:.15e}").parse().unwrap_or(result).into())
 }
 
 fn round(call: &Call<'_>) -> Outcome {

@@ -47,6 +47,8 @@ struct Partial {
     version: Version,
     /// How many numbers are given.
     given: usize,
+    /// Whether a wildcard stands for one.
+    open: bool,
 }
 
 impl Partial {
@@ -67,13 +69,13 @@ impl Partial {
                 _ => return None,
             }
         }
-        Some(Self { version: Version { numbers: out, pre: pre.to_owned() }, given })
+        Some(Self { version: Version { numbers: out, pre: pre.to_owned() }, given, open })
     }
 }
 
 impl Version {
     fn parse(text: &str) -> Option<Self> {
-        Partial::parse(text).filter(|p| p.given > 0 && !text.contains(['*', 'x', 'X'])).map(|p| p.version)
+        Partial::parse(text).filter(|p| p.given > 0 && !p.open).map(|p| p.version)
     }
 
     fn order(&self, other: &Self) -> Ordering {
@@ -197,6 +199,7 @@ mod tests {
             assert_eq!(allows(constraint, &version), Some(allowed), "{constraint} {version:?}");
         }
         assert_eq!(allows("nonsense", &Version::parse("1").unwrap()), None);
-        assert!(Version::parse("abc").is_none());
+        assert!(Version::parse("abc").is_none() && Version::parse("1.x").is_none());
+        assert!(Version::parse("v1.2.3-beta.1+x").is_some());
     }
 }

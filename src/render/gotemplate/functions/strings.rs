@@ -205,7 +205,7 @@ fn initials(text: &str, change: impl Fn(char, &mut String)) -> String {
         } else {
             change(c, &mut out)
         }
-        inside = c.is_alphanumeric() || c == '_' || c == '\'';
+        inside = c.is_alphanumeric() || c == '_';
     }
     out
 }
