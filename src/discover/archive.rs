@@ -12,9 +12,10 @@ const MAX_MEMBERS: usize = 4_096;
 /// Deepest nesting of archives in archives.
 const MAX_DEPTH: usize = 3;
 
-/// Whether a name is that of a packed chart.
+/// Whether a path is that of a packed chart: Helm looks for them right under `charts/`.
 pub fn is_archive(path: &str) -> bool {
-    path.ends_with(".tgz") || path.ends_with(".tar.gz")
+    let packed = path.ends_with(".tgz") || path.ends_with(".tar.gz");
+    packed && path.rsplit('/').nth(1) == Some("charts")
 }
 
 /// The texts of a packed chart. A member `name/templates/a.yaml` of `charts/name-1.tgz` is called
@@ -46,7 +47,7 @@ fn add(path: &str, packed: impl Read, depth: usize, texts: &mut Vec<(String, Str
         let member = format!("{path}/{inner}");
         let mut bytes = Vec::new();
         entry.read_to_end(&mut bytes)?;
-        if is_archive(inner) && depth > 1 {
+        if is_archive(&member) && depth > 1 {
             // A chart in the archive that cannot be read is missing, as if it had not been packed.
             let _ = add(&member, bytes.as_slice(), depth - 1, texts);
         } else if let Ok(text) = String::from_utf8(bytes) {

@@ -121,7 +121,10 @@ pub fn render(sources: &Sources, templates: &[SourceId], facts: &Facts) -> Rende
         }
     }
     let skipped = templates.iter().filter(|id| !read.contains(id));
-    let why = |id: &SourceId| unread.get(id).cloned().unwrap_or_else(|| UNUSED.to_owned());
+    let why = |id: &SourceId| {
+        let template = sources.get(*id).path.split('/').any(|part| part == "templates");
+        unread.get(id).cloned().unwrap_or_else(|| if template { UNUSED } else { "Go template" }.to_owned())
+    };
     out.skipped = skipped.map(|id| (sources.get(*id).path.clone(), why(id))).collect();
     out
 }
