@@ -171,6 +171,12 @@ pub fn platform_driver(platform: &str, version: &str) -> Option<Version> {
     Version::parse(exact.or_else(same_minor)?.1)
 }
 
+/// The driver that a platform last reported for its mode DEFAULT; which one a cluster gets depends on its release.
+pub fn default_driver(platform: &str) -> Option<Version> {
+    let named = |r: &super::table::Row| r.text("platform").strip_suffix("-default") == Some(platform);
+    PLATFORMS.rows().filter(named).max_by_key(|r| r.text("date"))?.version("driver")
+}
+
 /// The container toolkit that a platform release brings.
 pub fn platform_toolkit(platform: &str, version: &str) -> Option<Version> {
     let wanted = Version::parse(version)?;

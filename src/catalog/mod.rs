@@ -7,7 +7,7 @@
 //! |---|---|
 //! | GPUs | [`gpu`], [`product_known`], [`gke_accelerators`], [`mig_profile`], [`mig_profiles`], [`architecture`], [`coverage`] |
 //! | machines | [`instance`], [`instance_gpu`], [`nearest_instance`], [`is_instance_like`], [`attachable_counts`], [`cloud_run_minimum`] |
-//! | platforms | [`platform_driver`], [`platform_toolkit`], [`eks_ami_driver`], [`node_image_driver`], [`node_image_last_kubernetes`] |
+//! | platforms | [`platform_driver`], [`default_driver`], [`platform_toolkit`], [`eks_ami_driver`], [`node_image_driver`], [`node_image_last_kubernetes`] |
 //! | CUDA and drivers | [`min_driver`], [`native_driver`], [`native_cuda`], [`branch`], [`image_accepts_driver`], [`sm_supported`], [`first_cuda`], [`last_cuda`], [`cuda_exists`], [`cuda_image_exists`], [`newest_host_gcc`] |
 //! | images | [`image`], [`image_family`], [`image_flaw`], [`image_traits`] |
 //! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`constrains`], [`extra_packages`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`], [`package_traits`] |
@@ -42,8 +42,8 @@ pub use gpus::{
 };
 pub use images::{ImageInfo, Unrecognised, image, image_family, image_flaw, image_traits};
 pub use machines::{
-    Instance, attachable_counts, cloud_run_minimum, eks_ami_driver, gke_machine, host, instance, instance_family_gpu,
-    instance_gpu, instances, is_instance_like, most_gpus, nearest_instance, node_image_driver,
+    Instance, attachable_counts, cloud_run_minimum, default_driver, eks_ami_driver, gke_machine, host, instance,
+    instance_family_gpu, instance_gpu, instances, is_instance_like, most_gpus, nearest_instance, node_image_driver,
     node_image_last_kubernetes, platform_driver, platform_toolkit,
 };
 pub use models::{Model, model, models};

@@ -144,6 +144,9 @@ functions! {
         let found = text(&a[0]).zip(version(&a[1])).map(|(f, v)| catalog::image_traits(&f, &v)).unwrap_or_default();
         list(found.into_iter().map(|t| string(t.to_owned(), &a[1])))
     };
+    "default_driver" (param("platform", str_type)) -> Output::Type(version_type), false, "The driver that a platform last reported for its mode DEFAULT; null when the catalog has no row.", |a, _| {
+        of_version(text(&a[0]).and_then(|p| catalog::default_driver(&p)))
+    };
     "advisories" (param("product", str_type), param("version", version_type), param("severity", str_type)) -> Output::Type(strings_type), false, "The advisories of a severity (critical, high, medium, low) that hold for a release: number and title.", |a, _| {
         let found = (|| Some(catalog::advisories(&text(&a[0])?, version(&a[1])?.as_ref())))().unwrap_or_default();
         let rated = found.into_iter().filter(|advisory| text(&a[2]).is_some_and(|s| s == advisory.severity));
