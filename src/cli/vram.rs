@@ -62,6 +62,8 @@ fn train(arguments: &Vram, card: &Card) -> Ledger {
         "gradient_checkpointing" => arguments.gradient_checkpointing.then(|| "true".to_owned()),
         "quantization" => arguments.quantization.clone().filter(|q| q != "none"),
         "data_parallel" => Some(arguments.gpus.max(1).to_string()),
+        // The length that is asked about is meant.
+        "packing" => Some("true".to_owned()),
         "precision" => arguments.precision.clone(),
         "optimizer" => arguments.optimizer.clone(),
         "lora_rank" => arguments.lora_rank.map(|n| n.to_string()),

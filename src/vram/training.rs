@@ -12,6 +12,9 @@ use super::{Architecture, GIB, TIGHT, Verdict};
 /// nvidia-smi shows (1.2 GiB) in measured runs.
 const PROCESS: f64 = 1.0 * GIB;
 
+/// The least that a CUDA context takes.
+const CONTEXT: f64 = 0.3 * GIB;
+
 /// NCCL's buffers and channels where several GPUs take part.
 const COMMUNICATION: f64 = 0.5 * GIB;
 
@@ -23,7 +26,7 @@ const LOSS_CHUNK: f64 = 512.0;
 
 /// The ledger of a run, held against the memory of one GPU in bytes.
 ///
-/// It does not fit when what no shorter sample and no other default takes away is more than the GPU has; above [`TIGHT`]
+/// It does not fit when what no shorter sample takes away is more than the GPU has; above [`TIGHT`]
 /// of the GPU it is tight. Where the verdict hangs on something that is not known, it is unknown.
 pub fn ledger(shape: &Architecture, run: &Run, card: f64) -> Ledger {
     let peak = peak(shape, run);
@@ -33,14 +36,14 @@ pub fn ledger(shape: &Architecture, run: &Run, card: f64) -> Ledger {
         false => Verdict::Fits,
     };
     let verdict = judge(&peak, 0.0);
-    let sharded = || {
-        let spread = Spread { zero_stage: Some(3), ..run.spread };
-        self::peak(shape, &Run { spread, ..run.clone() })
-    };
+    let changed = |run: Run| judge(&self::peak(shape, &run), 0.0) != verdict;
+    let sharded = Spread { zero_stage: Some(3), ..run.spread };
     let open = if shape.linear_layers > 0 {
         Some("layers with a recurrent state are not modelled")
-    } else if run.spread.zero_stage.is_none() && judge(&sharded(), 0.0) != verdict {
+    } else if run.spread.zero_stage.is_none() && changed(Run { spread: sharded, ..run.clone() }) {
         Some("it depends on the ZeRO stage, which is not stated")
+    } else if run.stack == Stack::Either && changed(Run { stack: Stack::AsLoaded, ..run.clone() }) {
+        Some("it depends on whether the script loads the weights in 32 or in 16 bits")
     } else if judge(&peak, unquantized_experts(shape, run)) != verdict {
         Some("it depends on whether the experts are quantized, which differs between versions of transformers")
     } else {
@@ -114,7 +117,7 @@ fn smallest(run: Run, method: &str) -> (String, Run) {
 /// What is added up at the fullest moment.
 struct Peak {
     parts: Vec<Line>,
-    /// Bytes of which no shorter sample and no other default takes anything away.
+    /// Bytes of which no shorter sample takes anything away.
     certain: f64,
 }
 
@@ -163,8 +166,9 @@ fn peak(shape: &Architecture, run: &Run) -> Peak {
     parts.push(part("allocator", tensors * FRAGMENTS, "blocks that cannot be handed out again"));
     parts.push(part("context", PROCESS + if several { COMMUNICATION } else { 0.0 }, "CUDA and libraries"));
     parts.retain(|part| part.bytes > 0.0);
+    let fixed = states.weights + states.adapters + states.gradients + states.optimizer + CONTEXT;
     let flowing = if run.packed { (flow.saved + second) * CERTAIN } else { 0.0 };
-    Peak { parts, certain: certain(shape, run, &states) + flowing }
+    Peak { parts, certain: fixed + flowing }
 }
 
 fn part(name: &'static str, bytes: f64, how: &str) -> Line {
@@ -372,18 +376,6 @@ fn activations(shape: &Architecture, run: &Run) -> Flow {
     Flow { saved, layer, logits: logits / tensor }
 }
 
-/// Bytes that stay whatever the samples are: weights, gradients and states, the latter at 16 bits where nothing says that
-/// the trainer keeps 32.
-fn certain(shape: &Architecture, run: &Run, states: &States) -> f64 {
-    let fixed = states.weights + states.adapters + states.gradients + states.optimizer + 0.3 * GIB;
-    if run.method == Method::Full && run.stack == Stack::Either && run.precision == Precision::Mixed {
-        let loaded = Run { stack: Stack::AsLoaded, ..run.clone() };
-        let least = self::states(shape, &loaded);
-        return least.weights + least.gradients + least.optimizer + 0.3 * GIB;
-    }
-    fixed
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -450,7 +442,7 @@ mod tests {
         assert!(matches!(of("transformers+deepspeed", "data_parallel=8"), Verdict::Unknown(_)), "the stage decides");
         assert_eq!(of("transformers+deepspeed", "data_parallel=8 zero_stage=3"), Verdict::Fits);
         assert_eq!(of("transformers+deepspeed", "zero_stage=2 optimizer_offload=true"), Verdict::Fits);
-        assert_ne!(of("transformers", ""), Verdict::DoesNotFit, "weights loaded in 16 bits would fit");
+        assert!(matches!(of("transformers", ""), Verdict::Unknown(_)), "weights loaded in 16 bits would fit");
     }
 
     #[test]
