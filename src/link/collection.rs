@@ -18,7 +18,10 @@ pub struct Layout<'s> {
 impl<'s> Layout<'s> {
     /// Looks where the workloads lie.
     pub fn of(facts: &Facts, sources: &'s Sources) -> Self {
-        let files: BTreeSet<SourceId> = facts.workloads.iter().map(|w| w.span.source).collect();
+        // What infrastructure code runs beside its machines tells nothing of where applications lie.
+        let infrastructure = |file: &SourceId| sources.get(*file).path.ends_with(".tf");
+        let files = facts.workloads.iter().map(|w| w.span.source).filter(|file| !infrastructure(file));
+        let files: BTreeSet<SourceId> = files.collect();
         let mut children: BTreeMap<Vec<&str>, BTreeSet<&str>> = BTreeMap::new();
         for file in files {
             let path = directories(sources, file);
@@ -36,7 +39,10 @@ impl<'s> Layout<'s> {
         // A path of `..` leads to a configuration, which holds for everything below it.
         shared == above.len()
             || above.iter().all(|part| *part == "..")
-            || self.children.get(&here[..shared]).is_none_or(|names| names.len() <= MANY)
+            // Infrastructure with workloads of its own is for those.
+            || self.children.get(&here[..shared]).is_none_or(|names| {
+                names.len() <= MANY && !above.get(shared).is_some_and(|branch| names.contains(branch))
+            })
     }
 }
 
@@ -70,5 +76,7 @@ mod tests {
         assert!(!may_hold(&examples, "e/f/pool.tf"));
         assert!(!may_hold(&examples, "e/g/infra/pool.tf"));
         assert!(may_hold(&examples, "e/a/infra/pool.tf"));
+        let two = ["kserve/x.yaml", "demo/rag/values.yaml"];
+        assert!(!may_hold(&two, "demo/rag/infra/pool.tf"));
     }
 }

@@ -138,6 +138,8 @@ fn offers(pool: &NodePool, key: &str, values: &[String]) -> bool {
         {
             true
         }
+        // Pools of a compute class carry its label; the others are never used for it.
+        "cloud.google.com/compute-class" => false,
         _ if key.starts_with("cloud.google.com/") => is(&pool.platform, "gke"),
         _ if key.starts_with("karpenter.") => is(&pool.platform, "karpenter"),
         _ => false,
