@@ -163,7 +163,12 @@ impl Text {
 
     /// What a person would edit to change the text: its longest stretch that stands somewhere.
     pub fn place(&self) -> Option<Span> {
-        let placed = self.parts(0..self.len()).filter_map(|(text, origin)| {
+        self.place_of(0..self.len())
+    }
+
+    /// The same for a part of the text.
+    pub fn place_of(&self, range: Range<usize>) -> Option<Span> {
+        let placed = self.parts(range).filter_map(|(text, origin)| {
             let from = origin.from?;
             let end = if origin.verbatim { from.start + text.len() as u32 } else { from.end };
             Some((text.len(), Span { end, ..from }))
@@ -171,16 +176,15 @@ impl Text {
         placed.reduce(|a, b| if b.0 > a.0 { b } else { a }).map(|(_, span)| span)
     }
 
-    /// The text as the output of an expression: what has no place of its own stands for the expression.
-    pub fn emitted(&self, expression: Option<Span>) -> Text {
-        let mut out = self.clone();
-        for tile in &mut out.tiles {
-            match tile.origin.from {
-                None => tile.origin = Origin { from: expression, verbatim: false, ..tile.origin },
-                Some(_) => tile.origin.via = tile.origin.via.or(expression),
-            }
+    /// Adds text as the output of an expression: what has no place of its own stands for the expression.
+    pub fn emit(&mut self, text: &Text, expression: Span) {
+        for (part, origin) in text.parts(0..text.len()) {
+            let origin = match origin.from {
+                None => Origin { from: Some(expression), verbatim: false, ..origin },
+                Some(_) => Origin { via: origin.via.or(Some(expression)), ..origin },
+            };
+            self.push(part, origin);
         }
-        out
     }
 
     /// The finished text; `whole` stands for what has no place of its own.
@@ -222,7 +226,8 @@ mod tests {
         text.push("nginx", verbatim(1, 40));
         text.push(":", Origin::default());
         text.push("1.2", Origin::whole(Some(span(1, 60, 65))));
-        let image = text.slice(7..16).emitted(Some(span(0, 17, 30)));
+        let mut image = Text::new();
+        image.emit(&text.slice(7..16), span(0, 17, 30));
         assert_eq!(image.as_str(), "nginx:1.2");
         let traced = image.traced(span(0, 0, 99));
         assert_eq!(traced.span(0..5), span(1, 40, 45));

@@ -120,11 +120,12 @@ impl Run {
                 Node::Action(pipe) => {
                     let value = self.pipe(frame, dot, pipe)?;
                     if pipe.variables.is_empty() {
-                        let text = match &value.data {
-                            Data::Nil => Text::plain(NO_VALUE),
-                            _ => print::text(&value),
-                        };
-                        out.push_text(&text.emitted(Some(frame.source.span(&pipe.at))));
+                        let expression = frame.source.span(&pipe.at);
+                        match &value.data {
+                            Data::Nil => out.emit(&Text::plain(NO_VALUE), expression),
+                            Data::Str(text) => out.emit(text, expression),
+                            _ => out.emit(&print::text(&value), expression),
+                        }
                         self.bounded(frame, &pipe.at, out.len())?;
                     }
                 }

@@ -52,7 +52,7 @@ struct Source {
 
 impl Source {
     fn span(&self, at: &std::ops::Range<usize>) -> Span {
-        self.text.slice(at.clone()).place().unwrap_or(self.whole)
+        self.text.place_of(at.clone()).unwrap_or(self.whole)
     }
 }
 

@@ -210,7 +210,7 @@ const FUNCTIONS: &str = "trunc substr abbrev wrap repeat indent nindent trimAll 
                          snakecase title initials base dir clean ext urlParse urlJoin ternary default required eq lt len";
 
 proptest::proptest! {
-    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(600))]
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(300))]
 
     #[test]
     fn no_template_panics(picks in proptest::collection::vec(0..PIECES.len(), 0..30)) {
