@@ -6,6 +6,7 @@ use crate::evaluate::{Evaluation, Mark};
 use crate::extract;
 use crate::facts::Facts;
 use crate::finding::{Finding, Label};
+use crate::known::Fact;
 use crate::link;
 use crate::parse::Problem;
 use crate::render::helm::{self, Chart, File, KUBERNETES, ValueSet};
@@ -28,12 +29,14 @@ pub struct Set {
     pub facts: Facts,
     /// Places of values, each with the expression that brought the value in.
     pub routes: Routes,
+    /// The file of values, where nothing says that it is installed.
+    pub example: Option<SourceId>,
 }
 
 impl Set {
     /// A set without routes.
     pub fn new(name: &str, beside: &str, facts: Facts) -> Self {
-        Self { name: name.to_owned(), beside: beside.to_owned(), facts, routes: Vec::new() }
+        Self { name: name.to_owned(), beside: beside.to_owned(), facts, routes: Vec::new(), example: None }
     }
 }
 
@@ -159,7 +162,7 @@ fn one(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
     let values = own.into_iter().chain(set.layers.iter().map(|layer| layer.tree.source)).collect();
     routes.sort();
     routes.dedup();
-    let set = Set { routes, ..Set::new(&set.name, DEFAULTS, facts) };
+    let set = Set { routes, example: set.example, ..Set::new(&set.name, DEFAULTS, facts) };
     One { set, failure: rendered.failure, comments, values, read: rendered.read, unread: rendered.unread }
 }
 
@@ -174,6 +177,9 @@ pub fn evaluate(
         .into_par_iter()
         .map(|set| {
             let mut facts = context.context();
+            if let Some(values) = set.example {
+                stated_above(&mut facts, values, sources);
+            }
             let mark = Mark::of(&facts);
             facts.append(set.facts);
             link::link(&mut facts, sources);
@@ -182,6 +188,19 @@ pub fn evaluate(
             ([set.name, set.beside], evaluation)
         })
         .collect()
+}
+
+/// Leaves out the machines that are not stated in the configuration, or in a directory above a file of values: which
+/// cluster an example is meant for is not said elsewhere.
+fn stated_above(facts: &mut Facts, values: SourceId, sources: &Sources) {
+    let path = &sources.get(values).path;
+    let above = |span: Span, format: &Fact<String>| {
+        let stating = &sources.get(span.source).path;
+        let directory = &stating[..stating.rfind('/').map_or(0, |at| at + 1)];
+        format.get().is_some_and(|format| format == "configuration") || path.starts_with(directory)
+    };
+    facts.pools.retain(|pool| above(pool.span, &pool.format));
+    facts.clusters.retain(|cluster| above(cluster.span, &cluster.format));
 }
 
 /// Adds to each finding at a value the expression that put the value where it does harm.

@@ -73,7 +73,7 @@ fn set(release: &HelmRelease, directory: &str, defaults: &ValueSet, sources: &So
     text(&mut to.kubernetes, &release.kubernetes.known);
     let file = &sources.get(release.span.source).path;
     let name = if release.name.get().is_some() { format!("the release {} of {file}", to.name) } else { file.clone() };
-    Some(ValueSet { name, layers, release: to })
+    Some(ValueSet { name, layers, release: to, example: None })
 }
 
 /// A path from a directory that ends in `/`.

@@ -4,6 +4,7 @@
 use super::chart::{Chart, File};
 use super::values::{Table, overlay, table};
 use crate::parse::{Dialect, Node, Raw, yaml};
+use crate::source::SourceId;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -75,6 +76,8 @@ pub struct ValueSet {
     pub layers: Vec<Raw>,
     /// Under which name and where.
     pub release: Release,
+    /// The file of values, where nothing says that it is installed.
+    pub example: Option<SourceId>,
 }
 
 impl ValueSet {
@@ -96,7 +99,7 @@ pub fn sets(charts: &[Chart<'_>], files: &[File<'_>], kubernetes: &str) -> Vec<V
     };
     let mut out: Vec<Vec<ValueSet>> = charts
         .iter()
-        .map(|chart| vec![ValueSet { name: String::new(), layers: Vec::new(), release: release(chart) }])
+        .map(|chart| vec![ValueSet { name: String::new(), layers: Vec::new(), release: release(chart), example: None }])
         .collect();
     let keys: Vec<BTreeSet<String>> = charts.iter().map(known_keys).collect();
     for file in files.iter().filter(|file| names_values(file.path)) {
@@ -115,7 +118,9 @@ pub fn sets(charts: &[Chart<'_>], files: &[File<'_>], kubernetes: &str) -> Vec<V
         let Some(root) = yaml::root(&tree).filter(|root| root.is_map()) else { continue };
         if out[owner].len() < MAX_SETS && tree.problems.is_empty() {
             let layers = vec![Raw::new(&tree, root.view())];
-            out[owner].push(ValueSet { name: file.path.to_owned(), layers, release: release(&charts[owner]) });
+            let release = release(&charts[owner]);
+            let example = Some(file.source);
+            out[owner].push(ValueSet { name: file.path.to_owned(), layers, release, example });
         }
     }
     out
@@ -154,7 +159,6 @@ fn only_owner(root: Node<'_>, keys: &[BTreeSet<String>]) -> Option<usize> {
 mod tests {
     use super::super::chart::find;
     use super::*;
-    use crate::source::SourceId;
 
     /// Names of the sets of each chart.
     fn names(files: &[(&str, &str)]) -> Vec<Vec<String>> {
