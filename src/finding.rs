@@ -11,6 +11,7 @@ pub const OWN_RULES: &[&str] = &[
     "configuration",
     "duplicate-key",
     "expired-suppression",
+    "fraction-dropped",
     "internal-error",
     "kustomization-error",
     "malformed-suppression",

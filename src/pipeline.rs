@@ -114,6 +114,7 @@ pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Rule
     let rendered = charts::render(&sources, &templates, &facts);
     rendered.replace_values(&mut facts);
     comments.extend(rendered.comments);
+    findings.extend(rendered.fractions);
     findings.extend(rendered.failures.into_iter().map(|problem| problem_finding(problem, Trouble::Template)));
     let context = facts.context();
     let mut routes = Vec::new();

@@ -159,3 +159,17 @@ fn templates_that_nothing_renders_are_said_to_be_skipped() {
     let skipped: Vec<&str> = outcome.skipped.iter().map(|(path, _)| path.as_str()).collect();
     assert_eq!(skipped, ["api/charts/b/templates/x.yaml"]);
 }
+
+#[test]
+fn a_part_of_a_gpu_that_becomes_none_is_told_at_the_value() {
+    let pod = POD.replace(
+        "limits: {nvidia.com/gpu: {{ .Values.gpus }}}",
+        "limits: {cpu: 1 {{- if gt (int .Values.gpus) 0 }}, nvidia.com/gpu: {{ .Values.gpus }}{{ end }}}",
+    );
+    let outcome =
+        run(&[CHART, ("api/templates/pod.yaml", &pod), ("api/values.yaml", "gpus: 0.5\nparallel: 1\ncpus: 0.5\n")]);
+    let found = of(&outcome, "fraction-dropped");
+    assert_eq!(found.len(), 1);
+    assert_eq!(place(&outcome, found[0].span), "api/values.yaml:1: 0.5");
+    assert!(place(&outcome, found[0].related[0].span).starts_with("api/templates/pod.yaml:10: "));
+}

@@ -5,7 +5,7 @@ use super::releases;
 use crate::evaluate::{Evaluation, Mark};
 use crate::extract;
 use crate::facts::Facts;
-use crate::finding::{Finding, Label};
+use crate::finding::{Finding, Label, Severity};
 use crate::known::Fact;
 use crate::link;
 use crate::parse::Problem;
@@ -55,6 +55,8 @@ pub struct Rendered {
     pub variants: Vec<Set>,
     /// What kept templates from being rendered.
     pub failures: Vec<Problem>,
+    /// GPUs that a template rounds away.
+    pub fractions: Vec<Finding>,
     /// Comments that stand in rendered documents.
     pub comments: Vec<Span>,
     /// Templates that could not be read, with the reason.
@@ -74,6 +76,7 @@ impl Rendered {
 /// What one chart gave with one set.
 struct One {
     set: Set,
+    cut: Vec<(Span, Span)>,
     failure: Option<Problem>,
     comments: Vec<Span>,
     values: Vec<SourceId>,
@@ -108,8 +111,10 @@ pub fn render(sources: &Sources, templates: &[SourceId], facts: &Facts) -> Rende
     // A template that some chart or some set rendered was read.
     let mut read = BTreeSet::new();
     let mut unread: BTreeMap<SourceId, String> = BTreeMap::new();
+    let mut cut = BTreeMap::new();
     for one in done {
         read.extend(one.read);
+        cut.extend(one.cut);
         if !one.set.facts.workloads.is_empty() {
             out.values.extend(one.values);
         }
@@ -123,6 +128,7 @@ pub fn render(sources: &Sources, templates: &[SourceId], facts: &Facts) -> Rende
             out.variants.push(one.set);
         }
     }
+    out.fractions = cut.into_iter().filter_map(|(value, at)| lost(value, at, sources)).collect();
     let skipped = templates.iter().filter(|id| !read.contains(id));
     let why = |id: &SourceId| {
         let template = sources.get(*id).path.split('/').any(|part| part == "templates");
@@ -130,6 +136,22 @@ pub fn render(sources: &Sources, templates: &[SourceId], facts: &Facts) -> Rende
     };
     out.skipped = skipped.map(|id| (sources.get(*id).path.clone(), why(id))).collect();
     out
+}
+
+/// A part of a GPU that a template makes none of: nothing is asked for, and nothing says so.
+fn lost(value: Span, at: Span, sources: &Sources) -> Option<Finding> {
+    let source = sources.get(value.source);
+    let text = source.slice(value);
+    let number: f64 = text.trim_matches(['"', '\'']).parse().ok()?;
+    let key = source.text.get(..value.start as usize)?.rsplit('\n').next()?.to_ascii_lowercase();
+    if number <= 0.0 || number >= 1.0 || !key.contains("gpu") {
+        return None;
+    }
+    let message = format!("{text} GPUs become 0: the template keeps whole numbers only, so that no GPU is asked for");
+    let help = "ask for whole GPUs, or for a share by the resource of a sharing scheme (MIG, time-slicing)";
+    let related = vec![Label { span: at, text: "the fraction is dropped here".to_owned() }];
+    let own = Finding::own("fraction-dropped", Severity::Warning, value, message);
+    Some(Finding { help: Some(help.to_owned()), related, ..own })
 }
 
 /// Renders a chart; a panic is a finding on its `Chart.yaml`.
@@ -140,6 +162,7 @@ fn guarded(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
             span: Span::new(chart.metadata.source, 0..0),
             message: "gpulint failed on this chart; please report it".to_owned(),
         }),
+        cut: Vec::new(),
         comments: Vec::new(),
         values: Vec::new(),
         read: Vec::new(),
@@ -163,7 +186,15 @@ fn one(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
     routes.sort();
     routes.dedup();
     let set = Set { routes, example: set.example, ..Set::new(&set.name, DEFAULTS, facts) };
-    One { set, failure: rendered.failure, comments, values, read: rendered.read, unread: rendered.unread }
+    One {
+        set,
+        cut: rendered.cut,
+        failure: rendered.failure,
+        comments,
+        values,
+        read: rendered.read,
+        unread: rendered.unread,
+    }
 }
 
 /// Asks about what each further set gave, joined with the context. `ask` asks about what was added after a mark.

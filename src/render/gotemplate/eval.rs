@@ -1,12 +1,13 @@
 //! The evaluator: nodes and values into text. Knows the language; asks `functions` for everything that has a name.
 
 use super::functions::{self, Call};
-use super::{Body, Limits, Named, RenderError, Source, add, print, read};
+use super::{Body, Cut, Limits, Named, RenderError, Source, add, print, read};
 use crate::known::Why;
 use crate::parse::gotemplate::{Branch, Command, Expr, ExprKind, Node, Pipe};
 use crate::render::text::Text;
 use crate::render::value::{Data, Value};
 use crate::source::Span;
+use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -16,12 +17,18 @@ const NO_VALUE: &str = "<no value>";
 type Outcome<T> = Result<T, RenderError>;
 
 /// Renders a template.
-pub(super) fn render(named: Rc<Named>, name: &str, dot: &Value, limits: Limits) -> Outcome<Text> {
+pub(super) fn render(
+    named: Rc<Named>,
+    name: &str,
+    dot: &Value,
+    limits: Limits,
+    cut: &Rc<RefCell<Cut>>,
+) -> Outcome<Text> {
     let Some(body) = named.get(name).cloned() else {
         let nowhere = Span::new(crate::source::SourceId(0), 0..0);
         return Err(RenderError { span: nowhere, message: format!("no template {name:?}") });
     };
-    let mut run = Run { named, limits, steps: limits.steps, depth: 0 };
+    let mut run = Run { named, limits, steps: limits.steps, depth: 0, cut: Rc::clone(cut) };
     run.template(&body, dot).map(|text| without_no_value(&text))
 }
 
@@ -57,6 +64,7 @@ struct Run {
     limits: Limits,
     steps: usize,
     depth: usize,
+    cut: Rc<RefCell<Cut>>,
 }
 
 /// One execution of a template.
@@ -338,6 +346,11 @@ impl Run {
             },
             _ => {
                 let call = Call { name, args: &args, at: Some(frame.source.span(at)), limit: self.limits.bytes };
+                if let ("int" | "int64", [Value { data: Data::Float(number), origin: Some(from) }]) = (name, &*args)
+                    && number.fract() != 0.0
+                {
+                    self.cut.borrow_mut().insert((*from, frame.source.span(at)));
+                }
                 functions::call(&call).or_else(|message| frame.error(at, message))?
             }
         };

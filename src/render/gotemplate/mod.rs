@@ -12,8 +12,9 @@ use super::value::Value;
 use crate::parse::Problem;
 use crate::parse::gotemplate::{self, Node};
 use crate::source::{SourceId, Span};
+use std::cell::RefCell;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// What one rendering may cost.
@@ -70,7 +71,11 @@ type Named = BTreeMap<Rc<str>, Rc<Body>>;
 #[derive(Debug, Default)]
 pub struct Templates {
     named: Rc<Named>,
+    cut: Rc<RefCell<Cut>>,
 }
+
+/// Numbers that lost their fraction, each with the expression that made a whole number of it.
+pub type Cut = BTreeSet<(Span, Span)>;
 
 impl Templates {
     /// Reads templates: their names (paths below the topmost chart, its name first), files and texts. Of definitions
@@ -91,7 +96,7 @@ impl Templates {
                 Err(problem) => problems.push(problem),
             }
         }
-        (Templates { named: Rc::new(named) }, problems)
+        (Templates { named: Rc::new(named), cut: Rc::default() }, problems)
     }
 
     /// Whether there is such a template.
@@ -99,9 +104,14 @@ impl Templates {
         self.named.contains_key(name)
     }
 
+    /// Numbers that lost their fraction in what was rendered so far.
+    pub fn cut(&self) -> Cut {
+        self.cut.borrow().clone()
+    }
+
     /// What a template writes when `.` is `dot`.
     pub fn render(&self, name: &str, dot: &Value, limits: Limits) -> Result<Text, RenderError> {
-        eval::render(Rc::clone(&self.named), name, dot, limits)
+        eval::render(Rc::clone(&self.named), name, dot, limits, &self.cut)
     }
 }
 

@@ -44,6 +44,8 @@ pub struct Rendered {
     pub read: Vec<SourceId>,
     /// Files under `crds/` of the chart and of its subcharts, which Helm installs as they stand.
     pub crds: Vec<SourceId>,
+    /// Numbers that lost their fraction, each with the expression that made a whole number of it.
+    pub cut: Vec<(Span, Span)>,
     /// What is wrong with the chart: its first fault, since one value often breaks many templates.
     pub failure: Option<Problem>,
     /// Templates that were not rendered, and why.
@@ -90,6 +92,7 @@ pub fn render(chart: &Chart<'_>, set: &ValueSet) -> Rendered {
             }
         }
     }
+    out.cut = parsed.cut().into_iter().collect();
     out.documents.sort_by_key(|document| document.template);
     out
 }
