@@ -2,7 +2,7 @@
 
 use super::serving::{Card, Launch, Ledger, ledger};
 use super::{Architecture, GIB, Parallel, Verdict};
-use crate::catalog;
+use crate::catalog::{self, Gpu};
 
 /// A change and what it does.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,7 +62,7 @@ pub fn change(shape: &Architecture, launch: &Launch, card: &Card, now: &Ledger) 
         })
     };
     let larger = || {
-        let mut larger = cards().into_iter().filter(|other| other.bytes > card.bytes + GIB);
+        let mut larger = cards(&launch.engine).into_iter().filter(|other| other.bytes > card.bytes + GIB);
         larger.find_map(|other| fits(format!("{} ({:.0} GiB)", other.gpu, other.bytes / GIB), launch, &other))
     };
     match now.decided_by {
@@ -72,10 +72,20 @@ pub fn change(shape: &Architecture, launch: &Launch, card: &Card, now: &Ledger) 
     }
 }
 
-/// Data-center GPUs by memory, smallest first.
-fn cards() -> Vec<Card> {
-    let suitable = catalog::gpus().iter().filter(|gpu| gpu.vendor == "nvidia" && gpu.datacenter);
-    let mut cards: Vec<Card> = suitable.filter_map(|gpu| Card::find(gpu.id)).collect();
+/// Data-center GPUs that an engine runs on in bfloat16 and that new CUDA releases still compile for.
+pub fn suitable(engine: &str) -> impl Iterator<Item = &'static Gpu> {
+    let needs = catalog::feature_needs(engine, "dtype", "bfloat16", None);
+    let runs = move |gpu: &&Gpu| {
+        let known = gpu.compute_capability.as_ref();
+        let current = known.and_then(catalog::architecture).is_some_and(|a| a.last_cuda.is_none());
+        current && known.zip(needs.as_ref()).is_none_or(|(capability, needs)| needs.met_by(capability))
+    };
+    catalog::gpus().iter().filter(|gpu| gpu.vendor == "nvidia" && gpu.datacenter).filter(runs)
+}
+
+/// Those GPUs by memory, smallest first.
+fn cards(engine: &str) -> Vec<Card> {
+    let mut cards: Vec<Card> = suitable(engine).filter_map(|gpu| Card::find(gpu.id)).collect();
     cards.sort_by(|a, b| a.bytes.total_cmp(&b.bytes).then_with(|| a.gpu.cmp(&b.gpu)));
     cards
 }
@@ -83,7 +93,7 @@ fn cards() -> Vec<Card> {
 /// The smallest data-center GPU, less than half as large, on which a launch fits as it is.
 pub fn smaller(shape: &Architecture, launch: &Launch, card: &Card) -> Option<Card> {
     let fits = |other: &Card| ledger(shape, launch, other).verdict == Verdict::Fits;
-    cards().into_iter().take_while(|other| other.bytes * 2.0 < card.bytes).find(fits)
+    cards(&launch.engine).into_iter().take_while(|other| other.bytes * 2.0 < card.bytes).find(fits)
 }
 
 #[cfg(test)]

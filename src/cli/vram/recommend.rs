@@ -3,8 +3,8 @@
 use super::super::arguments::Vram;
 use super::serve;
 use crate::catalog::{self, Instance};
-use crate::vram::Verdict;
 use crate::vram::serving::Card;
+use crate::vram::{Verdict, advice};
 use std::fmt::Write;
 
 /// Counts of GPUs that are tried.
@@ -17,7 +17,7 @@ const COUNTS: [u64; 4] = [1, 2, 4, 8];
 pub fn run(arguments: &Vram) -> Result<String, String> {
     let mut rows: Vec<(Option<f64>, String)> = Vec::new();
     let mut unknown = None;
-    for gpu in catalog::gpus().iter().filter(|gpu| gpu.vendor == "nvidia" && gpu.datacenter) {
+    for gpu in advice::suitable(&arguments.engine) {
         let Some(card) = Card::find(gpu.id) else { continue };
         let fits = |gpus: &u64| {
             let asked = Vram { gpus: *gpus, tensor_parallel_size: None, ..arguments.clone() };
