@@ -101,7 +101,9 @@ fn arrows_go_one_way() {
             continue;
         };
         let text = fs::read_to_string(&file).expect("a Rust file");
-        for name in used(&text) {
+        // Inline tests may build their input with any module.
+        let product = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for name in used(product) {
             if modules.contains(name.as_str()) && name != module && !allowed.contains(&name.as_str()) {
                 wrong.push(format!("{} uses crate::{name}", relative.display()));
             }

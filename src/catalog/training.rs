@@ -77,7 +77,10 @@ mod tests {
     fn a_value_means_what_the_row_of_its_pattern_says() {
         assert_eq!(meanings("axolotl", "flash_attention", "true"), [("attention", "flash_attention_2".into())]);
         assert_eq!(meanings("axolotl", "flash_attention", "false"), []);
-        assert_eq!(meanings("transformers", "fsdp", "full_shard auto_wrap"), [("zero_stage", "3".into())]);
+        assert_eq!(
+            meanings("transformers", "fsdp", "full_shard auto_wrap"),
+            [("stack", "fsdp".into()), ("zero_stage", "3".into())]
+        );
         assert_eq!(optimizer_state_bytes("torch.optim.AdamW"), Some((8.0, 4.0)));
         assert_eq!(meanings("axolotl", "lora_r", "32"), [("lora_rank", "32".into())]);
     }
