@@ -49,7 +49,8 @@ pub(super) fn detect(file: &Found, text: &str) -> Option<Template> {
     }
     let name = file.path.to_ascii_lowercase();
     let breaks = match file.kind {
-        Kind::Yaml | Kind::Json => file.in_chart && text.contains("{{") || breaks_yaml(text),
+        Kind::Yaml => file.in_chart && text.contains("{{") || breaks_yaml(text),
+        Kind::Json => breaks_yaml(text) || text.lines().any(|line| value_of(line.trim_start(), 0).0.starts_with("${")),
         Kind::Dockerfile | Kind::Requirements => has_directive_line(text),
         // Heredocs and formats of other tools start lines with braces.
         _ => without_template_suffix(&name).is_some() && has_directive_line(text),
@@ -79,6 +80,7 @@ fn breaks_yaml(text: &str) -> bool {
     // The indentation that a block scalar's lines exceed, and the quote that a scalar over several lines ends with.
     let mut block: Option<usize> = None;
     let mut quote: Option<char> = None;
+    let mut awaits_value = false;
     for line in text.lines() {
         let content = line.trim_start();
         if content.is_empty() {
@@ -96,6 +98,10 @@ fn breaks_yaml(text: &str) -> bool {
             }
             continue;
         }
+        if is_lone_variable(content) && !awaits_value {
+            return true;
+        }
+        awaits_value = content.trim_end().ends_with(':');
         let (value, indent) = value_of(content, indent);
         if splits_value(content.trim_start_matches("- ")) || splits_value(value) {
             return true;
@@ -128,6 +134,14 @@ fn is_lone_name(value: &str) -> bool {
     let rest = rest.trim_start();
     let letter = |c: char| c.is_ascii_alphanumeric() || "_.$".contains(c);
     name.trim().starts_with(letter) && name.trim().chars().all(letter) && (rest.is_empty() || rest.starts_with('#'))
+}
+
+/// `${LINES}` on a line of its own, where YAML wants a key or an item.
+fn is_lone_variable(content: &str) -> bool {
+    content
+        .strip_prefix("${")
+        .and_then(|name| name.trim_end().strip_suffix('}'))
+        .is_some_and(|name| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
 }
 
 /// What stands after the dashes, the key, tags and anchors of a line, with the indentation of the innermost.
@@ -227,12 +241,22 @@ mod tests {
 
     #[test]
     fn variables_where_only_their_value_is_yaml_make_a_template() {
-        for text in
-            ["zones: [${A},${B}]", "labels: { app: ${NAME} }", "- ${v6 ? \"IPv6\" : \"IPv4\"}", "ip: ${v6 ? 6 : 4}"]
-        {
+        for text in [
+            "zones: [${A},${B}]",
+            "labels: { app: ${NAME} }",
+            "a: {}\n${REST}\n",
+            "- ${v6 ? \"IPv6\" : \"IPv4\"}",
+            "ip: ${v6 ? 6 : 4}",
+        ] {
             assert_eq!(of("a.yaml", text), Some(Template::Variables), "{text}");
         }
-        for text in ["name: ${NAME}-api", "labels: { app: \"${NAME}\" }", "run: |\n  [ ${A} ]", "a: ${B:-c}"] {
+        for text in [
+            "name: ${NAME}-api",
+            "labels: { app: \"${NAME}\" }",
+            "run: |\n  [ ${A} ]\n  ${B}",
+            "a: ${B:-c}",
+            "a:\n  ${B}",
+        ] {
             assert_eq!(of("a.yaml", text), None, "{text}");
         }
     }

@@ -5,32 +5,62 @@ mod errors;
 use super::{Builder, Dialect, Entry, Node, NodeId, NodeKind, Problem, Tree};
 use crate::known::Why;
 use crate::source::{Piece, SourceId, Span, Traced};
-use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, StructureStyle, Tag};
+use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, StrInput, StructureStyle, Tag};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Deepest nesting that is read; deeper text is a problem, not a stack overflow.
 const NESTING_LIMIT: usize = 200;
 
-/// Reads every document of a YAML or JSON text. A document with an error is left out with a problem; the
-/// documents after it are read.
+/// Lines of quoted text that may stand too far left in one text.
+const REPAIR_LIMIT: usize = 64;
+
+/// Reads every document of a YAML or JSON text; JSON values that follow each other are documents, too. A document with
+/// an error is left out with a problem; the documents after it are read.
 pub fn parse(source: SourceId, text: &str, dialect: Dialect) -> Tree {
+    let mut readable = readable(text, dialect);
+    for _ in 0..REPAIR_LIMIT {
+        match read(source, text, &readable, dialect, true) {
+            Ok(tree) => return tree,
+            // YAML wants the lines of a quoted text indented; libyaml, and so Kubernetes, does not ask for it.
+            Err(line) => readable.to_mut().replace_range(line, " "),
+        }
+    }
+    read(source, text, &readable, dialect, false).unwrap_or_else(|_| Builder::new(source, dialect).finish())
+}
+
+/// Reads `readable`, which is as long as `text`. With `repair`, the line break in front of a quoted text's line that
+/// stands too far left is the error.
+fn read(source: SourceId, text: &str, readable: &str, dialect: Dialect, repair: bool) -> Result<Tree, Range<usize>> {
     let mut reader =
         Reader { text, builder: Builder::new(source, dialect), source, stack: Vec::new(), anchors: BTreeMap::new() };
-    let mut options = Options::default();
-    options.max_buffered_comment_events = 1 << 20;
-    options.emit_unresolved_aliases = true;
-    options.simple_key_max_lookahead = 1 << 20;
-    options.flow_nesting_limit = NESTING_LIMIT;
-    options.block_nesting_limit = NESTING_LIMIT;
-    let readable = readable(text, dialect);
-    let mut parser = Parser::new_from_str_with_options(&readable, options);
+    let mut base = 0;
+    let mut parser = parser(readable);
     loop {
         match parser.next() {
             None | Some(Ok((Event::StreamEnd, _))) => break,
-            Some(Ok((event, span))) => reader.event(event, span.byte_range().unwrap_or(0..0)),
+            Some(Ok((event, span))) => {
+                let range = span.byte_range().unwrap_or(0..0);
+                reader.event(event, base + range.start..base + range.end);
+            }
             Some(Err(error)) => {
-                let at = error.marker().byte_offset().unwrap_or(0);
+                let at = base + error.marker().byte_offset().unwrap_or(0);
+                match error.kind() {
+                    ErrorKind::InvalidQuotedScalarIndent if repair => {
+                        if let Some(end) = readable[..at].rfind('\n') {
+                            return Err(end..end + 1);
+                        }
+                    }
+                    ErrorKind::ExpectedDocumentStart
+                        if dialect == Dialect::Typed && readable[at..].starts_with('{') =>
+                    {
+                        base = at;
+                        parser = self::parser(&readable[base..]);
+                        continue;
+                    }
+                    _ => {}
+                }
                 reader.broken(at, error.kind());
                 match parser.proceed_next_document() {
                     Ok(true) => {}
@@ -39,7 +69,17 @@ pub fn parse(source: SourceId, text: &str, dialect: Dialect) -> Tree {
             }
         }
     }
-    reader.builder.finish()
+    Ok(reader.builder.finish())
+}
+
+fn parser(text: &str) -> Parser<'_, StrInput<'_>> {
+    let mut options = Options::default();
+    options.max_buffered_comment_events = 1 << 20;
+    options.emit_unresolved_aliases = true;
+    options.simple_key_max_lookahead = 1 << 20;
+    options.flow_nesting_limit = NESTING_LIMIT;
+    options.block_nesting_limit = NESTING_LIMIT;
+    Parser::new_from_str_with_options(text, options)
 }
 
 /// JSON allows the control characters from U+007F to U+009F in strings, YAML does not: stand-ins of the same length
@@ -83,11 +123,11 @@ struct Reader<'t> {
 }
 
 impl Reader<'_> {
-    fn span(&self, range: std::ops::Range<usize>) -> Span {
+    fn span(&self, range: Range<usize>) -> Span {
         Span::new(self.source, range)
     }
 
-    fn event(&mut self, event: Event<'_>, range: std::ops::Range<usize>) {
+    fn event(&mut self, event: Event<'_>, range: Range<usize>) {
         match event {
             Event::DocumentStart(..) => {
                 self.stack.clear();
@@ -121,13 +161,7 @@ impl Reader<'_> {
         }
     }
 
-    fn scalar(
-        &mut self,
-        value: &str,
-        style: ScalarStyle,
-        (anchor, tag): (usize, Option<&Tag>),
-        range: std::ops::Range<usize>,
-    ) {
+    fn scalar(&mut self, value: &str, style: ScalarStyle, (anchor, tag): (usize, Option<&Tag>), range: Range<usize>) {
         let implicit_null = style == ScalarStyle::Plain && value == "~" && range.is_empty();
         let written = self.text.get(range.clone()).unwrap_or("");
         // A block scalar's range runs into the indentation of the next line.
@@ -148,7 +182,7 @@ impl Reader<'_> {
         self.attach(id, end);
     }
 
-    fn alias(&mut self, anchor: usize, range: std::ops::Range<usize>) {
+    fn alias(&mut self, anchor: usize, range: Range<usize>) {
         let span = self.span(range.clone());
         let inside_itself = self.stack.iter().any(|open| open.anchor == anchor);
         let kind = match self.anchors.get(&anchor) {
@@ -216,7 +250,7 @@ impl Reader<'_> {
         }
     }
 
-    fn problem(&mut self, range: std::ops::Range<usize>, message: String) {
+    fn problem(&mut self, range: Range<usize>, message: String) {
         let span = self.span(range);
         self.builder.tree().problems.push(Problem { span, message });
     }

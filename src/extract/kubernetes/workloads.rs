@@ -226,6 +226,13 @@ fn ray(tree: &Arc<Tree>, cluster: View<'_>) -> Vec<Pod> {
         let replicas = group.get("replicas").int().or(|| group.get("minReplicas").int()).or_default(1);
         out.push(pods::template(tree, group.get("template"), "worker", product(&replicas, &hosts)));
     }
+    // KubeRay mounts a memory volume at /dev/shm of the first container, for the object store (`BuildPod` in its
+    // controllers/ray/common/pod.go).
+    let first = out.iter_mut().filter_map(|pod| pod.containers.first_mut());
+    for container in first.filter(|c| c.shm.get().is_some_and(|shm| shm == "default")) {
+        container.shm = Fact::value("volume".to_owned(), container.span);
+        container.shm_bytes = Fact::absent(container.span);
+    }
     out
 }
 

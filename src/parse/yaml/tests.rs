@@ -84,7 +84,7 @@ fn errors_say_what_to_look_for() {
     assert!(message("a: \"x\n").contains("quote"));
     assert!(message("a:\n\t- b\n").contains("tab"), "{}", message("a:\n\t- b\n"));
     assert!(message(&"[".repeat(300)).contains("nested"));
-    let json = parse(SourceId(0), "{\"a\": 1}\n{\"b\": 2}\n", Dialect::Typed);
+    let json = parse(SourceId(0), "{\"a\": 1}\nb\n", Dialect::Typed);
     assert!(json.problems[0].message.contains("JSON"));
 }
 
@@ -205,4 +205,22 @@ fn tags_stay_as_written_and_anchors_may_repeat() {
     let tree = read(TRICKY[1]);
     let last = tree.roots().last().expect("a document");
     assert_eq!(last.get("c").and_then(Node::text), Some("ü"));
+}
+
+#[test]
+fn quoted_text_may_continue_where_libyaml_lets_it() {
+    let tree = read("a:\n  b: 'one\ntwo'\n  c: 3\n");
+    assert!(tree.problems.is_empty(), "{:?}", tree.problems);
+    let top = root(&tree).expect("a document");
+    assert_eq!(top.get("a").and_then(|a| a.get("b")).and_then(Node::text), Some("one two"));
+    assert_eq!(read("a:\n  - \"one\n  - \"two\"\n").problems.len(), 1);
+}
+
+#[test]
+fn json_values_that_follow_each_other_are_documents() {
+    let text = "{\"a\": 1}\n{\"a\": \"é\"}";
+    let tree = parse(SourceId(0), text, Dialect::Typed);
+    assert!(tree.problems.is_empty(), "{:?}", tree.problems);
+    let last = tree.roots().last().and_then(|root| root.get("a")).expect("a second document");
+    assert_eq!(slice(text, last.span()), "\"é\"");
 }

@@ -165,12 +165,17 @@ impl Doc {
         self.entries().first().map_or(self.span, |(key, _)| key.span)
     }
 
-    /// Puts a text in the place of a scalar, whose type is kept unless it was null.
+    /// Puts a text in the place of a scalar: of a number another number, of a text another text, whatever it looks like.
     pub fn set_text(&mut self, text: Traced) {
-        let plain = matches!(self.value, Value::Scalar { plain: true, .. }) && !self.is_null();
+        let plain = matches!(&self.value, Value::Scalar { text, plain: true } if typed(text.text()));
         self.span = text.whole();
         self.value = Value::Scalar { text, plain };
     }
+}
+
+/// Whether a plain scalar is read as a number or as true or false.
+pub fn typed(text: &str) -> bool {
+    matches!(text, "true" | "false") || text.parse::<i64>().is_ok()
 }
 
 fn copy(node: Node<'_>, left: &mut usize, depth: usize) -> Option<Doc> {

@@ -1,6 +1,6 @@
 //! Generated ConfigMaps and Secrets, and the hashes in their names. Knows where their data come from.
 
-use super::doc::{Doc, Value};
+use super::doc::{Doc, Value, typed};
 use super::resource::{Behavior, Resource};
 use crate::known::Why;
 use crate::parse::Problem;
@@ -223,10 +223,6 @@ fn json(doc: &Doc) -> Option<String> {
             format!("{{{}}}", sorted.iter().map(member).collect::<Option<Vec<_>>>()?.join(","))
         }
     })
-}
-
-fn typed(text: &str) -> bool {
-    matches!(text, "true" | "false") || text.parse::<i64>().is_ok()
 }
 
 fn json_text(text: &str) -> String {

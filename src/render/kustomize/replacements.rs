@@ -7,16 +7,16 @@ use crate::parse::Problem;
 use crate::source::{Span, Traced};
 use regex::Regex;
 
-/// Applies one replacement. `partial` says that resources are missing, so that a source may be too.
+/// Applies one replacement. `partial` says that resources or data of generators are missing, so that a source may be too.
 ///
 /// # Errors
 /// A source or a field that is not there.
 pub fn apply(resources: &mut [Resource], replacement: &Doc, partial: bool) -> Result<(), Problem> {
     let value = match (replacement.get("source"), replacement.get("sourceValue")) {
-        (Some(source), _) => match find(resources, source)? {
-            Some(value) => value,
-            None if partial => return Ok(()),
-            None => return Err(problem(source.span, "the source of this replacement is not in the build")),
+        (Some(source), _) => match find(resources, source) {
+            Ok(value) => value,
+            Err(_) if partial => return Ok(()),
+            Err(problem) => return Err(problem),
         },
         (None, Some(value)) => value.clone(),
         (None, None) => return Err(problem(replacement.span, "the replacement has no source")),
@@ -45,11 +45,13 @@ fn problem(span: Span, message: &str) -> Problem {
     Problem { span, message: message.to_owned() }
 }
 
-/// The value of a source; `None` when there is no such resource.
-fn find(resources: &[Resource], source: &Doc) -> Result<Option<Doc>, Problem> {
+/// The value of a source.
+fn find(resources: &[Resource], source: &Doc) -> Result<Doc, Problem> {
     let selector = Selector::read(source);
     let mut meant = resources.iter().filter(|resource| selector.names(resource));
-    let Some(resource) = meant.next() else { return Ok(None) };
+    let Some(resource) = meant.next() else {
+        return Err(problem(source.span, "the source of this replacement is not in the build"));
+    };
     if meant.next().is_some() {
         return Err(problem(source.span, "several resources may be the source of this replacement"));
     }
@@ -65,7 +67,7 @@ fn find(resources: &[Resource], source: &Doc) -> Result<Option<Doc>, Problem> {
         let part = text.split(delimiter).nth(index(source).unsigned_abs()).ok_or_else(missing)?;
         value.value = Value::Scalar { text: Traced::opaque(part, value.span), plain: false };
     }
-    Ok(Some(value))
+    Ok(value)
 }
 
 fn index(holder: &Doc) -> isize {
