@@ -180,7 +180,8 @@ pub fn model_supported_since(engine: &str, model: &str) -> Option<Version> {
         let read = |r: Row| Some((r.text("engine"), Regex::new(r.text("model")).ok()?, r.version("since")));
         MODEL_SUPPORT.rows().filter_map(read).collect()
     });
-    patterns.iter().find(|(e, pattern, _)| *e == engine && pattern.is_match(model))?.2.clone()
+    let known = patterns.iter().filter(|(e, pattern, _)| *e == engine && pattern.is_match(model));
+    known.max_by_key(|(_, pattern, _)| pattern.as_str().len())?.2.clone()
 }
 
 #[cfg(test)]

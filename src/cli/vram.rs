@@ -88,7 +88,16 @@ fn serve(arguments: &Vram, card: &Card) -> Ledger {
             quantization.unwrap_or("its quantization")
         ));
     };
-    let mut ledger = serving::ledger(&shape, &launch(arguments, format), card);
+    let launch = launch(arguments, format);
+    let mut ledger = serving::ledger(&shape, &launch, card);
+    // Who names an 8-bit format may have a checkpoint in it.
+    if launch.online && ledger.verdict == Verdict::DoesNotFit {
+        let stored = serving::ledger(&shape, &Launch { online: false, ..launch }, card);
+        if stored.verdict != Verdict::DoesNotFit {
+            ledger.verdict = Verdict::Tight;
+            ledger.reason = format!("{}; a checkpoint that is stored in {} fits", ledger.reason, format.name);
+        }
+    }
     // Who asks about a model and names no length may choose one.
     let longest = ledger.serving.map_or(0, |s| s.longest);
     if arguments.max_model_len.is_none() && ledger.decided_by == "cache" && longest > 0 {

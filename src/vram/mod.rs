@@ -4,6 +4,8 @@
 pub mod advice;
 mod architecture;
 mod cache;
+mod launch;
+mod ledger;
 pub mod run;
 mod runtime;
 pub mod serving;

@@ -1,215 +1,14 @@
 //! What a model server takes of each GPU, and whether it starts. Knows how engines decide; defaults by release are rows
 //! of the catalog.
 
+use super::launch::{Between, Defaults};
+use super::ledger::{ACTIVATIONS, CONTEXT, GRAPHS, REQUEST_TABLE};
 use super::runtime::{body_peak, context, encoder_peak, graphs, non_torch, sampler_peak};
 use super::{Architecture, Cache, GIB, Parallel, Stored, Verdict, weight_bytes};
-use crate::catalog::{self, WeightFormat};
-use crate::version::Version;
+use crate::catalog;
 
-/// A GPU, or the slice of one that a process sees.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Card {
-    /// Id in the catalog, else the name as given.
-    pub gpu: String,
-    /// Bytes that CUDA reports as total.
-    pub bytes: f64,
-    /// Whether GPUs of a machine are joined by NVLink.
-    pub nvlink: bool,
-}
-
-impl Card {
-    /// A GPU of the catalog by any name. Cards whose total nobody logged: 98.5 % of nvidia-smi's figure, the median of
-    /// those that somebody did.
-    pub fn find(name: &str) -> Option<Self> {
-        let gpu = catalog::gpu(name)?;
-        let logged = catalog::gpu_total_gib(gpu.id).map(|gib| gib * GIB);
-        let bytes = logged.or_else(|| Some(gpu.memory_mib? as f64 * 1024.0 * 1024.0 * 0.985))?;
-        Some(Self { gpu: gpu.id.to_owned(), bytes, nvlink: gpu.nvlink_gbs.is_some_and(|speed| speed > 0) })
-    }
-}
-
-/// How a server is started. What is not said is the engine's default.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Launch {
-    /// vllm, sglang, tgi, tensorrt-llm, nim, lmdeploy, aphrodite, llama.cpp, ollama, transformers, tei …
-    pub engine: String,
-    /// Its release.
-    pub version: Option<Version>,
-    /// Whether a release that has both engines of vLLM runs the old one (V0).
-    pub v0: bool,
-    /// Division over GPUs.
-    pub parallel: Parallel,
-    /// Format of the weights.
-    pub format: WeightFormat,
-    /// Whether 16-bit weights are quantized after they were loaded.
-    pub online: bool,
-    /// Bytes of an element of the cache.
-    pub cache_bytes: f64,
-    /// Longest request in tokens.
-    pub length: Option<u64>,
-    /// Share of the card's memory.
-    pub utilization: Option<f64>,
-    /// Sequences at once.
-    pub sequences: Option<u64>,
-    /// Tokens computed at once.
-    pub batched: Option<u64>,
-    /// Bytes of cache asked for outright (`--kv-cache-memory-bytes`).
-    pub cache_limit: Option<f64>,
-    /// Whether CUDA graphs are off.
-    pub eager: bool,
-    /// Whether LoRA adapters are served.
-    pub lora: bool,
-    /// Layers on the GPU (llama.cpp).
-    pub gpu_layers: Option<u64>,
-}
-
-impl Launch {
-    /// An engine with everything at its defaults, in 16 bits on one GPU.
-    pub fn new(engine: &str) -> Self {
-        Self {
-            engine: engine.to_owned(),
-            version: None,
-            v0: false,
-            parallel: Parallel::ONE,
-            format: WeightFormat { name: "fp16", bits: 16.0, scope: catalog::Scope::All },
-            online: false,
-            cache_bytes: 2.0,
-            length: None,
-            utilization: None,
-            sequences: None,
-            batched: None,
-            cache_limit: None,
-            eager: false,
-            lora: false,
-            gpu_layers: None,
-        }
-    }
-}
-
-/// A line of the ledger.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Line {
-    /// What takes it.
-    pub name: &'static str,
-    /// Bytes on each GPU.
-    pub bytes: f64,
-    /// How it came about.
-    pub how: String,
-}
-
-/// What each GPU holds.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Ledger {
-    /// Whether it fits.
-    pub verdict: Verdict,
-    /// Why.
-    pub reason: String,
-    /// What decided: weights, cache, heads, utilization, activations, graphs; empty when it fits.
-    pub decided_by: &'static str,
-    /// Its parts, largest concern first; the cache counts as one request of the maximum length.
-    pub parts: Vec<Line>,
-    /// Bytes of the card.
-    pub card: f64,
-    /// Bytes that the engine lets itself take.
-    pub budget: f64,
-    /// The server's part of it.
-    pub serving: Option<Serving>,
-}
-
-/// The cache of a server.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Serving {
-    /// Longest request, given or by default.
-    pub length: u64,
-    /// Sequences at once.
-    pub sequences: u64,
-    /// Tokens computed at once.
-    pub batched: u64,
-    /// Bytes left for the cache; negative when there are none.
-    pub available: f64,
-    /// Bytes of one request of the maximum length.
-    pub request: f64,
-    /// Tokens that the engine will report.
-    pub tokens: u64,
-    /// The longest request that fits.
-    pub longest: u64,
-}
-
-impl Ledger {
-    /// A ledger that cannot be drawn up.
-    pub fn unknown(reason: impl Into<String>) -> Self {
-        let reason = reason.into();
-        Self {
-            verdict: Verdict::Unknown(reason.clone()),
-            reason,
-            decided_by: "",
-            parts: Vec::new(),
-            card: 0.0,
-            budget: 0.0,
-            serving: None,
-        }
-    }
-
-    /// Bytes of a part; 0 for one that it does not have.
-    pub fn part(&self, name: &str) -> f64 {
-        self.parts.iter().filter(|part| part.name == name).map(|part| part.bytes).sum()
-    }
-
-    /// Bytes of all parts.
-    pub fn total(&self) -> f64 {
-        self.parts.iter().map(|part| part.bytes).sum()
-    }
-}
-
-/// Two bounds of a term that is not known exactly.
-#[derive(Debug, Clone, Copy)]
-struct Between {
-    least: f64,
-    most: f64,
-}
-
-impl Between {
-    /// One number, or two.
-    fn read(text: &str) -> Option<Self> {
-        let mut numbers = text.split_ascii_whitespace().map(str::parse::<f64>);
-        let least = numbers.next()?.ok()?;
-        Some(Self { least, most: numbers.next().and_then(Result::ok).unwrap_or(least) })
-    }
-}
-
-/// Defaults of an engine's release on a card.
-struct Defaults<'a> {
-    launch: &'a Launch,
-    card: &'a Card,
-    version: Version,
-}
-
-impl<'a> Defaults<'a> {
-    fn new(launch: &'a Launch, card: &'a Card) -> Option<Self> {
-        let any = Version::parse("0")?;
-        let assumed =
-            || catalog::engine_default(&launch.engine, "assumed_version", &any, None).and_then(Version::parse);
-        let version = launch.version.clone().or_else(assumed).unwrap_or(any);
-        Some(Self { launch, card, version })
-    }
-
-    fn text(&self, setting: &str) -> Option<&'static str> {
-        let card = Some((self.card.bytes / GIB, self.card.gpu.as_str()));
-        catalog::engine_default(&self.launch.engine, setting, &self.version, card)
-    }
-
-    fn whole(&self, setting: &str) -> Option<u64> {
-        self.text(setting)?.parse().ok()
-    }
-
-    fn between(&self, setting: &str) -> Option<Between> {
-        Between::read(self.text(setting)?)
-    }
-
-    fn holds(&self, setting: &str) -> bool {
-        self.text(setting) == Some("true")
-    }
-}
+pub use super::launch::{Card, Launch};
+pub use super::ledger::{KV_CACHE, Ledger, Line, Serving, WEIGHTS};
 
 /// The ledger of a model server, per GPU.
 pub fn ledger(shape: &Architecture, launch: &Launch, card: &Card) -> Ledger {
@@ -224,6 +23,15 @@ pub fn ledger(shape: &Architecture, launch: &Launch, card: &Card) -> Ledger {
         return Ledger::unknown("no GPU to put it on");
     }
     let Some(defaults) = Defaults::new(launch, card) else { return Ledger::unknown("no defaults of the engine") };
+    // `0.8` may be any release of that series.
+    let release = launch.version.as_ref().filter(|version| version.release().len() > 2);
+    let since = catalog::model_supported_since(&launch.engine, &shape.name);
+    if let Some((since, version)) = since.zip(release).filter(|(since, version)| *version < since) {
+        return Ledger::unknown(format!(
+            "{} {version} does not serve {}: {since} is the first",
+            launch.engine, shape.name
+        ));
+    }
     let heads = heads_divide(shape, parallel.tensor);
     if parallel.tensor > 1 && launch.engine != "llama.cpp" && launch.engine != "ollama" && !heads {
         let mut ledger = Ledger::unknown(format!(
@@ -233,14 +41,18 @@ pub fn ledger(shape: &Architecture, launch: &Launch, card: &Card) -> Ledger {
         (ledger.verdict, ledger.decided_by, ledger.card) = (Verdict::DoesNotFit, "heads", card.bytes);
         return ledger;
     }
-    match launch.engine.as_str() {
-        "vllm" | "aphrodite" => Plan::new(shape, &defaults).profiled(),
-        "sglang" => Plan::new(shape, &defaults).static_fraction(),
-        "tgi" => Plan::new(shape, &defaults).warmed_up(),
-        "tensorrt-llm" | "nim" | "lmdeploy" => Plan::new(shape, &defaults).share_of_free(),
-        "llama.cpp" | "ollama" => Plan::new(shape, &defaults).layered(),
-        _ => Plan::new(shape, &defaults).plain(),
-    }
+    let plan = Plan::new(shape, &defaults);
+    let loading = plan.loading();
+    let mut ledger = match launch.engine.as_str() {
+        "vllm" | "aphrodite" => plan.profiled(),
+        "sglang" => plan.static_fraction(),
+        "tgi" => plan.warmed_up(),
+        "tensorrt-llm" | "nim" | "lmdeploy" => plan.share_of_free(),
+        "llama.cpp" | "ollama" => plan.layered(),
+        _ => plan.plain(),
+    };
+    ledger.must_load(loading);
+    ledger
 }
 
 /// Whether every GPU gets equally many query heads.
@@ -370,9 +182,6 @@ impl<'a> Plan<'a> {
         if ledger.verdict == Verdict::Fits && counted == 0.0 && self.graphs > outside {
             ledger.decide(Verdict::Tight, "graphs", "CUDA graphs are captured outside of the budget, and may not fit");
         }
-        if ledger.verdict == Verdict::Fits && self.launch.online && self.plain_weights() > self.card() {
-            ledger.decide(Verdict::Tight, "weights", "weights that are quantized while loading take 16 bits first");
-        }
         ledger
     }
 
@@ -399,7 +208,17 @@ impl<'a> Plan<'a> {
         if ledger.verdict == Verdict::Fits && available < request {
             ledger.decide(Verdict::Tight, "cache", "the cache holds less than one request of the maximum length");
         }
-        if ledger.verdict == Verdict::Fits && body + self.graphs > self.card() - budget {
+        let outside = self.card() - budget;
+        let table = self.request_table(cache.tokens(available));
+        ledger.parts.push(Line {
+            name: REQUEST_TABLE,
+            bytes: table,
+            how: "a slot of every request for every position".into(),
+        });
+        if table > outside {
+            ledger.compare(outside - table, outside - table, "cache", "the table of requests beside weights and cache");
+        }
+        if ledger.verdict == Verdict::Fits && body + self.graphs + table > outside {
             ledger.decide(
                 Verdict::Tight,
                 "activations",
@@ -407,6 +226,14 @@ impl<'a> Plan<'a> {
             );
         }
         ledger
+    }
+
+    /// SGLang's table from requests and positions to cache slots, 4 bytes each (`ReqToTokenPool`): as many requests as
+    /// asked for, else 512 for each that fits at full length, within bounds.
+    fn request_table(&self, tokens: u64) -> f64 {
+        let bounds = self.defaults.between("request_slots").unwrap_or(Between { least: 0.0, most: 0.0 });
+        let fitting = (tokens as f64 / self.length as f64 * 512.0).clamp(bounds.least, bounds.most);
+        self.launch.sequences.map_or(fitting, |asked| asked as f64) * self.length as f64 * 4.0
     }
 
     /// Text Generation Inference: a warm-up over the largest prefill, with logits of every token in 32 bits, then the rest is
@@ -489,9 +316,17 @@ impl<'a> Plan<'a> {
         ledger
     }
 
-    fn plain_weights(&self) -> f64 {
+    /// Bytes on the card at the worst moment of loading, where weights are quantized after they were read: all of them in 16
+    /// bits, in some releases beside the quantized ones, in later ones a layer at a time (vllm-project/vllm#31914).
+    fn loading(&self) -> Option<f64> {
         let format = Launch::new("").format;
-        weight_bytes(self.shape, &Stored { format, plain_bytes: 2.0, engine_layout: true }, &self.launch.parallel)
+        let plain = Stored { format, plain_bytes: 2.0, engine_layout: true };
+        let whole = || weight_bytes(self.shape, &plain, &self.launch.parallel) + self.non_torch;
+        match self.defaults.text("online_quantization").filter(|_| self.launch.online)? {
+            "whole" => Some(whole()),
+            "whole-and-quantized" => Some(whole() + self.weights),
+            _ => None,
+        }
     }
 
     fn ledger(&self, peak: f64, how: String, cache: &Cache<'_>, available: f64) -> Ledger {
@@ -534,43 +369,57 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Name of the weights in a ledger.
-pub const WEIGHTS: &str = "weights";
-/// Name of the cache in a ledger.
-pub const KV_CACHE: &str = "KV cache";
-/// Name of the activations in a ledger.
-pub const ACTIVATIONS: &str = "activations";
-/// Name of what CUDA and NCCL take in a ledger.
-pub const CONTEXT: &str = "context";
-/// Name of the CUDA graphs in a ledger.
-pub const GRAPHS: &str = "CUDA graphs";
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::version::Version;
 
-impl Ledger {
-    fn decide(&mut self, verdict: Verdict, by: &'static str, reason: &str) {
-        (self.verdict, self.decided_by, self.reason) = (verdict, by, reason.to_owned());
+    fn verdict(
+        engine: &str,
+        version: &str,
+        model: &str,
+        (gpu, tensor): (&str, u64),
+        change: fn(&mut Launch),
+    ) -> Verdict {
+        let shape = Architecture::find(model).expect(model);
+        let mut launch = Launch {
+            version: Version::parse(version),
+            parallel: Parallel { tensor, ..Parallel::ONE },
+            ..Launch::new(engine)
+        };
+        change(&mut launch);
+        ledger(&shape, &launch, &Card::find(gpu).expect(gpu)).verdict
     }
 
-    /// Decides by what is left over, in the worst and in the best case.
-    pub(super) fn compare(&mut self, worst: f64, best: f64, by: &'static str, what: &str) {
-        let close = 0.02 * self.card + 0.5 * GIB;
-        let gib = |bytes: f64| bytes.abs() / GIB;
-        if best < -close {
-            self.decide(Verdict::DoesNotFit, by, &format!("{what}: {:.1} GiB short", gib(best)));
-        } else if worst > close {
-            self.decide(Verdict::Fits, "", &format!("{:.1} GiB to spare", gib(worst)));
-        } else if worst < 0.0 && best > 0.0 {
-            self.decide(
-                Verdict::Tight,
-                by,
-                &format!("{what}: between {:.1} GiB short and {:.1} GiB to spare", gib(worst), gib(best)),
-            );
-        } else {
-            let side = if worst < 0.0 { "short" } else { "to spare" };
-            self.decide(
-                Verdict::Tight,
-                by,
-                &format!("{what}: {:.1} GiB {side}, within the error of the estimate", gib(worst)),
-            );
-        }
+    fn quantized_while_loading(launch: &mut Launch) {
+        launch.format = catalog::weight_format("fp8").expect("a row");
+        (launch.online, launch.length, launch.sequences) = (true, Some(2048), Some(16));
+    }
+
+    #[test]
+    fn weights_that_are_quantized_after_loading_must_fit_before() {
+        let of = |version, gpu| verdict("vllm", version, "Qwen/Qwen2.5-14B-Instruct", gpu, quantized_while_loading);
+        assert_eq!(of("0.11.0", ("L4", 1)), Verdict::DoesNotFit, "28 GiB in 16 bits");
+        assert_eq!(of("0.17.0", ("L4", 1)), Verdict::Fits, "one layer at a time");
+        assert_eq!(of("0.11.0", ("A100-SXM4-40GB", 1)), Verdict::Fits);
+        assert_eq!(of("0.14.0", ("A100-SXM4-40GB", 1)), Verdict::DoesNotFit, "both copies at once");
+    }
+
+    #[test]
+    fn ten_million_positions_take_a_table_that_no_card_holds() {
+        let scout = "meta-llama/Llama-4-Scout-17B-16E-Instruct";
+        let of = |change| verdict("sglang", "0.4.5", scout, ("H100-SXM", 8), change);
+        assert_eq!(of(|_| ()), Verdict::DoesNotFit, "2048 requests x 10,485,760 positions x 4 bytes = 80 GiB");
+        assert_eq!(of(|launch| launch.length = Some(131_072)), Verdict::Fits);
+    }
+
+    #[test]
+    fn a_release_that_does_not_serve_the_model_has_no_verdict() {
+        let of = |version| {
+            verdict("vllm", version, "Qwen/Qwen3-VL-2B-Instruct", ("H100-SXM", 1), |launch| launch.length = Some(8192))
+        };
+        assert!(matches!(of("0.10.2"), Verdict::Unknown(_)));
+        assert_eq!(of("0.11.0"), Verdict::Fits);
+        assert_eq!(of("0.10"), Verdict::Fits, "may be any of the series");
     }
 }
