@@ -167,6 +167,10 @@ impl Reader<'_> {
         // A block scalar's range runs into the indentation of the next line.
         let end = range.start + written.trim_end().len();
         let span = self.span(range.start..end);
+        let block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+        // The last line of a file may lack the line end that the value would keep.
+        let unended = block && range.end == self.text.len() && !written.rsplit('\n').next().is_some_and(blank);
+        let value = if unended { value.strip_suffix('\n').unwrap_or(value) } else { value };
         let kind = if implicit_null {
             NodeKind::Null
         } else {
@@ -263,6 +267,10 @@ impl Reader<'_> {
         let syntax = if self.builder.tree().dialect == Dialect::Typed { "JSON" } else { "YAML" };
         self.problem(place, format!("not valid {syntax}: {}", errors::say(why)));
     }
+}
+
+fn blank(line: &str) -> bool {
+    line.trim().is_empty()
 }
 
 /// `written` is the text under `whole`, or runs on into the white space after it.

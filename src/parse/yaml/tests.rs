@@ -152,6 +152,18 @@ fn values_agree_with_another_parser() {
     assert_eq!(items[2].text(), theirs["c"][2].as_str());
 }
 
+#[test]
+fn a_block_at_the_end_of_a_file_without_a_line_end_has_none() {
+    for text in
+        ["a: |\n  x", "a: |\n  x\n  ", "a: |+\n  x", "a: >\n  x\n  y", "a: |\n  x\n# c", "a: |\n  x  ", "a: |\n\n"]
+    {
+        let theirs: serde_yaml::Value = serde_yaml::from_str(text).expect("valid");
+        let tree = read(text);
+        let value = root(&tree).and_then(|root| root.get("a")).and_then(Node::text).unwrap_or_default();
+        assert_eq!(value, theirs["a"].as_str().expect("text"), "{text:?}");
+    }
+}
+
 /// Documents with what is easily misplaced: line ends, byte order marks, multibyte text, comments, tags, anchors.
 const TRICKY: &[&str] = &[
     "\u{feff}a: 1 # é\r\nb: |\r\n  one\r\n  two\r\nc: >\r\n  three\r\n  four\r\n",

@@ -50,8 +50,19 @@ pub fn build(files: &Files<'_>, directory: &str) -> Result<Built, Problem> {
         let annotation = resource.doc.at(&["metadata", "annotations", "config.kubernetes.io/local-config"]);
         annotation.is_some_and(|value| value.text() != Some("false"))
     };
-    let documents = all.resources.into_iter().filter(|resource| !local(resource)).map(|resource| resource.doc);
+    let documents = all.resources.into_iter().filter(|resource| !local(resource)).map(finished);
     Ok(Built { tree: doc::tree(source, documents), used: build.used, unread: build.unread })
+}
+
+/// The document of a resource. kustomize keeps notes in annotations and takes these away when, without its notes,
+/// nothing is left.
+fn finished(mut resource: Resource) -> Doc {
+    if let Some(metadata) = resource.doc.get_mut("metadata")
+        && metadata.get("annotations").is_some_and(|annotations| annotations.entries().is_empty())
+    {
+        metadata.remove("annotations");
+    }
+    resource.doc
 }
 
 /// What a kustomization has gathered.
@@ -118,12 +129,15 @@ impl<'a> Build<'_, 'a> {
                 _ => self.missing(entry),
             }
         }
-        for key in ["helmCharts", "helmChartInflationGenerator", "generators", "transformers"] {
+        for key in ["helmCharts", "helmChartInflationGenerator", "generators"] {
             if let Some(entry) = doc.get(key).filter(|entry| !entry.items().is_empty()) {
                 self.unread.push(problem(entry.span, format!("what `{key}` adds is not built")));
             }
         }
         self.transform(directory, doc, all)?;
+        for entry in items(doc, "transformers") {
+            self.transformer(directory, entry, all)?;
+        }
         all.variables.extend(items(doc, "vars").iter().filter_map(Variable::read));
         Ok(())
     }
@@ -217,10 +231,10 @@ impl<'a> Build<'_, 'a> {
         let partial = self.partial();
         let All { resources, fields, .. } = all;
         if let Some(namespace) = doc.get("namespace") {
-            transform::namespace(resources, namespace, fields);
+            transform::namespace(resources, namespace, &fields.namespace);
             unique(resources, namespace.span)?;
         }
-        for (key, suffix) in [("namePrefix", false), ("nameSuffix", true)] {
+        for (key, suffix, fields) in [("namePrefix", false, &fields.prefix), ("nameSuffix", true, &fields.suffix)] {
             doc.get(key).into_iter().for_each(|text| transform::affix(resources, text, suffix, fields));
         }
         for entry in items(doc, "labels") {
@@ -234,8 +248,10 @@ impl<'a> Build<'_, 'a> {
             self.patch(directory, entry, all)?;
         }
         let All { resources, fields, .. } = all;
-        items(doc, "replicas").iter().try_for_each(|item| transform::replicas(resources, item, fields, partial))?;
-        items(doc, "images").iter().for_each(|item| transform::images(resources, item, fields));
+        items(doc, "replicas")
+            .iter()
+            .try_for_each(|item| transform::replicas(resources, item, &fields.replicas, partial))?;
+        items(doc, "images").iter().for_each(|item| transform::images(resources, item, &fields.images));
         for entry in items(doc, "replacements") {
             let Some(path) = entry.get("path") else {
                 replacements::apply(resources, entry, partial)?;
@@ -247,6 +263,56 @@ impl<'a> Build<'_, 'a> {
                 }
                 Some(one) => replacements::apply(resources, &one, partial)?,
                 None => self.missing(path),
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies what an entry of `transformers` configures: transformers that are part of kustomize.
+    fn transformer(&mut self, directory: &str, entry: &Doc, all: &mut All) -> Result<(), Problem> {
+        let inline = entry.text().is_some_and(|text| text.contains('\n'));
+        let (path, text) = if inline { (None, Some(entry)) } else { (Some(entry), None) };
+        for doc in self.patch_documents(directory, path, text).unwrap_or_default() {
+            self.configured(directory, &doc, all)?;
+        }
+        Ok(())
+    }
+
+    fn configured(&mut self, directory: &str, doc: &Doc, all: &mut All) -> Result<(), Problem> {
+        let fields: Vec<Field> = items(doc, "fieldSpecs").iter().filter_map(Field::read).collect();
+        let partial = self.partial();
+        let resources = &mut all.resources;
+        match doc.text_at(&["kind"]).filter(|_| doc.text_at(&["apiVersion"]) == Some("builtin")) {
+            Some("PrefixSuffixTransformer" | "PrefixTransformer" | "SuffixTransformer") => {
+                for (key, suffix) in [("prefix", false), ("suffix", true)] {
+                    doc.get(key).into_iter().for_each(|text| transform::affix(resources, text, suffix, &fields));
+                }
+            }
+            Some("PatchTransformer" | "PatchJson6902Transformer") => self.patch(directory, doc, all)?,
+            Some("PatchStrategicMergeTransformer") => {
+                for entry in items(doc, "paths").iter().chain(doc.get("patches")) {
+                    self.strategic(directory, entry, all)?;
+                }
+            }
+            Some("LabelTransformer") => {
+                doc.get("labels").into_iter().for_each(|pairs| transform::pairs(resources, pairs, &fields));
+            }
+            Some("AnnotationsTransformer") => {
+                doc.get("annotations").into_iter().for_each(|pairs| transform::pairs(resources, pairs, &fields));
+            }
+            Some("ImageTagTransformer") => {
+                doc.get("imageTag").into_iter().for_each(|item| transform::images(resources, item, &fields));
+            }
+            Some("ReplicaCountTransformer") => {
+                doc.get("replica").map_or(Ok(()), |item| transform::replicas(resources, item, &fields, partial))?;
+            }
+            Some("NamespaceTransformer") => {
+                let namespace = doc.at(&["metadata", "namespace"]);
+                namespace.into_iter().for_each(|name| transform::namespace(resources, name, &fields));
+            }
+            kind => {
+                let kind = kind.or(doc.text_at(&["kind"])).unwrap_or("this transformer");
+                self.unread.push(problem(doc.head(), format!("`{kind}` is not run")));
             }
         }
         Ok(())

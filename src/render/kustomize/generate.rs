@@ -54,7 +54,7 @@ pub fn generate<'a>(
     for (key, value) in data_of(item, read)? {
         data.set(key, if kind == "Secret" { encoded(value) } else { value });
     }
-    if !data.entries().is_empty() {
+    if kind == "Secret" || !data.entries().is_empty() {
         doc.set(text("data"), data);
     }
     let set = |key: &str| [options, own].into_iter().flatten().any(|o| o.get(key).is_some_and(Doc::is_true));
@@ -173,7 +173,7 @@ pub fn absorb(old: Resource, new: Resource) -> Resource {
             }
         }
     }
-    Resource { doc, hashed: new.hashed, ..old }
+    Resource { doc, hashed: new.hashed && old.hashed, ..old }
 }
 
 /// The hash that is added to the name of a generated resource; `None` when part of its content is unknown.
@@ -181,7 +181,8 @@ pub fn hash(resource: &Resource) -> Option<String> {
     let doc = &resource.doc;
     let text = |path: &[&str]| json_text(doc.text_at(path).unwrap_or_default());
     let map = |key: &str| doc.get(key).map_or(Some("\"\"".to_owned()), json);
-    let mut parts = vec![("data", map("data")?), ("kind", text(&["kind"])), ("name", text(&["metadata", "name"]))];
+    // kustomize looks for the name under a key `metadata/name`, which there never is.
+    let mut parts = vec![("data", map("data")?), ("kind", text(&["kind"])), ("name", json_text(""))];
     match resource.kind() {
         "Secret" => {
             parts.push(("type", text(&["type"])));

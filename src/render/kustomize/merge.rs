@@ -124,7 +124,7 @@ fn take_directive(patch: &mut Doc) -> Result<Directive, Problem> {
 impl Merge<'_> {
     /// The value of a field that one or both sides have; `None` when it is to go.
     fn value(&self, old: Option<Doc>, patch: Option<Doc>, path: &[&str]) -> Result<Option<Doc>, Problem> {
-        let Some(patch) = patch else { return Ok(old.filter(|old| !implied_null(old))) };
+        let Some(patch) = patch else { return Ok(old.and_then(|old| self.kept(old, path))) };
         if patch.is_null() {
             return Ok(None);
         }
@@ -142,6 +142,27 @@ impl Merge<'_> {
                 Err(Problem { span: patch.span, message })
             }
         }
+    }
+
+    /// What a patch leaves alone, without the nulls that were left out rather than written.
+    fn kept(&self, mut old: Doc, path: &[&str]) -> Option<Doc> {
+        if implied_null(&old) {
+            return None;
+        }
+        match &mut old.value {
+            Value::Map(entries) => {
+                let under = |(key, value): (Doc, Doc)| {
+                    let value = self.kept(value, &[path, &[key.text().unwrap_or_default()]].concat())?;
+                    Some((key, value))
+                };
+                *entries = std::mem::take(entries).into_iter().filter_map(under).collect();
+            }
+            Value::Seq(items) if merge_keys(self.gvk, path).is_some() => {
+                *items = std::mem::take(items).into_iter().filter_map(|item| self.kept(item, path)).collect();
+            }
+            _ => {}
+        }
+        Some(old)
     }
 
     fn map(&self, old: Option<Doc>, mut patch: Doc, path: &[&str]) -> Result<Option<Doc>, Problem> {
@@ -203,12 +224,12 @@ impl Merge<'_> {
                 None => items.extend(self.value(old, Some(change), path)?),
             }
         }
-        items.extend(left.into_iter().flatten());
+        items.extend(left.into_iter().flatten().filter_map(|item| self.kept(item, path)));
         Ok(Some(Doc { value: Value::Seq(items), span, tag }))
     }
 }
 
-/// A null that was left out rather than written; it does not survive a patch.
+/// A null that was left out rather than written.
 fn implied_null(doc: &Doc) -> bool {
     match &doc.value {
         Value::Null => true,

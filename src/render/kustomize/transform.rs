@@ -2,7 +2,7 @@
 //! kustomize spells and orders it.
 
 use super::doc::{Doc, Value};
-use super::fields::{Field, Fields};
+use super::fields::Field;
 use super::resource::{Gvk, Resource, wrap};
 use crate::parse::Problem;
 use crate::source::{Piece, Span, Traced};
@@ -10,7 +10,7 @@ use regex::Regex;
 use std::ops::Range;
 
 /// Puts resources into a namespace.
-pub fn namespace(resources: &mut [Resource], namespace: &Doc, fields: &Fields) {
+pub fn namespace(resources: &mut [Resource], namespace: &Doc, fields: &[Field]) {
     let Some(name) = namespace.text().filter(|name| !name.is_empty()) else { return };
     let span = namespace.span;
     for resource in resources {
@@ -34,20 +34,19 @@ pub fn namespace(resources: &mut [Resource], namespace: &Doc, fields: &Fields) {
                 || path == "metadata/name" && !core
                 || path == "subjects/namespace" && field.gvk.kind.ends_with("RoleBinding")
         };
-        for field in fields.namespace.iter().filter(|field| !hard_coded(field)) {
+        for field in fields.iter().filter(|field| !hard_coded(field)) {
             field.visit(resource, span, &mut |doc| *doc = Doc { span, ..Doc::string(name, span) });
         }
     }
 }
 
 /// Puts a prefix before names, or a suffix after them.
-pub fn affix(resources: &mut [Resource], text: &Doc, suffix: bool, fields: &Fields) {
+pub fn affix(resources: &mut [Resource], text: &Doc, suffix: bool, fields: &[Field]) {
     let Some(affix) = text.text().filter(|affix| !affix.is_empty()) else { return };
     let kept = |gvk: &Gvk| {
         matches!(gvk.kind.as_str(), "CustomResourceDefinition" | "Namespace")
             || gvk.kind == "APIService" && gvk.group == "apiregistration.k8s.io"
     };
-    let fields = if suffix { &fields.suffix } else { &fields.prefix };
     for resource in resources {
         let first = resource.original_id().gvk;
         if kept(&first) {
@@ -89,10 +88,10 @@ pub fn pairs(resources: &mut [Resource], pairs: &Doc, fields: &[Field]) {
 ///
 /// # Errors
 /// No workload has the name.
-pub fn replicas(resources: &mut [Resource], item: &Doc, fields: &Fields, partial: bool) -> Result<(), Problem> {
+pub fn replicas(resources: &mut [Resource], item: &Doc, fields: &[Field], partial: bool) -> Result<(), Problem> {
     let (Some(name), Some(count)) = (item.get("name"), item.get("count")) else { return Ok(()) };
     let mut found = false;
-    for field in &fields.replicas {
+    for field in fields {
         for resource in resources.iter_mut() {
             let ids = resource.ids();
             if ids.iter().any(|id| Some(id.name.as_str()) == name.text() && id.gvk.is_selected_by(&field.gvk)) {
@@ -109,7 +108,7 @@ pub fn replicas(resources: &mut [Resource], item: &Doc, fields: &Fields, partial
 }
 
 /// Renames images and gives them tags.
-pub fn images(resources: &mut [Resource], item: &Doc, fields: &Fields) {
+pub fn images(resources: &mut [Resource], item: &Doc, fields: &[Field]) {
     let Some(name) = item.text_at(&["name"]) else { return };
     let pattern = |name: &str| Regex::new(&format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$"));
     let Ok(pattern) = pattern(name).or_else(|_| pattern(&regex::escape(name))) else { return };
@@ -122,7 +121,7 @@ pub fn images(resources: &mut [Resource], item: &Doc, fields: &Fields) {
         if resource.kind() != "CustomResourceDefinition" {
             containers(&mut resource.doc, &change);
         }
-        for field in &fields.images {
+        for field in fields {
             field.visit(resource, item.span, &mut |doc| change(doc));
         }
     }
