@@ -3,6 +3,7 @@
 
 mod archive;
 mod kind;
+mod named;
 mod template;
 
 pub use kind::{Kind, charts, kind_in, kind_of};
@@ -225,11 +226,7 @@ impl Discovery {
     /// kustomization names it.
     fn charts(&mut self) {
         let charts = charts(self.found.iter().map(|f| f.path.as_str()));
-        let generators = self.generators();
-        let named = |path: &str| {
-            let name = path.rsplit('/').next().unwrap_or(path);
-            generators.iter().any(|(directory, text)| path.starts_with(directory) && text.contains(name))
-        };
+        let named = named::paths(&self.found);
         let modules: BTreeSet<PathBuf> = self
             .found
             .iter()
@@ -239,23 +236,11 @@ impl Discovery {
         self.found.retain_mut(|found| {
             found.in_module = found.disk.ancestors().skip(1).any(|directory| modules.contains(directory));
             let template = found.in_module && kind::is_terraform_template(&found.path);
-            let data = || (template || named(&found.path)).then_some(Kind::Data);
+            let data = || (template || named.contains(&found.path)).then_some(Kind::Data);
             let kind = kind_in(&charts, &found.path).or_else(data);
             found.kind = kind.unwrap_or(found.kind);
             kind.is_some()
         });
-    }
-
-    /// Directories with a kustomization that generates objects from files, and its text.
-    fn generators(&self) -> Vec<(String, String)> {
-        let read = |found: &Found| {
-            let (directory, name) = found.path.rsplit_once('/').unwrap_or(("", &found.path));
-            let name = name.strip_suffix(".yaml").or_else(|| name.strip_suffix(".yml")).unwrap_or(name);
-            let text = name.eq_ignore_ascii_case("kustomization").then(|| found.read(MAX_BYTES).ok())??;
-            let directory = if directory.is_empty() { String::new() } else { format!("{directory}/") };
-            text.contains("Generator:").then_some((directory, text))
-        };
-        self.found.iter().filter_map(read).collect()
     }
 
     fn skip(&mut self, disk: &Path, cwd: &Path, reason: Reason) {

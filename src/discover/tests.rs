@@ -35,6 +35,21 @@ fn files_come_sorted_and_once_whatever_the_roots() {
 }
 
 #[test]
+fn what_a_kustomization_takes_data_from_is_read_whatever_its_name() {
+    let kustomization = "configMapGenerator:\n- name: a\n  envs: [params.env]\n  files: [key=../shared/proxy.conf]\n";
+    let files = [
+        ("app/kustomization.yaml", kustomization),
+        ("app/params.env", "A=1\n"),
+        ("app/other.env", "B=1\n"),
+        ("shared/proxy.conf", "x\n"),
+    ];
+    let dir = tree(&files);
+    let found = find(&options(&dir), &["."]);
+    assert_eq!(paths(&found), ["app/kustomization.yaml", "app/params.env", "shared/proxy.conf"]);
+    assert_eq!(found.found[1].kind, Kind::Data);
+}
+
+#[test]
 fn ignore_files_hold_unless_told_otherwise() {
     let dir = tree(&[
         (".gitignore", "out/\n*.gen.yaml\n!keep.gen.yaml\n"),
