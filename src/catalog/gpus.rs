@@ -162,6 +162,24 @@ pub fn nearest_product(label: &str) -> Option<&'static str> {
     scored.min().map(|(_, label)| label)
 }
 
+/// The value of the label `nvidia.com/gpu.family` on nodes with a compute capability.
+pub fn family_label(compute_capability: &Version) -> Option<&'static str> {
+    let of = |r: &Row| r.version("compute_capability").as_ref() == Some(compute_capability);
+    COMPUTE_CAPABILITIES.rows().find(of)?.filled("family")
+}
+
+/// Whether some GPU has a value of the label `nvidia.com/gpu.family`.
+pub fn family_label_known(label: &str) -> bool {
+    COMPUTE_CAPABILITIES.find("family", label).is_some()
+}
+
+/// The GPU that a text of words names (`nvidia-gpu-rtx4090-24gb`), when it names one.
+pub fn gpu_named_in(text: &str) -> Option<&'static Gpu> {
+    let lower = text.to_lowercase();
+    let mut words = lower.split(|c: char| !c.is_ascii_alphanumeric());
+    gpu(text).or_else(|| words.find_map(|word| gpu(word.trim_start_matches("rtx"))))
+}
+
 /// The memory in MiB that the driver reports of a GPU of an architecture (`nvidia.com/gpu.family`) whose name promises
 /// `mib`; `None` when some GPU of it reports just that, or none promises it.
 pub fn reported_memory(family: &str, mib: i64) -> Option<i64> {

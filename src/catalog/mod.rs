@@ -5,7 +5,7 @@
 //!
 //! | about | ask |
 //! |---|---|
-//! | GPUs | [`gpu`], [`product_known`], [`gke_accelerators`], [`mig_profile`], [`mig_profiles`], [`architecture`], [`coverage`] |
+//! | GPUs | [`gpu`], [`product_known`], [`gke_accelerators`], [`mig_profile`], [`mig_profiles`], [`architecture`], [`coverage`], [`family_label`] |
 //! | machines | [`instance`], [`instance_gpu`], [`nearest_instance`], [`is_instance_like`], [`attachable_counts`], [`cloud_run_minimum`] |
 //! | platforms | [`platform_driver`], [`default_driver`], [`platform_toolkit`], [`eks_ami_driver`], [`node_image_driver`], [`node_image_last_kubernetes`] |
 //! | CUDA and drivers | [`min_driver`], [`native_driver`], [`native_cuda`], [`branch`], [`image_accepts_driver`], [`sm_supported`], [`first_cuda`], [`last_cuda`], [`cuda_exists`], [`cuda_image_exists`], [`newest_host_gcc`] |
@@ -36,9 +36,9 @@ pub use drivers::{
 };
 pub use engines::{EncoderPeak, Scope, WeightFormat, encoder_peak, engine_default, weight_format, weight_formats};
 pub use gpus::{
-    Architecture, Coverage, Gpu, MigProfile, architecture, coverage, gke_accelerators, gpu, gpu_total_gib, gpus,
-    mig_instances, mig_layout_fits, mig_profile, mig_profiles, nearest_gke_accelerator, nearest_product, product_known,
-    reported_memory,
+    Architecture, Coverage, Gpu, MigProfile, architecture, coverage, family_label, family_label_known,
+    gke_accelerators, gpu, gpu_named_in, gpu_total_gib, gpus, mig_instances, mig_layout_fits, mig_profile,
+    mig_profiles, nearest_gke_accelerator, nearest_product, product_known, reported_memory,
 };
 pub use images::{ImageInfo, Unrecognised, image, image_family, image_flaw, image_traits};
 pub use machines::{

@@ -4,7 +4,7 @@
 use super::releases;
 use crate::evaluate::{Evaluation, Mark};
 use crate::extract;
-use crate::facts::Facts;
+use crate::facts::{Facts, Workload};
 use crate::finding::{Finding, Label, Severity};
 use crate::known::Fact;
 use crate::link;
@@ -66,10 +66,12 @@ pub struct Rendered {
 }
 
 impl Rendered {
-    /// Takes away what values alone seemed to run: the rendered documents tell it better.
+    /// Takes away what values alone seemed to run: the rendered documents tell it better. Profiles stay: a template
+    /// only passes them on, to place what is made later.
     pub fn replace_values(&self, facts: &mut Facts) {
-        let guessed = |format: Option<&String>| format.is_some_and(|f| f == "values");
-        facts.workloads.retain(|w| !(guessed(w.format.get()) && self.values.contains(&w.span.source)));
+        let says = |fact: &Fact<String>, text: &str| fact.get().is_some_and(|f| f == text);
+        let guessed = |w: &Workload| says(&w.format, "values") && !says(&w.kind, "Profile");
+        facts.workloads.retain(|w| !(guessed(w) && self.values.contains(&w.span.source)));
     }
 }
 

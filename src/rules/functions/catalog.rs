@@ -84,6 +84,13 @@ functions! {
         let found = text(&a[0]).zip(number(&a[1])).and_then(|(f, mib)| catalog::reported_memory(&f, mib.float() as i64));
         found.map_or(Value::of(Data::Null), |mib| Value::of(Data::Int(mib)))
     };
+    "gpu_family" (param("name", str_type)) -> Output::Type(str_type), false, "The value of nvidia.com/gpu.family on nodes with the GPU that a label or a text of words names; null when none is named.", |a, _| {
+        let found = text(&a[0]).and_then(|n| catalog::gpu_named_in(&n)?.compute_capability.as_ref()).and_then(catalog::family_label);
+        found.map_or(Value::of(Data::Null), |f| string(f.to_owned(), &a[0]))
+    };
+    "gpu_family_known" (param("label", str_type)) -> Output::Type(bool_type), false, "Whether GPU feature discovery gives some GPU this value of nvidia.com/gpu.family.", |a, _| {
+        Value::of(Data::Bool(text(&a[0]).is_some_and(|l| catalog::family_label_known(&l))))
+    };
     "most_gpus" (param("vcpus", float_type), param("memory", float_type)) -> Output::Type(int_type), false, "The most NVIDIA GPUs of one machine type with this many vCPUs and bytes of memory.", |a, _| {
         let found = number(&a[0]).zip(number(&a[1])).map(|(c, m)| catalog::most_gpus(c.float(), m.float()));
         found.map_or(Value::of(Data::Null), |n| Value::of(Data::Int(n)))
