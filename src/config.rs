@@ -9,6 +9,7 @@ use crate::known::Fact;
 use crate::parse::{Dialect, Problem, yaml};
 use crate::rules::Ruleset;
 use crate::source::{SourceId, Span};
+use crate::version::Version;
 use globset::GlobMatcher;
 use jiff::civil::Date;
 use std::sync::Arc;
@@ -58,6 +59,8 @@ pub struct Config {
     pub clusters: Vec<Arc<Cluster>>,
     /// Node pools of the clusters.
     pub pools: Vec<Arc<NodePool>>,
+    /// Clusters, by their place in the list, and files with what nvidia-smi said of their drivers.
+    pub driver_files: Vec<(usize, Word)>,
     /// Image names and the Dockerfiles that build them.
     pub images: Vec<(Word, Word)>,
     /// Ways in which charts of the repository are installed.
@@ -104,7 +107,37 @@ pub fn parse(source: SourceId, text: &str) -> (Config, Vec<Problem>) {
     (config, problems)
 }
 
+/// The lowest driver in the output of `nvidia-smi --query-gpu=driver_version --format=csv`, which every node has at
+/// least. Other columns may stand beside it.
+fn lowest_driver(source: SourceId, text: &str) -> Option<Fact<Version>> {
+    let mut lines = text.split_inclusive('\n');
+    let column = lines.next()?.split(',').position(|name| name.trim() == "driver_version")?;
+    let mut start = text.len() - lines.clone().map(str::len).sum::<usize>();
+    let mut lowest: Option<Fact<Version>> = None;
+    for line in lines {
+        let cell = line.split(',').nth(column).unwrap_or_default();
+        let before: usize = line.split(',').take(column).map(|c| c.len() + 1).sum();
+        let at = start + before + cell.len() - cell.trim_start().len();
+        start += line.len();
+        let Some(version) = Version::parse(cell.trim()) else { continue };
+        if lowest.as_ref().and_then(|l| l.get().cloned()).is_none_or(|l| version < l) {
+            lowest = Some(Fact::value(version, Span::new(source, at..at + cell.trim().len())));
+        }
+    }
+    lowest
+}
+
 impl Config {
+    /// Takes the driver of a cluster from what nvidia-smi said of its nodes. False when the text says nothing of drivers.
+    pub fn set_driver(&mut self, cluster: usize, source: SourceId, text: &str) -> bool {
+        let driver = lowest_driver(source, text);
+        let known = driver.is_some();
+        if let (Some(driver), Some(cluster)) = (driver, self.clusters.get_mut(cluster)) {
+            Arc::make_mut(cluster).driver = driver;
+        }
+        known
+    }
+
     /// The clusters, pools and images as facts.
     pub fn facts(&self) -> Facts {
         let images = self.images.iter();

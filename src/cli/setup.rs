@@ -21,6 +21,8 @@ pub struct Setup {
     pub base: PathBuf,
     /// Path and text of the configuration, if there is one.
     file: Option<(String, String)>,
+    /// Paths and texts of the files that name drivers.
+    driver_files: Vec<(String, String)>,
 }
 
 impl Setup {
@@ -65,6 +67,7 @@ impl Setup {
             faults.add_pack(&mut rules, directory)?;
         }
         let (mut config, mut file, mut base) = (Config::default(), None, cwd());
+        let mut driver_files = Vec::new();
         if let Some(path) = found {
             let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
             let id = faults.source(&path, &text);
@@ -74,19 +77,34 @@ impl Setup {
                 faults.add_pack(&mut rules, &path.with_file_name("").join(&pack.text))?;
             }
             faults.extend(read.apply(&mut rules));
+            for (_, word) in &read.driver_files {
+                let path = path.with_file_name("").join(&word.text);
+                let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+                if !Config::default().set_driver(0, SourceId(0), &text) {
+                    let message = "there is no column driver_version in this file".to_owned();
+                    faults.extend(vec![Problem { span: word.span, message }]);
+                }
+                driver_files.push((shown(&path), text));
+            }
             base = base.join(path.with_file_name(""));
             (config, file) = (read, Some((shown(&path), text)));
         }
         faults.none("the configuration")?;
-        Ok(Self { rules, config, base, file })
+        Ok(Self { rules, config, base, file, driver_files })
     }
 
-    /// The configuration with places in the source after `inputs` others, and that source.
+    /// The configuration with places in the source after `inputs` others, and its sources.
     pub fn after(&self, inputs: usize) -> (Config, Vec<Source>) {
         match &self.file {
             Some((path, text)) => {
-                let (config, _) = config::parse(SourceId(inputs as u32), text);
-                (config, vec![Source::new(path.clone(), text.clone())])
+                let (mut config, _) = config::parse(SourceId(inputs as u32), text);
+                let mut sources = vec![Source::new(path.clone(), text.clone())];
+                let clusters: Vec<usize> = config.driver_files.iter().map(|(cluster, _)| *cluster).collect();
+                for (cluster, (path, text)) in clusters.into_iter().zip(&self.driver_files) {
+                    config.set_driver(cluster, SourceId((inputs + sources.len()) as u32), text);
+                    sources.push(Source::new(path.clone(), text.clone()));
+                }
+                (config, sources)
             }
             None => (Config::default(), Vec::new()),
         }

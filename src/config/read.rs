@@ -46,7 +46,7 @@ const SERVICE_LEVEL: Promise = Promise {
     name: "workload",
     percentages: &["availability", "network", "durability"],
     switches: &[],
-    keys: &["workload", "availability", "network", "durability", "replacement_hours"],
+    keys: &["workload", "availability", "network", "durability", "replacement_hours", "qps", "qps_per_gpu"],
 };
 
 const DATA_CLASS: Promise = Promise {
@@ -247,13 +247,14 @@ impl Reader<'_> {
             let mut cluster = Cluster::blank(item.head());
             cluster.format = Fact::value("configuration".to_owned(), item.head());
             let mut pools = Vec::new();
-            let keys = ["name", "platform", "kubernetes", "driver", "node_pools"];
+            let keys = ["name", "platform", "kubernetes", "driver", "driver_file", "node_pools"];
             for (key, value) in self.entries(item, &keys, "a cluster") {
                 match key.text().unwrap_or("") {
                     "name" => set(&mut cluster.name, self.string(value)),
                     "platform" => set(&mut cluster.platform, self.string(value)),
                     "kubernetes" => set(&mut cluster.kubernetes, self.version(value)),
                     "driver" => set(&mut cluster.driver, self.version(value)),
+                    "driver_file" => out.driver_files.extend(self.words(value).pop().map(|w| (out.clusters.len(), w))),
                     _ => pools = self.items(value).into_iter().map(|pool| self.pool(pool)).collect(),
                 }
             }

@@ -107,3 +107,15 @@ fn promises_become_objects() {
     assert_eq!(objects[2].name.get().map(String::as_str), Some("phi"));
     assert_eq!(&text[objects[0].name.span.range()], "chat");
 }
+
+#[test]
+fn the_lowest_driver_of_a_file_is_the_clusters() {
+    let (mut config, problems) = parse(SourceId(3), "clusters: [{name: prod, driver_file: nodes.csv}]\n");
+    assert!(problems.is_empty() && config.driver_files[0].1.text == "nodes.csv", "{problems:?}");
+    let text = "name, driver_version\nNVIDIA L4, 550.54.15\nNVIDIA L4, 535.183.01\n";
+    assert!(config.set_driver(0, SourceId(4), text));
+    let driver = &config.clusters[0].driver;
+    assert_eq!(&text[driver.span.range()], "535.183.01");
+    assert_eq!(driver.get().map(ToString::to_string).as_deref(), Some("535.183.01"));
+    assert!(!config.set_driver(0, SourceId(4), "name\nNVIDIA L4\n"));
+}
