@@ -1,7 +1,7 @@
 //! Machine types of the clouds, and the drivers that platforms install.
 
 use super::gpus::{Gpu, gpu, nearest};
-use super::table::Table;
+use super::table::{Row, Table};
 use crate::version::Version;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -209,16 +209,24 @@ pub fn eks_ami_driver(ami_type: &str, release: &str, kubernetes: Option<&str>) -
     (before == after).then_some(before)
 }
 
+fn node_image(platform: &str, image: &str) -> Option<Row> {
+    let mut rows = NODE_IMAGES.rows().filter(|r| r.text("platform") == platform);
+    rows.find(|r| r.text("image").eq_ignore_ascii_case(image))
+}
+
 /// Whether a platform's node image (an EKS AMI type, a GKE image type, an AKS OS SKU) brings the NVIDIA driver.
 pub fn node_image_driver(platform: &str, image: &str) -> Option<bool> {
-    let mut rows = NODE_IMAGES.rows().filter(|r| r.text("platform") == platform);
-    rows.find(|r| r.text("image").eq_ignore_ascii_case(image))?.flag("driver")
+    node_image(platform, image)?.flag("driver")
 }
 
 /// The last Kubernetes release that a platform builds a node image for; `None` while it builds it.
 pub fn node_image_last_kubernetes(platform: &str, image: &str) -> Option<Version> {
-    let mut rows = NODE_IMAGES.rows().filter(|r| r.text("platform") == platform);
-    rows.find(|r| r.text("image").eq_ignore_ascii_case(image))?.version("last_kubernetes")
+    node_image(platform, image)?.version("last_kubernetes")
+}
+
+/// The date on which a platform ended the support of a node image: no security patches and no drivers since.
+pub fn node_image_end_of_support(platform: &str, image: &str) -> Option<&'static str> {
+    node_image(platform, image)?.filled("end_of_support")
 }
 
 /// Numbers of an accelerator that may be attached to one machine of Google's N1 family; `None` for an accelerator

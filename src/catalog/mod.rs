@@ -7,7 +7,7 @@
 //! |---|---|
 //! | GPUs | [`gpu`], [`product_known`], [`gke_accelerators`], [`mig_profile`], [`mig_profiles`], [`architecture`], [`coverage`], [`family_label`] |
 //! | machines | [`instance`], [`instance_gpu`], [`nearest_instance`], [`is_instance_like`], [`attachable_counts`], [`cloud_run_minimum`] |
-//! | platforms | [`platform_driver`], [`default_driver`], [`platform_toolkit`], [`eks_ami_driver`], [`node_image_driver`], [`node_image_last_kubernetes`] |
+//! | platforms | [`platform_driver`], [`default_driver`], [`platform_toolkit`], [`eks_ami_driver`], [`node_image_driver`], [`node_image_last_kubernetes`], [`node_image_end_of_support`] |
 //! | CUDA and drivers | [`min_driver`], [`native_driver`], [`native_cuda`], [`branch`], [`image_accepts_driver`], [`sm_supported`], [`first_cuda`], [`last_cuda`], [`cuda_exists`], [`cuda_image_exists`], [`newest_host_gcc`] |
 //! | images | [`image`], [`image_family`], [`image_flaw`], [`image_traits`] |
 //! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`constrains`], [`extra_packages`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`], [`package_traits`] |
@@ -44,7 +44,7 @@ pub use images::{ImageInfo, Unrecognised, image, image_family, image_flaw, image
 pub use machines::{
     Instance, attachable_counts, cloud_run_minimum, default_driver, eks_ami_driver, gke_machine, host, instance,
     instance_family_gpu, instance_gpu, instances, is_instance_like, most_gpus, nearest_instance, node_image_driver,
-    node_image_last_kubernetes, platform_driver, platform_toolkit,
+    node_image_end_of_support, node_image_last_kubernetes, platform_driver, platform_toolkit,
 };
 pub use models::{Model, model, models};
 pub use servers::{

@@ -19,7 +19,7 @@ fn file_name(path: &str) -> &str {
 pub fn is_values(root: Node<'_>, path: &str) -> bool {
     let name = file_name(path).to_lowercase();
     root.is_map()
-        && (name.contains("values")
+        && (["values", "override"].iter().any(|word| name.contains(word))
             || matches!(name.as_str(), "chart.yaml" | "kustomization.yaml" | "kustomization.yml")
             || shaped_like_operator(root))
 }

@@ -147,6 +147,10 @@ functions! {
     "node_image_last_kubernetes" (param("platform", str_type), param("image", str_type)) -> Output::Type(version_type), false, "The last Kubernetes release that a platform builds a node image for; null while it builds it.", |a, _| {
         of_version(text(&a[0]).zip(text(&a[1])).and_then(|(p, i)| catalog::node_image_last_kubernetes(&p, &i)))
     };
+    "node_image_end_of_support" (param("platform", str_type), param("image", str_type)) -> Output::Type(str_type), false, "The date on which a platform ended the support of a node image; null while it is supported or no date is known.", |a, _| {
+        let date = text(&a[0]).zip(text(&a[1])).and_then(|(p, i)| catalog::node_image_end_of_support(&p, &i));
+        date.map_or(Value::of(Data::Null), |d| string(d.to_owned(), &a[1]))
+    };
     "image_traits" (param("family", str_type), param("version", version_type)) -> Output::Type(strings_type), false, "What is particular about the images of a family in a release: old-apt-key, no-library-path.", |a, _| {
         let found = text(&a[0]).zip(version(&a[1])).map(|(f, v)| catalog::image_traits(&f, &v)).unwrap_or_default();
         list(found.into_iter().map(|t| string(t.to_owned(), &a[1])))
