@@ -34,6 +34,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("kubernetes_api_removals", &["api_version", "kind"]),
     ("launch_flags", &["engine", "field"]),
     ("mig_profiles", &["gpu", "profile"]),
+    ("model_names", &["engine", "names"]),
     ("model_support", &["engine", "model"]),
     ("architectures", &["model"]),
     ("ngc", &["month"]),

@@ -13,7 +13,7 @@
 //! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`constrains`], [`extra_packages`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`], [`package_traits`] |
 //! | systems | [`base_os`] |
 //! | servers | [`server`], [`launch_flags`], [`feature_needs`], [`model_supported_since`], [`engine_default`] |
-//! | models | [`model`], [`models`], [`weight_format`], [`encoder_peak`] |
+//! | models | [`model`], [`models`], [`named_model`], [`weight_format`], [`encoder_peak`] |
 //! | trainers | [`training_options`], [`training_defaults`], [`optimizer_state_bytes`] |
 //! | the rest | [`accelerator`], [`advisories`], [`api_removed_in`], [`tls_policy_minimum`], [`within`] |
 
@@ -23,6 +23,7 @@ mod engines;
 mod gpus;
 mod images;
 mod machines;
+mod model_names;
 mod models;
 mod servers;
 mod software;
@@ -46,6 +47,7 @@ pub use machines::{
     instance_family_gpu, instance_gpu, instances, is_instance_like, most_gpus, nearest_instance, node_image_driver,
     node_image_end_of_support, node_image_last_kubernetes, platform_driver, platform_toolkit,
 };
+pub use model_names::{NamedModel, named_model};
 pub use models::{Model, model, models};
 pub use servers::{
     Accelerator, FeatureNeeds, LaunchFlag, Server, accelerator, api_removed_in, feature_needs, launch_flags,

@@ -86,7 +86,7 @@ const STORAGE: &[&str] = &[
 /// The name without publisher and storage, in lower case.
 fn base_name(name: &str) -> String {
     let lower = name.rsplit('/').next().unwrap_or(name).to_lowercase().replace("meta-llama-", "llama-");
-    let mut base = lower.as_str();
+    let mut base = super::model_names::without_file_format(&lower);
     while let Some(shorter) = STORAGE.iter().find_map(|suffix| base.strip_suffix(suffix)) {
         base = shorter;
     }

@@ -9,7 +9,7 @@ use crate::catalog;
 use crate::version::Version;
 use crate::vram::run::Run;
 use crate::vram::serving::{self, Card, Launch, Ledger};
-use crate::vram::{Architecture, GIB, Parallel, Verdict, format_of, training};
+use crate::vram::{Architecture, GIB, Parallel, Verdict, element_bytes, format_of, training};
 
 /// `gpulint vram`.
 ///
@@ -77,12 +77,15 @@ fn train(arguments: &Vram, card: &Card) -> Ledger {
 
 /// The ledger of a server.
 fn serve(arguments: &Vram, card: &Card) -> Ledger {
-    let shape = match shape(&arguments.model) {
+    let named = catalog::named_model(&arguments.engine, &arguments.model);
+    let model = named.as_ref().map_or(arguments.model.as_str(), |named| &named.name);
+    let shape = match shape(model) {
         Ok(shape) => shape,
         Err(why) => return Ledger::unknown(why),
     };
-    let (quantization, dtype) = (arguments.quantization.as_deref(), arguments.dtype.as_deref());
-    let Some(format) = format_of(&arguments.model, quantization, dtype) else {
+    let in_name = named.as_ref().and_then(|named| named.format);
+    let (quantization, dtype) = (arguments.quantization.as_deref().or(in_name), arguments.dtype.as_deref());
+    let Some(format) = format_of(model, quantization, dtype) else {
         return Ledger::unknown(format!(
             "how many bits {} takes is not known",
             quantization.unwrap_or("its quantization")
@@ -127,7 +130,7 @@ fn launch(arguments: &Vram, format: catalog::WeightFormat) -> Launch {
         },
         format,
         online: arguments.quantization.as_deref() == Some("fp8") && !published,
-        cache_bytes: cache_bytes(arguments.kv_cache_dtype.as_deref().unwrap_or("auto"), format.bits > 16.0),
+        cache_bytes: element_bytes(arguments.kv_cache_dtype.as_deref().unwrap_or("auto"), format.bits > 16.0),
         length: arguments.max_model_len,
         utilization: arguments.gpu_memory_utilization,
         sequences: arguments.max_num_seqs,
@@ -146,16 +149,4 @@ fn release(text: &str) -> (Option<Version>, bool) {
         None => number.to_owned(),
     };
     (Version::parse(&digits).filter(|_| digits != "0.x"), text.contains("(v0)"))
-}
-
-/// Bytes of an element of the cache.
-fn cache_bytes(dtype: &str, wide: bool) -> f64 {
-    match dtype {
-        _ if dtype.starts_with("fp8") || dtype == "int8" => 1.0,
-        "q8_0" => 34.0 / 32.0,
-        "q4_0" => 18.0 / 32.0,
-        "float32" | "fp32" => 4.0,
-        "auto" if wide => 4.0,
-        _ => 2.0,
-    }
 }

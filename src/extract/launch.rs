@@ -5,7 +5,7 @@ use crate::catalog;
 use crate::facts::{Container, EnvVar, Launch};
 use crate::known::{Fact, Known, Why};
 use crate::parse::shell::{self, Command, Word};
-use crate::parse::{Dialect, placeholder, yaml};
+use crate::parse::{Dialect, View, placeholder, yaml};
 use crate::source::{Span, Traced};
 use std::collections::BTreeMap;
 
@@ -44,6 +44,10 @@ const PREFIXES: &[&str] = &[
     "stdbuf",
 ];
 
+/// Engines whose model is the word after another one.
+const POSITIONAL: &[(&str, &[&str])] =
+    &[("vllm", &["serve"]), ("lmdeploy", &["api_server"]), ("tensorrt-llm", &["serve", "trtllm-serve"])];
+
 /// What a container launches, by its command line, else by its image.
 pub fn of(container: &Container, words: &[&Traced]) -> Option<Launch> {
     let name = container.image.registry.get().zip(container.image.repository.get());
@@ -69,16 +73,37 @@ pub fn of(container: &Container, words: &[&Traced]) -> Option<Launch> {
                 read("python", first.span(), (&all, &container.env))
             })
         })?;
+    if launch.model.is_absent() && launch.engine.get().is_some_and(|engine| engine == "ollama") {
+        launch.model = pulled(&commands(words), &container.env).unwrap_or(launch.model);
+    }
     defaults(&mut launch, container);
     Some(launch)
+}
+
+/// What KServe's own runtime serves: vLLM behind a server that takes its flags.
+pub fn of_kserve(model: View<'_>, container: &Container, words: &[&Traced]) -> Option<Launch> {
+    let format = model.path("modelFormat.name");
+    if format.string().get().is_none_or(|name| name != "huggingface") {
+        return None;
+    }
+    let mut out = read("vllm", format.place(), (&arguments(words), &container.env));
+    if out.flags.get("backend").is_some_and(|backend| backend.get().is_none_or(|b| b != "vllm" && b != "auto")) {
+        return None;
+    }
+    let uri = || model.get("storageUri").string();
+    out.model = out.flags.get("model-id").cloned().unwrap_or_else(uri);
+    Some(out)
 }
 
 /// The engine that a Ray Serve application configures (`engine_kwargs`), with places in the embedded text.
 pub fn of_ray_serve(config: &Traced) -> Option<Launch> {
     let tree = yaml::parse_traced(config, Dialect::Core);
-    let arguments = tree.nodes().find_map(|node| node.get("engine_kwargs"))?.view();
+    let of = tree.nodes().find(|node| node.get("engine_kwargs").is_some())?.view();
+    let arguments = of.get("engine_kwargs");
     let mut out = Launch::blank(arguments.place());
     out.engine = Fact::value("vllm".to_owned(), arguments.place());
+    let loading = of.get("model_loading_config");
+    out.model = loading.get("model_source").string().or(|| loading.get("model_id").string());
     for (name, value) in arguments.entries() {
         out.flags.insert(name.replace('_', "-"), value.string());
     }
@@ -154,24 +179,44 @@ fn read(engine: &str, place: Span, (words, env): (&[Word], &BTreeMap<String, Env
     out.engine = Fact::value(engine.to_owned(), place);
     out.words = words.iter().map(|w| Fact::value(w.text().to_owned(), w.span())).collect();
     out.flags = flags(words, env);
-    if engine == "vllm" {
-        let serve = words.iter().position(|w| w.text() == "serve");
-        if let Some(model) = serve.and_then(|i| words.get(i + 1)).filter(|w| !w.text().starts_with('-')) {
-            out.model = value(model.text(), model.span(), env);
-        }
+    let before = POSITIONAL.iter().find(|(name, _)| *name == engine).map_or(&[][..], |(_, before)| before);
+    let after = |word: &str| words.iter().position(|w| base_name(w.text()) == word).and_then(|i| words.get(i + 1));
+    if let Some(model) = before.iter().find_map(|word| after(word)).filter(|w| !w.text().starts_with('-')) {
+        out.model = value(model.text(), model.span(), env);
     }
     for flag in catalog::launch_flags(engine) {
         let stated = flag.flags.split_whitespace().find_map(|name| out.flags.get(name).cloned());
         let stated =
             stated.or_else(|| flag.envs.split_whitespace().find_map(|name| env.get(name)).map(|v| v.value.clone()));
-        if let Some(fact) = stated {
-            set(&mut out, flag.field, fact);
+        let Some(fact) = stated else { continue };
+        // What is no fact of its own stands among the flags, wherever it was stated.
+        if let Some(fact) = set(&mut out, flag.field, fact)
+            && let Some(name) = flag.flags.split_whitespace().next()
+        {
+            out.flags.entry(name.to_owned()).or_insert(fact);
         }
+    }
+    // KServe puts what the storage URI names there.
+    if let Some(uri) = env.get("STORAGE_URI").filter(|_| out.model.get().is_some_and(|m| m == "/mnt/models")) {
+        out.model = uri.value.clone();
     }
     out
 }
 
-fn set(out: &mut Launch, field: &str, fact: Fact<String>) {
+/// The model that a script of Ollama fetches or runs; nothing when there are several.
+fn pulled(commands: &[Command], env: &BTreeMap<String, EnvVar>) -> Option<Fact<String>> {
+    let named = commands.iter().filter_map(|command| {
+        let at = command.words.iter().position(|w| base_name(w.text()) == "ollama")?;
+        let verb = command.words.get(at + 1).filter(|w| matches!(w.text(), "run" | "pull"));
+        verb.and(command.words.get(at + 2)).map(|w| value(w.text(), w.span(), env))
+    });
+    let mut names: Vec<Fact<String>> = named.collect();
+    names.dedup_by(|a, b| a.known == b.known);
+    if names.len() == 1 { names.pop() } else { None }
+}
+
+/// States a field; hands the fact back when the launch has no such field.
+fn set(out: &mut Launch, field: &str, fact: Fact<String>) -> Option<Fact<String>> {
     fn number<T: std::str::FromStr>(fact: Fact<String>) -> Fact<T> {
         fact.and_then(|text| match text.parse() {
             Ok(number) => Known::Value(number),
@@ -202,8 +247,9 @@ fn set(out: &mut Launch, field: &str, fact: Fact<String>) {
                 |text: String| text.strip_prefix("tcp://").unwrap_or(&text).split(':').next().unwrap_or("").to_owned();
             out.rendezvous = fact.map(host);
         }
-        _ => {}
+        _ => return Some(fact),
     }
+    None
 }
 
 /// Flags by long name: `--a-b c`, `--a_b=c`, `-tp 2`; a bare flag is `true`.
@@ -286,6 +332,12 @@ fn defaults(launch: &mut Launch, container: &Container) {
     let Some(server) = launch.engine.get().and_then(|engine| catalog::server(engine)) else { return };
     if let (true, Some(port)) = (launch.port.is_absent(), server.port) {
         launch.port = Fact::value(port, launch.engine.span);
+    }
+    let image = &container.image.repository;
+    // Images of NIM are named as the model that they hold.
+    let model = image.get().filter(|_| server.engine == "nim").and_then(|name| name.strip_prefix("nim/"));
+    if let (true, Some(model)) = (launch.model.is_absent(), model) {
+        launch.model = Fact::value(model.to_owned(), image.span);
     }
     let flag = server.auth_flags.split_whitespace().find_map(|f| launch.flags.get(f));
     let env = server.auth_envs.split_whitespace().find_map(|e| container.env.get(e));

@@ -2,6 +2,19 @@
 
 use super::{Architecture, Parallel};
 
+/// Bytes of an element of the cache, by the dtype as engines name it; `wide` for a model in 32 bits. Blocks of GGUF types
+/// have 32 elements and a 16-bit scale.
+pub fn element_bytes(dtype: &str, wide: bool) -> f64 {
+    match dtype {
+        _ if dtype.starts_with("fp8") || dtype == "int8" => 1.0,
+        "q8_0" => 34.0 / 32.0,
+        "q4_0" => 18.0 / 32.0,
+        "float32" | "fp32" | "f32" => 4.0,
+        "auto" if wide => 4.0,
+        _ => 2.0,
+    }
+}
+
 /// A paged cache of keys and values on one GPU.
 #[derive(Debug, Clone, Copy)]
 pub struct Cache<'a> {

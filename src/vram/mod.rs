@@ -14,7 +14,7 @@ mod verdict;
 mod weights;
 
 pub use architecture::{Architecture, Experts, Latent, Parameters, Sliding};
-pub use cache::Cache;
+pub use cache::{Cache, element_bytes};
 pub use verdict::{TIGHT, Verdict, sum};
 pub use weights::{Parallel, Stored, format_of, weight_bytes};
 

@@ -281,7 +281,9 @@ impl<'a> Plan<'a> {
         self.graphs = 0.0;
         self.non_torch = context();
         let one = Cache { parallel: Parallel::ONE, ..self.cache(1) };
-        let request = one.request(self.length, self.batched) * self.launch.sequences.unwrap_or(1) as f64 * there / gpus;
+        // llama.cpp divides its context among the requests, Ollama gives each one its own.
+        let sequences = self.launch.sequences.filter(|_| self.launch.engine == "ollama").unwrap_or(1) as f64;
+        let request = one.request(self.length, self.batched) * sequences * there / gpus;
         let buffer = self.batched as f64 * (self.shape.vocab as f64 * 4.0 + 16.0 * self.shape.hidden as f64);
         let available = self.card() - self.weights - buffer - self.non_torch;
         let mut ledger = self.ledger(buffer, format!("one buffer for {} tokens", self.batched), &one, available);

@@ -55,6 +55,9 @@ pub fn format_of(model: &str, quantization: Option<&str>, dtype: Option<&str>) -
     if let Some(format) = said() {
         return Some(format);
     }
+    if name.contains("gguf") {
+        return None;
+    }
     if catalog::model(model).is_some_and(|m| !m.quantization().is_empty()) {
         return published;
     }

@@ -44,7 +44,7 @@ pub fn container(tree: &Arc<Tree>, view: View<'_>, role: &str, pod: &Pod) -> Con
     let words: Vec<&Traced> = ["command", "args"].iter().flat_map(|key| words(view.get(key))).collect();
     out.command = words.iter().map(|w| word(w)).collect();
     out.spec = Some(Raw::new(tree, view));
-    out.launch = launch::of(&out, &words);
+    out.launch = launch::of(&out, &words).or_else(|| launch::of_kserve(view, &out, &words));
     out.training = out.launch.as_ref().and_then(training::of);
     out
 }

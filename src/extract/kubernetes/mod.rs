@@ -1,6 +1,7 @@
 //! Kubernetes documents. Knows the API's objects, their defaults and the kinds that carry pods.
 
 mod containers;
+mod kaito;
 mod nodes;
 mod objects;
 mod pods;

@@ -1,6 +1,6 @@
 //! The kinds that carry pods, and what a group of them is.
 
-use super::{containers, pods};
+use super::{containers, kaito, pods};
 use crate::extract::{intent, launch};
 use crate::facts::{Container, Object, Pod, Workload};
 use crate::known::{Fact, Known, Why};
@@ -96,7 +96,7 @@ fn groups(tree: &Arc<Tree>, view: View<'_>, kind: &str) -> (Vec<Pod>, Group) {
         "PyTorchJob" | "TFJob" | "MPIJob" | "JAXJob" | "XGBoostJob" | "PaddleJob" | "MXJob" | "HyperPodPyTorchJob"
         | "ElasticJob" => (replica_specs(tree, spec), Group::Together),
         "Workspace" | "RAGEngine" if view.path("resource.instanceType").is_some() => {
-            (kaito(tree, view), Group::Together)
+            (kaito::pods(tree, view), Group::Together)
         }
         "TrainJob" => (train_job(tree, spec.get("trainer")), Group::Together),
         "JobSet" => (job_set(tree, spec), Group::Together),
@@ -159,20 +159,6 @@ fn replica_specs(tree: &Arc<Tree>, spec: View<'_>) -> Vec<Pod> {
         .collect()
 }
 
-/// Kaito's pods: the operator makes them from a preset; the machine type and their number are stated.
-fn kaito(tree: &Arc<Tree>, view: View<'_>) -> Vec<Pod> {
-    let resource = view.get("resource");
-    let machine = resource.get("instanceType");
-    let mut pod = Pod::blank(resource.place());
-    pod.role = Fact::value("main".to_owned(), resource.place());
-    pod.replicas = resource.get("count").int().or_default(1);
-    pod.node_selector.insert("node.kubernetes.io/instance-type".to_owned(), machine.string());
-    pod.gpus = Fact::unknown(Why::Remote("the preset and the machine type".into()), machine.place());
-    pod.spec = Some(Raw::new(tree, view));
-    vec![pod]
-}
-
-/// The trainer of a TrainJob: one container per node; what it leaves out comes from the runtime.
 fn train_job(tree: &Arc<Tree>, trainer: View<'_>) -> Vec<Pod> {
     if !trainer.is_some() {
         return Vec::new();

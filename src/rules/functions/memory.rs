@@ -2,13 +2,13 @@
 
 use super::general::{functions, string};
 use super::*;
-use crate::catalog as tables;
+use crate::catalog::{self as tables, NamedModel, named_model};
 use crate::facts::value::Data;
 use crate::known::Why;
 use crate::rules::lang::eval::{Number, number, version};
 use crate::version::Version;
 use crate::vram::serving::{self, Card, Launch, Ledger};
-use crate::vram::{Architecture, GIB, Parallel, Verdict, advice, format_of, sum};
+use crate::vram::{Architecture, GIB, Parallel, Verdict, advice, element_bytes, format_of, sum};
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -74,24 +74,6 @@ fn tokens(text: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(unit).filter(|n| *n > 0)
 }
 
-/// The name on the hub that a model setting stands for, and whether that is sure: a directory may hold the model in
-/// another format than its name says.
-fn hub_name(model: &str) -> Option<(&str, bool)> {
-    if !model.starts_with(['/', '.', '~']) && !model.contains("://") {
-        return Some((model, true));
-    }
-    let path = model.trim_end_matches('/');
-    let (head, name) = path.rsplit_once('/')?;
-    let publisher = head.rsplit('/').next().unwrap_or(head);
-    let tail = &path[path.len() - publisher.len() - 1 - name.len()..];
-    let is = |m: &tables::Model, name: &str| m.name().eq_ignore_ascii_case(name);
-    if tables::model(tail).is_some_and(|m| is(&m, tail)) {
-        return Some((tail, true));
-    }
-    let named = |m: &tables::Model| m.name().rsplit('/').next().is_some_and(|n| n.eq_ignore_ascii_case(name));
-    tables::model(name).filter(named).map(|_| (name, false))
-}
-
 impl<'a> Asked<'a> {
     fn unknown(&self, why: impl Into<String>) -> Missing<'a> {
         let model = field(&field(&self.container, "launch"), "model");
@@ -102,18 +84,20 @@ impl<'a> Asked<'a> {
         Box::new(Value::of(Data::Null))
     }
 
-    fn model(&self, launch: &Value<'a>) -> Result<(String, bool), Missing<'a>> {
+    fn model(&self, launch: &Value<'a>) -> Result<NamedModel, Missing<'a>> {
+        let engine = text(launch, "engine")?.unwrap_or_default();
         let model = text(launch, "model")?.ok_or_else(Self::nothing)?;
-        hub_name(&model).map(|(name, sure)| (name.to_owned(), sure)).ok_or_else(|| self.unknown(model.clone()))
+        named_model(&engine, &model).ok_or_else(|| self.unknown(model.clone()))
     }
 
     fn checkpoint(&self) -> Result<Value<'a>, Missing<'a>> {
         let launch = known(&self.container, "launch")?;
-        let (name, _) = self.model(&launch)?;
-        let Some(model) = tables::model(&name) else { return Ok(*Self::nothing()) };
+        let named = self.model(&launch)?;
+        let name = &named.name;
+        let Some(model) = tables::model(name) else { return Ok(*Self::nothing()) };
         // Engines that quantize while loading still download what is published.
-        let format = format_of(&name, None, None).ok_or_else(|| self.unknown(name.clone()))?;
-        let published = model.files_gib().filter(|_| model.name().eq_ignore_ascii_case(&name));
+        let format = format_of(name, named.format, None).ok_or_else(|| self.unknown(name.clone()))?;
+        let published = model.files_gib().filter(|_| named.format.is_none() && model.name().eq_ignore_ascii_case(name));
         let gib = published.or_else(|| Some(model.parameters_b()? * 1e9 * format.bits / 8.0 / GIB));
         Ok(gib
             .map_or(Value::of(Data::Null), |gib| Value { data: Data::Float(gib), span: field(&launch, "model").span }))
@@ -149,17 +133,17 @@ impl<'a> Asked<'a> {
                 return Err(Box::new(Value::unknown(Why::NotInCatalog(format!("--{moves}").into()), given.span)));
             }
         }
-        let (name, sure) = self.model(&stated)?;
-        let shape = Architecture::find(&name).ok_or_else(|| self.unknown(name.clone()))?;
+        let named = self.model(&stated)?;
+        let shape = Architecture::find(&named.name).ok_or_else(|| self.unknown(named.name.clone()))?;
         let card = self.card()?;
-        let launch = self.launch(&engine, &name, &stated, &flags)?;
+        let launch = self.launch(&engine, &named, &stated, &flags)?;
         let ledger = serving::ledger(&shape, &launch, &card);
         if let Verdict::Unknown(why) = &ledger.verdict {
             return Err(self.unknown(why.clone()));
         }
         let ledger = self.whatever_the_release(&shape, &launch, &card, ledger);
         let mut ledger = ledger;
-        if !sure && ledger.verdict == Verdict::DoesNotFit && ledger.decided_by != "heads" {
+        if !named.sure && ledger.verdict == Verdict::DoesNotFit && ledger.decided_by != "heads" {
             ledger.verdict = Verdict::Tight;
         }
         let change = advice::change(&shape, &launch, &card, &ledger).map(|change| change.what);
@@ -176,8 +160,15 @@ impl<'a> Asked<'a> {
         if other.verdict == now.verdict { now } else { Ledger { verdict: Verdict::Tight, ..now } }
     }
 
-    fn launch(&self, engine: &str, name: &str, stated: &Value<'a>, flags: &Value<'a>) -> Result<Launch, Missing<'a>> {
-        let quantization = text(stated, "quantization")?;
+    fn launch(
+        &self,
+        engine: &str,
+        named: &NamedModel,
+        stated: &Value<'a>,
+        flags: &Value<'a>,
+    ) -> Result<Launch, Missing<'a>> {
+        let name = named.name.as_str();
+        let quantization = text(stated, "quantization")?.or_else(|| named.format.map(str::to_owned));
         let format = format_of(name, quantization.as_deref(), text(stated, "dtype")?.as_deref())
             .ok_or_else(|| self.unknown(quantization.clone().unwrap_or_default()))?;
         let gpus = whole(&self.container, "gpus")?.ok_or_else(Self::nothing)?;
@@ -188,7 +179,7 @@ impl<'a> Asked<'a> {
         let flag =
             |name: &str| -> Result<Option<u64>, Missing<'a>> { Ok(text(flags, name)?.and_then(|t| t.parse().ok())) };
         let on = |name: &str| -> Result<bool, Missing<'a>> { Ok(text(flags, name)?.is_some_and(|t| t != "false")) };
-        let dtype = text(stated, "kv_cache_dtype")?.unwrap_or_default();
+        let dtype = text(stated, "kv_cache_dtype")?.unwrap_or_else(|| "auto".to_owned());
         let published = format_of(name, None, None).is_some_and(|f| f == format);
         Ok(Launch {
             version: self.release(engine)?,
@@ -200,7 +191,7 @@ impl<'a> Asked<'a> {
             },
             format,
             online: quantization.as_deref() == Some("fp8") && !published,
-            cache_bytes: if dtype.starts_with("fp8") { 1.0 } else { 2.0 },
+            cache_bytes: element_bytes(&dtype, format.bits > 16.0),
             length: self.length(stated, flags)?,
             utilization: real(&known(stated, "gpu_memory_utilization")?),
             sequences: whole(stated, "max_num_seqs")?.or(flag("parallel")?),
@@ -210,7 +201,7 @@ impl<'a> Asked<'a> {
             cache_limit: flag("kv-cache-memory-bytes")?.map(|bytes| bytes as f64),
             eager: on("enforce-eager")?,
             lora: on("enable-lora")?,
-            gpu_layers: flag("n-gpu-layers")?.or(flag("ngl")?),
+            gpu_layers: flag("n-gpu-layers")?.or(flag("gpu-layers")?).or(flag("ngl")?),
             ..Launch::new(engine)
         })
     }
@@ -283,15 +274,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_and_names_as_people_write_them() {
+    fn lengths_as_people_write_them() {
         assert_eq!((tokens("32768"), tokens("32k"), tokens("32K")), (Some(32_768), Some(32_000), Some(32_768)));
         assert_eq!((tokens("auto"), tokens("-1"), tokens("0")), (None, None, None));
-        assert_eq!(
-            hub_name("/models/meta-llama/Llama-3.1-8B-Instruct/"),
-            Some(("meta-llama/Llama-3.1-8B-Instruct", true))
-        );
-        assert_eq!(hub_name("/models/Qwen3-8B"), Some(("Qwen3-8B", false)), "may be stored in any format");
-        assert_eq!(hub_name("/models/llm"), None);
-        assert_eq!(hub_name("s3://bucket/model"), None);
     }
 }

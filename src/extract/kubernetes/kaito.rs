@@ -1,0 +1,49 @@
+//! Workspaces of Kaito: a preset on machines of a type.
+
+use crate::catalog;
+use crate::facts::{Container, Launch, Pod};
+use crate::known::{Fact, Why};
+use crate::parse::{Raw, Tree, View};
+use std::sync::Arc;
+
+/// Kaito's pods: the operator makes them from a preset; the machine type and their number are stated.
+pub fn pods(tree: &Arc<Tree>, view: View<'_>) -> Vec<Pod> {
+    let resource = view.get("resource");
+    let machine = resource.get("instanceType");
+    let mut pod = Pod::blank(resource.place());
+    pod.role = Fact::value("main".to_owned(), resource.place());
+    pod.replicas = resource.get("count").int().or_default(1);
+    pod.node_selector.insert("node.kubernetes.io/instance-type".to_owned(), machine.string());
+    pod.gpus = Fact::unknown(Why::Remote("the preset and the machine type".into()), machine.place());
+    pod.containers.extend(preset(view, &pod));
+    pod.spec = Some(Raw::new(tree, view));
+    vec![pod]
+}
+
+/// The trainer of a TrainJob: one container per node; what it leaves out comes from the runtime.
+/// What a preset of Kaito launches on one node: vLLM over its GPUs, with the longest request that fits. How many nodes it
+/// takes is stated, or the operator finds out.
+fn preset(view: View<'_>, pod: &Pod) -> Option<Container> {
+    let name = view.path("inference.preset.name");
+    let machine = view.path("resource.instanceType");
+    let gpus = machine.string().get().and_then(|name| catalog::instance(name)).and_then(|m| m.gpu_count)?;
+    let mut out = Container::blank(name.is_some().then(|| name.place())?);
+    out.name = name.string();
+    out.role = Fact::value("main".to_owned(), name.place());
+    out.gpus = Fact::value(gpus, machine.place());
+    out.gpu_resource = Fact::value("nvidia.com/gpu".to_owned(), machine.place());
+    out.gpu_vendor = Fact::value("nvidia".to_owned(), machine.place());
+    // The operator mounts a memory volume at /dev/shm.
+    out.shm = Fact::value("volume".to_owned(), name.place());
+    let mut launch = Launch::blank(name.place());
+    launch.engine = Fact::value("vllm".to_owned(), name.place());
+    launch.model = name.string();
+    launch.tensor_parallel = Fact::value(gpus, machine.place());
+    launch.pipeline_parallel = view.path("resource.count").int();
+    if launch.pipeline_parallel.is_absent() {
+        launch.pipeline_parallel = Fact::unknown(Why::Remote("the number of nodes".into()), pod.span);
+    }
+    launch.flags.insert("max-model-len".to_owned(), Fact::value("auto".to_owned(), name.place()));
+    out.launch = Some(launch);
+    Some(out)
+}
