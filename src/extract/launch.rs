@@ -3,7 +3,7 @@
 
 use crate::catalog;
 use crate::facts::{Container, EnvVar, Launch};
-use crate::known::{Fact, Known, Why};
+use crate::known::{Fact, Why};
 use crate::parse::shell::{self, Command, Word};
 use crate::parse::{Dialect, View, placeholder, yaml};
 use crate::source::{Span, Traced};
@@ -109,7 +109,7 @@ pub fn of_ray_serve(config: &Traced) -> Option<Launch> {
     }
     for flag in catalog::launch_flags("vllm") {
         if let Some(fact) = flag.flags.split_whitespace().find_map(|name| out.flags.get(name).cloned()) {
-            set(&mut out, flag.field, fact);
+            out.set(flag.field, fact);
         }
     }
     Some(out)
@@ -190,7 +190,7 @@ fn read(engine: &str, place: Span, (words, env): (&[Word], &BTreeMap<String, Env
             stated.or_else(|| flag.envs.split_whitespace().find_map(|name| env.get(name)).map(|v| v.value.clone()));
         let Some(fact) = stated else { continue };
         // What is no fact of its own stands among the flags, wherever it was stated.
-        if let Some(fact) = set(&mut out, flag.field, fact)
+        if let Some(fact) = out.set(flag.field, fact)
             && let Some(name) = flag.flags.split_whitespace().next()
         {
             out.flags.entry(name.to_owned()).or_insert(fact);
@@ -213,43 +213,6 @@ fn pulled(commands: &[Command], env: &BTreeMap<String, EnvVar>) -> Option<Fact<S
     let mut names: Vec<Fact<String>> = named.collect();
     names.dedup_by(|a, b| a.known == b.known);
     if names.len() == 1 { names.pop() } else { None }
-}
-
-/// States a field; hands the fact back when the launch has no such field.
-fn set(out: &mut Launch, field: &str, fact: Fact<String>) -> Option<Fact<String>> {
-    fn number<T: std::str::FromStr>(fact: Fact<String>) -> Fact<T> {
-        fact.and_then(|text| match text.parse() {
-            Ok(number) => Known::Value(number),
-            Err(_) => Known::Unknown(Why::Malformed(text.into())),
-        })
-    }
-    match field {
-        "model" => out.model = fact,
-        "revision" => out.revision = fact,
-        "tensor_parallel" => out.tensor_parallel = number(fact),
-        "pipeline_parallel" => out.pipeline_parallel = number(fact),
-        "data_parallel" => out.data_parallel = number(fact),
-        "dtype" => out.dtype = fact,
-        "quantization" => out.quantization = fact,
-        "kv_cache_dtype" => out.kv_cache_dtype = fact,
-        "attention_backend" => out.attention_backend = fact,
-        "max_model_len" => out.max_model_len = number(fact),
-        "max_num_seqs" => out.max_num_seqs = number(fact),
-        "gpu_memory_utilization" => out.gpu_memory_utilization = number(fact),
-        "port" => out.port = number(fact),
-        "host" => out.host = fact,
-        "processes_per_node" => out.processes_per_node = number(fact),
-        "processes" => out.processes = number(fact),
-        // An elastic range states its minimum first.
-        "nodes" => out.nodes = number(fact.map(|text| text.split(':').next().unwrap_or("").to_owned())),
-        "rendezvous" => {
-            let host =
-                |text: String| text.strip_prefix("tcp://").unwrap_or(&text).split(':').next().unwrap_or("").to_owned();
-            out.rendezvous = fact.map(host);
-        }
-        _ => return Some(fact),
-    }
-    None
 }
 
 /// Flags by long name: `--a-b c`, `--a_b=c`, `-tp 2`; a bare flag is `true`.

@@ -3,6 +3,7 @@
 
 mod collection;
 mod driver;
+mod environment;
 mod mounted;
 mod node;
 mod objects;
@@ -20,6 +21,7 @@ use crate::source::{SourceId, Sources};
 /// candidates could decide a fact, the ones in the nearest common directory do.
 pub fn link(facts: &mut Facts, sources: &Sources) {
     mounted::link(facts);
+    environment::link(facts, sources);
     releases::link(facts, sources);
     pools::enrich(facts);
     objects::link(facts);

@@ -5,7 +5,7 @@ use super::driver::{self, DriverSource};
 use super::nearest;
 use super::pools::{gpu_facts, most_gpus};
 use crate::catalog;
-use crate::facts::{Cluster, Facts, Gpu, Node, NodePool, Pod};
+use crate::facts::{Cluster, Container, Facts, Gpu, Node, NodePool, Pod};
 use crate::known::{Fact, Why};
 use crate::source::{SourceId, Sources};
 use crate::version::Version;
@@ -46,6 +46,7 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
                 pod.spot = node.spot.clone();
             }
             pod.node = Some(node);
+            slices(pod);
         }
     }
     for build in &mut facts.builds {
@@ -187,6 +188,18 @@ fn from_selectors(node: &mut Node, pod: &Pod) {
             continue;
         };
         node.platform = Fact::value(platform.to_owned(), value.span);
+    }
+}
+
+/// Nodes whose GPUs are all cut alike say so in the product's name, and their slices are asked for as GPUs.
+fn slices(pod: &mut Pod) {
+    let product = pod.node_selector.get("nvidia.com/gpu.product");
+    let Some((text, span)) = product.and_then(|label| Some((label.get()?, label.span))) else { return };
+    let Some((_, profile)) = text.split_once("-MIG-") else { return };
+    let profile = profile.strip_suffix("-SHARED").unwrap_or(profile).to_owned();
+    let asks = |c: &&mut Container| c.mig_profile.is_absent() && c.gpus.get().is_some_and(|&n| n > 0);
+    for container in pod.containers.iter_mut().filter(asks) {
+        container.mig_profile = Fact::value(profile.clone(), span);
     }
 }
 

@@ -10,8 +10,23 @@ use crate::catalog;
 pub use super::launch::{Card, Launch};
 pub use super::ledger::{KV_CACHE, Ledger, Line, Serving, WEIGHTS};
 
-/// The ledger of a model server, per GPU.
+/// The ledger of a model server, per GPU. No verdict where the engine chooses the format of 16-bit weights by the GPU, and
+/// the formats disagree.
 pub fn ledger(shape: &Architecture, launch: &Launch, card: &Card) -> Ledger {
+    let ledger = in_format(shape, launch, card);
+    let formats = Defaults::new(launch, card).and_then(|defaults| defaults.text("formats"));
+    let formats = formats.filter(|_| launch.format.bits == 16.0).unwrap_or_default().split_ascii_whitespace();
+    let verdict = |format| in_format(shape, &Launch { format, ..launch.clone() }, card).verdict;
+    match formats.filter_map(catalog::weight_format).find(|format| verdict(*format) != ledger.verdict) {
+        Some(other) => {
+            Ledger::unknown(format!("{} may choose {} weights, which change the verdict", launch.engine, other.name))
+        }
+        None => ledger,
+    }
+}
+
+/// The ledger with the weights in the format of the launch.
+fn in_format(shape: &Architecture, launch: &Launch, card: &Card) -> Ledger {
     if shape.linear_layers > 0 {
         return Ledger::unknown(format!(
             "{} mixes attention with recurrent layers, whose state is not modelled",

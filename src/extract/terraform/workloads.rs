@@ -2,7 +2,7 @@
 
 use super::{Stated, referred};
 use crate::catalog;
-use crate::extract::{kubernetes, lone, machines};
+use crate::extract::{kubernetes, launch, lone, machines};
 use crate::facts::{Container, EnvVar, Facts, Gpu, Node, Pod, Workload};
 use crate::known::Fact;
 use crate::parse::{Raw, View};
@@ -83,6 +83,7 @@ fn endpoint(all: &[Stated<'_>], stated: &Stated<'_>) -> Option<Workload> {
     let mut pod = pod(stated);
     let mut out: Container = kubernetes::container(model.tree, definition, "main", &pod);
     out.env = kubernetes::environment(definition.get("environment"));
+    out.launch = launch::of(&out, &[]);
     let machine = variant.get("instance_type").string().map(|t| t.trim_start_matches("ml.").to_owned());
     let row = machine.get().and_then(|t| catalog::instance(t));
     // The endpoint gets every device of its machine.

@@ -1,0 +1,102 @@
+//! Variables whose values stand in a ConfigMap, and what they change in what a container launches.
+
+use super::{nearest, same_namespace};
+use crate::catalog;
+use crate::facts::{Container, EnvVar, Facts, Launch, Object};
+use crate::known::{Fact, Known, Why};
+use crate::parse::View;
+use crate::source::{SourceId, Sources};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Gives containers the variables that they take from ConfigMaps, and their launches the values of those.
+pub fn link(facts: &mut Facts, sources: &Sources) {
+    let is_map = |object: &&Arc<Object>| object.kind.get().is_some_and(|kind| kind == "ConfigMap");
+    let maps: Vec<Arc<Object>> = facts.objects.iter().filter(is_map).cloned().collect();
+    if maps.is_empty() {
+        return;
+    }
+    for workload in &mut facts.workloads {
+        let namespace = workload.namespace.clone();
+        for container in workload.pods.iter_mut().flat_map(|pod| &mut pod.containers) {
+            let from = container.span.source;
+            let here = |map: &&Arc<Object>| same_namespace(&map.namespace, &namespace);
+            let data = |name: View<'_>| named(maps.iter().filter(here), name, (sources, from));
+            let taken = variables(container, data);
+            if taken.is_empty() {
+                continue;
+            }
+            for (name, value) in taken {
+                let variable = container.env.entry(name).or_insert_with(|| EnvVar::blank(value.span));
+                (variable.value, variable.from.known) = (value, Known::Value("config".to_owned()));
+            }
+            let env = std::mem::take(&mut container.env);
+            container.launch.iter_mut().for_each(|launch| resolve(launch, &env));
+            container.env = env;
+        }
+    }
+}
+
+/// The ConfigMap that a reference names, if the nearest one is the only one.
+fn named<'m>(
+    maps: impl Iterator<Item = &'m Arc<Object>>,
+    name: View<'_>,
+    (sources, from): (&Sources, SourceId),
+) -> Option<View<'m>> {
+    let name = name.string();
+    let same = maps.filter(|map| map.name.get().is_some() && map.name.get() == name.get());
+    match nearest(sources, from, same.map(|map| (map.span.source, map)).collect())[..] {
+        [map] => Some(map.body.as_ref()?.view().get("data")),
+        _ => None,
+    }
+}
+
+/// What a container takes from ConfigMaps: whole ones, then single keys.
+fn variables<'m>(container: &Container, data: impl Fn(View<'_>) -> Option<View<'m>>) -> Vec<(String, Fact<String>)> {
+    let Some(spec) = container.spec.as_ref() else { return Vec::new() };
+    let mut out = Vec::new();
+    for source in spec.view().get("envFrom").items() {
+        let prefix = source.get("prefix").string().get().cloned().unwrap_or_default();
+        let entries = data(source.path("configMapRef.name")).map(View::entries).unwrap_or_default();
+        let own = |name: &String| container.env.contains_key(name);
+        let taken = entries.into_iter().map(|(key, value)| (format!("{prefix}{key}"), value.string()));
+        out.extend(taken.filter(|(name, _)| !own(name)));
+    }
+    for variable in spec.view().get("env").items() {
+        let reference = variable.path("valueFrom.configMapKeyRef");
+        let (Some(name), Some(key)) =
+            (variable.get("name").string().get().cloned(), reference.get("key").string().get().cloned())
+        else {
+            continue;
+        };
+        out.extend(data(reference.get("name")).map(|map| (name, map.get(&key).string())));
+    }
+    out
+}
+
+/// Gives settings that a variable stands for its value, and settings that nothing states those of their own variables.
+fn resolve(launch: &mut Launch, env: &BTreeMap<String, EnvVar>) {
+    let value = |fact: &Fact<String>| {
+        let Known::Unknown(Why::Variable(name)) = &fact.known else { return None };
+        // The variable alone: $NAME, ${NAME}, $(NAME).
+        let length = (fact.span.end - fact.span.start) as usize;
+        let alone = matches!(length.saturating_sub(name.len()), 1 | 3);
+        env.get(&**name).filter(|_| alone).map(|variable| variable.value.clone())
+    };
+    if let Some(model) = value(&launch.model) {
+        launch.model = model;
+    }
+    let Some(engine) = launch.engine.get().cloned() else { return };
+    for flag in catalog::launch_flags(&engine) {
+        let stated = flag.flags.split_whitespace().find_map(|name| launch.flags.get(name).cloned());
+        let own = || flag.envs.split_whitespace().find_map(|name| env.get(name)).map(|variable| variable.value.clone());
+        if let Some(fact) = stated.as_ref().map_or_else(own, value) {
+            launch.set(flag.field, fact);
+        }
+    }
+    for fact in launch.flags.values_mut() {
+        if let Some(known) = value(fact) {
+            *fact = known;
+        }
+    }
+}
