@@ -149,13 +149,16 @@ pub struct RuntimeNeeds {
     pub cuda: Option<Version>,
     /// cuDNN, often the major release alone.
     pub cudnn: Option<Version>,
+    /// Whether it is installed for nothing but GPUs: its name says so.
+    pub only_gpu: bool,
 }
 
 /// What a release loads from the system: ctranslate2, onnxruntime-gpu, tensorflow, cupy-cuda12x, cudf-cu12 …
 pub fn runtime_needs(package: &str, version: Option<&Version>) -> Option<RuntimeNeeds> {
     let mut rows = RUNTIME_NEEDS.rows().filter(|r| r.text("package") == package);
     let row = rows.find(|r| r.text("versions").is_empty() || version.is_some_and(|v| r.holds(v)))?;
-    Some(RuntimeNeeds { cuda: row.version("cuda"), cudnn: row.version("cudnn") })
+    let only_gpu = row.flag("only_gpu") == Some(true);
+    Some(RuntimeNeeds { cuda: row.version("cuda"), cudnn: row.version("cudnn"), only_gpu })
 }
 
 /// The CUDA releases that a release of a package has libraries for.

@@ -250,6 +250,9 @@ functions! {
     "runtime_cudnn" (param("package", str_type), param("version", version_type)) -> Output::Type(version_type), true, "The cuDNN that a package loads from the system; null when it needs none.", |a, _| {
         of_version(runtime_needs(a).and_then(|n| n.cudnn))
     };
+    "only_for_gpus" (param("package", str_type), param("version", version_type)) -> Output::Type(bool_type), true, "Whether a package that loads CUDA from the system is installed for nothing but GPUs.", |a, _| {
+        Value::of(Data::Bool(runtime_needs(a).is_some_and(|n| n.only_gpu)))
+    };
     "package_requirement" (param("package", str_type), param("version", version_type), param("other", str_type)) -> Output::Type(str_type), false, "The range of another package that a release goes with; null when the catalog has none.", |a, _| {
         let found = (|| catalog::package_requirement(&text(&a[0])?, version(&a[1])?.as_ref(), &text(&a[2])?))();
         found.map_or(Value::of(Data::Null), |(range, _)| string(range, &a[0]))
