@@ -2,7 +2,7 @@
 //! or a package brings is joined later.
 
 use super::{image, install, launch};
-use crate::facts::{Build, EnvVar, Facts, Instruction, Labels};
+use crate::facts::{Build, EnvVar, Facts, Instruction, Labels, Package};
 use crate::known::Fact;
 use crate::parse::dockerfile::{self, Instruction as Line};
 use crate::parse::{placeholder, shell};
@@ -36,6 +36,7 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::T
             continue;
         };
         instruction(line, stage, &mut scope, &global);
+        inherit(line, &mut stages);
     }
     if let Some(last) = stages.last_mut() {
         last.final_stage = Fact::value(true, last.span);
@@ -63,6 +64,36 @@ fn start(line: &Line, path: &str, global: &BTreeMap<String, String>, stages: &[B
     build.final_stage = Fact::value(false, line.keyword_span);
     build.launch = build.launch.filter(|_| base.image.text() != "scratch");
     Some(build)
+}
+
+/// Whether a path is one that holds the Python packages of a stage: an environment, wheels, a prefix.
+fn holds_packages(path: &str) -> bool {
+    let mut parts = path.split('/').filter(|part| !part.is_empty());
+    let within =
+        |part: &str| ["venv", ".venv", "site-packages", "dist-packages"].contains(&part) || part.ends_with(".whl");
+    let prefix = ["local", ".local", "conda", "env", "install", "wheels", "wheelhouse", "dist", "deps", "packages"];
+    let last = parts.clone().next_back().unwrap_or_default();
+    parts.any(within) || prefix.contains(&last) || last.starts_with("python3.")
+}
+
+/// Adds the Python packages of an earlier stage to the last one when it copies the directory that holds them.
+fn inherit(line: &Line, stages: &mut [Build]) {
+    let Some((last, earlier)) = stages.split_last_mut() else { return };
+    let flag = line.flags.iter().find(|f| f.name == "from").filter(|_| line.keyword == "COPY");
+    let Some(from) = flag.and_then(|f| f.value.as_ref()).map(Traced::text) else { return };
+    let named = |(index, stage): &(usize, &Build)| {
+        stage.stage.get().is_some_and(|s| s.eq_ignore_ascii_case(from)) || from == index.to_string()
+    };
+    let words = line.json_array().unwrap_or_else(|| line.words());
+    let copied = words.split_last().map_or(&[][..], |(_, sources)| sources);
+    let Some((_, stage)) =
+        earlier.iter().enumerate().rfind(named).filter(|_| copied.iter().any(|w| holds_packages(w.text())))
+    else {
+        return;
+    };
+    let of_python = |p: &&Package| matches!(p.manager.get().map(String::as_str), Some("pip" | "uv" | "conda"));
+    last.packages.extend(stage.packages.iter().filter(of_python).cloned());
+    last.package_files.extend(stage.package_files.iter().cloned());
 }
 
 fn expanded(text: &Traced, scope: &BTreeMap<String, String>) -> Traced {

@@ -18,7 +18,7 @@ pub struct Install {
 }
 
 /// Options of pip and uv that take a value.
-const WITH_VALUE: [&str; 22] = [
+const WITH_VALUE: [&str; 24] = [
     "--target",
     "-t",
     "--prefix",
@@ -41,6 +41,8 @@ const WITH_VALUE: [&str; 22] = [
     "-c",
     "--index-strategy",
     "--group",
+    "--wheel-dir",
+    "-w",
 ];
 
 /// What a command installs; `None` when it installs nothing. `words` have their variables replaced.
@@ -49,10 +51,12 @@ pub fn of_command(words: &[Traced]) -> Option<Install> {
     let (program, rest) = words.split_first()?;
     let program = program.text().rsplit('/').next().unwrap_or_default();
     let after = |subcommand: &str| rest.iter().position(|w| w.text() == subcommand).map(|at| &rest[at + 1..]);
+    // `pip wheel` fetches or builds what is installed from there later.
+    let pip = || after("install").or_else(|| after("wheel")).map(|rest| of_pip(rest, "pip"));
     let starts = |given: &[&str]| given.iter().zip(rest).filter(|(a, b)| **a == b.text()).count() == given.len();
     match program {
-        p if p.starts_with("pip") => after("install").map(|rest| of_pip(rest, "pip")),
-        p if p.starts_with("python") && starts(&["-m", "pip"]) => after("install").map(|rest| of_pip(rest, "pip")),
+        p if p.starts_with("pip") => pip(),
+        p if p.starts_with("python") && starts(&["-m", "pip"]) => pip(),
         "uv" if starts(&["pip"]) => after("install").map(|rest| of_pip(rest, "uv")),
         "uv" if starts(&["add"]) => Some(of_pip(&rest[1..], "uv")),
         "conda" | "mamba" | "micromamba" => after("install").map(of_conda),
@@ -238,6 +242,13 @@ mod tests {
     fn uv_adds_what_it_installs() {
         let found = install("uv add torch==2.5.1").unwrap();
         assert_eq!(found.packages[0].version.get(), Version::parse("2.5.1").as_ref());
+    }
+
+    #[test]
+    fn wheels_are_installed_later() {
+        let found = install("pip wheel -w /dist torch==2.9.1 --index-url https://x/whl/cu130").unwrap();
+        let names: Vec<_> = found.packages.iter().filter_map(|p| p.name.get()).collect();
+        assert_eq!(names, ["torch"]);
     }
 
     #[test]

@@ -22,7 +22,11 @@ pub fn keeps(there: Option<&Package>, wanted: &Package) -> bool {
     let Some(there) = there.filter(|_| !upgrades && wanted.url.is_absent() && from_index(wanted)) else { return false };
     match (&wanted.specifier.known, there.version.get()) {
         (Known::Absent, _) => true,
-        (Known::Value(range), Some(version)) => !range.starts_with("==") && catalog::within(version, range),
+        (Known::Value(range), Some(version)) => {
+            // A build satisfies its release (`==2.9.1` is met by 2.9.1+cu130), and no other build.
+            let build = wanted.version.get().and_then(Version::local);
+            catalog::within(version, range) && (build.is_none() || build == version.local())
+        }
         _ => false,
     }
 }
@@ -246,5 +250,7 @@ mod tests {
         let there = package("torch==2.4.0");
         assert!(keeps(Some(&there), &package("torch")) && keeps(Some(&there), &package("torch>=2.1")));
         assert!(!keeps(Some(&there), &package("torch==2.6.0")) && !keeps(Some(&there), &package("torch>=2.6")));
+        let build = package("torch==2.4.0+cu118");
+        assert!(keeps(Some(&build), &there) && keeps(Some(&build), &build) && !keeps(Some(&there), &build));
     }
 }
