@@ -377,8 +377,14 @@ impl Found {
     /// The template language that must be run before `text` is what the name says; `None` for text that can be
     /// read as it stands, placeholders included.
     pub fn template(&self, text: &str) -> Option<Template> {
-        template::detect(self, text)
+        template::detect(&self.path, self.kind, self.in_chart, text)
     }
+}
+
+/// The template language of a text outside a chart, in which what is literal can be read: see [`Found::template`].
+pub fn template(path: &str, kind: Kind, text: &str) -> Option<Template> {
+    let readable = matches!(kind, Kind::Yaml | Kind::Json | Kind::Dockerfile | Kind::Requirements);
+    readable.then(|| template::detect(path, kind, false, text)).flatten()
 }
 
 #[cfg(all(test, unix))]

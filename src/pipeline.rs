@@ -5,7 +5,7 @@ mod charts;
 mod kustomizations;
 mod releases;
 
-use crate::discover::{self, Kind};
+use crate::discover::{self, Kind, Template};
 use crate::evaluate::{self, Evaluation};
 use crate::extract;
 use crate::facts::{Facts, Object};
@@ -13,7 +13,7 @@ use crate::finding::{Finding, Severity};
 use crate::judge::Annotation;
 use crate::link;
 use crate::parse::hcl::ModuleFile;
-use crate::parse::{Dialect, Problem, Tree, yaml};
+use crate::parse::{Dialect, Problem, Tree, mask, yaml};
 use crate::rules::Ruleset;
 use crate::source::{Source, SourceId, Sources, Span};
 use rayon::prelude::*;
@@ -54,6 +54,8 @@ struct Read {
     problems: Vec<(Problem, Trouble)>,
     comments: Vec<Span>,
     module: Option<ModuleFile>,
+    /// The template language whose text cannot be read around its expressions either.
+    unread: Option<Template>,
 }
 
 /// How bad a problem of a file is.
@@ -92,6 +94,11 @@ pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Rule
             guarded(id, || documents(tree, &sources.get(id).path))
         })
         .collect();
+    let language = |(i, read): (usize, &Read)| {
+        let path = &sources.get(SourceId(i as u32)).path;
+        read.unread.map(|template| (path.clone(), format!("{template} template")))
+    };
+    let mut unread: Vec<(String, String)> = reads.iter().enumerate().filter_map(language).collect();
     let mut facts = declared;
     let mut findings = Vec::new();
     let mut comments = Vec::new();
@@ -104,9 +111,12 @@ pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Rule
     }
     let texts = sources.iter().map(|(id, source)| (source.path.as_str(), id, &*source.text));
     let read_by_modules = extract::modules(modules, texts, &mut facts);
-    let unread = of_modules.into_iter().filter(|id| !read_by_modules.contains(id));
-    let unread: Vec<(String, String)> =
-        unread.map(|id| (sources.get(id).path.clone(), "template that no module here renders".to_owned())).collect();
+    for id in of_modules.into_iter().filter(|id| !read_by_modules.contains(id)) {
+        match literal(id, sources.get(id)) {
+            Some(read) => facts.append(read),
+            None => unread.push((sources.get(id).path.clone(), "template that no module here renders".to_owned())),
+        }
+    }
     let without = facts.context();
     facts.append(kustomized.facts);
     findings.extend(kustomized.failures.into_iter().map(|problem| problem_finding(problem, Trouble::Kustomization)));
@@ -175,14 +185,32 @@ fn documents(tree: Option<Arc<Tree>>, path: &str) -> Read {
     out
 }
 
+/// What is literal in a template that is meant for a module; `None` when it cannot be read by itself.
+fn literal(id: SourceId, source: &Source) -> Option<Facts> {
+    let kind = discover::kind_of(&source.path)?;
+    discover::template(&source.path, kind, &source.text)?;
+    let mut read = read(id, &Input { path: source.path.clone(), kind, text: source.text.to_string() });
+    read.facts.append(guarded(id, || documents(read.tree.take(), &source.path)).facts);
+    read.unread.is_none().then_some(read.facts)
+}
+
 fn read_file(id: SourceId, input: &Input) -> Read {
     let mut out = Read::default();
+    let template = discover::template(&input.path, input.kind, &input.text);
+    let masked = template.map(|_| mask::mask(&input.text));
+    let text = masked.as_ref().unwrap_or(&input.text);
     match input.kind {
         Kind::Yaml | Kind::Json => {
             let dialect = if input.kind == Kind::Json { Dialect::Typed } else { Dialect::Kubernetes };
-            let mut tree = yaml::parse(id, &input.text, dialect);
-            out.problems.extend(tree.problems.drain(..).map(|p| (p, Trouble::Syntax)));
+            let mut tree = yaml::parse(id, text, dialect);
             out.comments = std::mem::take(&mut tree.comments);
+            if template.is_some() {
+                // Branches may state a key twice; broken text is not the author's fault.
+                out.unread = template.filter(|_| !tree.problems.is_empty());
+                out.tree = out.unread.is_none().then(|| Arc::new(tree));
+                return out;
+            }
+            out.problems.extend(tree.problems.drain(..).map(|p| (p, Trouble::Syntax)));
             out.problems.extend(yaml::duplicate_keys(&tree).into_iter().map(|(key, _, span)| {
                 let message = format!("the key `{key}` is written twice in one mapping; the first value is lost");
                 (Problem { span, message }, Trouble::Duplicate)
@@ -191,8 +219,9 @@ fn read_file(id: SourceId, input: &Input) -> Read {
         }
         Kind::Chart | Kind::Data => {}
         kind => {
-            let file = extract::text(id, &input.path, &input.text, kind, &mut out.facts);
-            out.problems.extend(file.problems.into_iter().map(|p| (p, Trouble::Syntax)));
+            let file = extract::text(id, &input.path, text, kind, &mut out.facts);
+            let problems = file.problems.into_iter().filter(|_| template.is_none());
+            out.problems.extend(problems.map(|p| (p, Trouble::Syntax)));
             out.comments = file.comments;
             out.module = file.module;
         }

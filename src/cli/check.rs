@@ -78,8 +78,11 @@ fn read(found: &Found, charts: &BTreeSet<String>) -> Result<Vec<Input>, (String,
             Ok(vec![Input { path: found.path.clone(), kind: Kind::Data, text }])
         }
         Some(Template::Go) if in_chart() => Ok(vec![Input { path: found.path.clone(), kind: Kind::Chart, text }]),
-        Some(template) => Err(told(discover::Reason::Template(template))),
-        None => Ok(vec![input((found.path.clone(), text))]),
+        Some(Template::Helm) => Err(told(discover::Reason::Template(Template::Helm))),
+        Some(template) if discover::template(&found.path, found.kind, &text).is_none() => {
+            Err(told(discover::Reason::Template(template)))
+        }
+        _ => Ok(vec![input((found.path.clone(), text))]),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Tells text of a template language from text that merely holds placeholders. Knows where `{{ … }}` breaks
 //! YAML; evaluates nothing.
 
+use super::Kind;
 use super::kind::without_template_suffix;
-use super::{Found, Kind};
 use std::fmt;
 
 /// A template language.
@@ -42,21 +42,22 @@ fn has_sign(text: &str) -> bool {
     SIGNS.iter().any(|sign| text.contains(sign))
 }
 
-/// The language that has to be run before the text is what its name says.
-pub(super) fn detect(file: &Found, text: &str) -> Option<Template> {
-    if file.kind == Kind::Chart || !has_sign(text) && !text.contains("${") {
+/// The language that has to be run before the text of a file is what its name says; `in_chart` tells the templates of
+/// a chart.
+pub(super) fn detect(path: &str, kind: Kind, in_chart: bool, text: &str) -> Option<Template> {
+    if kind == Kind::Chart || !has_sign(text) && !text.contains("${") {
         return None;
     }
-    let name = file.path.to_ascii_lowercase();
-    let breaks = match file.kind {
-        Kind::Yaml => file.in_chart && text.contains("{{") || breaks_yaml(text),
+    let name = path.to_ascii_lowercase();
+    let breaks = match kind {
+        Kind::Yaml => in_chart && text.contains("{{") || breaks_yaml(text),
         Kind::Json => breaks_yaml(text) || text.lines().any(|line| value_of(line.trim_start(), 0).0.starts_with("${")),
         Kind::Dockerfile | Kind::Requirements => has_directive_line(text),
         // Heredocs and formats of other tools start lines with braces.
         _ => without_template_suffix(&name).is_some() && has_directive_line(text),
     };
     breaks.then(|| {
-        if file.in_chart {
+        if in_chart {
             Template::Helm
         } else if text.contains("{%") || [".j2", ".jinja", ".jinja2"].iter().any(|suffix| name.ends_with(suffix)) {
             Template::Jinja
@@ -227,16 +228,7 @@ mod tests {
 
     fn of(path: &str, text: &str) -> Option<Template> {
         let kind = super::super::kind_of(path).expect("a kind");
-        detect(
-            &Found {
-                path: path.into(),
-                disk: path.into(),
-                kind,
-                in_chart: path.contains("templates/"),
-                in_module: false,
-            },
-            text,
-        )
+        detect(path, kind, path.contains("templates/"), text)
     }
 
     #[test]

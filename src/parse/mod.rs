@@ -4,6 +4,7 @@
 pub mod dockerfile;
 pub mod gotemplate;
 pub mod hcl;
+pub mod mask;
 pub mod requirements;
 pub mod scalar;
 pub mod shell;
@@ -45,7 +46,7 @@ pub fn placeholder(text: &str) -> Option<Why> {
     if let Some(at) = text.find("${").or_else(|| text.find("$(")) {
         let name: String =
             text[at + 2..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_' || *c == '.').collect();
-        return Some(Why::Variable(name.into()));
+        return Some(if name.is_empty() { Why::Template } else { Why::Variable(name.into()) });
     }
     if let Some(name) = text.strip_prefix('$')
         && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')

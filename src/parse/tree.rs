@@ -396,7 +396,30 @@ impl<'t> Node<'t> {
         if !merges {
             return None;
         }
-        self.entries().into_iter().find(|(k, _)| k.text() == Some(key))
+        self.entries().into_iter().find(|(k, _)| k.text() == Some(key)).or_else(|| self.open())
+    }
+
+    /// A merge of what is not known, with its key: it may bring in any key.
+    fn open(self) -> Option<(Node<'t>, Node<'t>)> {
+        let NodeKind::Map(entries) = self.kind() else { return None };
+        let merges = entries.iter().map(|e| (self.tree.node(e.key), self.tree.node(e.value)));
+        merges.filter(|(key, _)| key.text() == Some("<<")).find(|(_, value)| value.is_unknown())
+    }
+
+    /// Whether it may have keys that are not written here.
+    pub fn is_open(self) -> bool {
+        self.is_unknown() || self.open().is_some()
+    }
+
+    /// Whether an expression or a placeholder stands here instead of a value.
+    pub fn is_unknown(self) -> bool {
+        match self.kind() {
+            NodeKind::Unknown(_) => true,
+            NodeKind::Scalar { text, plain: true } => {
+                text.text().starts_with("$(") && text.text().ends_with(')') && !text.text().contains(' ')
+            }
+            _ => false,
+        }
     }
 
     /// The value under a key.
@@ -457,7 +480,8 @@ impl<'t> View<'t> {
                 let scalar = matches!(value.kind(), NodeKind::Scalar { .. } | NodeKind::Unknown(_));
                 View { node: Some(value), place: if scalar { value.span() } else { key.span() } }
             }
-            None => View { node: None, place: self.place },
+            // What is below something unknown is unknown itself.
+            None => View { node: self.node.filter(|node| node.is_unknown()), place: self.place },
         }
     }
 

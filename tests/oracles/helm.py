@@ -96,7 +96,8 @@ def compare(gpulint, helm, chart):
     """Whether the chart renders alike: (verdict, detail)."""
     with open(os.path.join(chart, "Chart.yaml"), encoding="utf-8") as file:
         name = (yaml.load(file, Loader) or {}).get("name", "x")
-    template = [helm, "template", str(name)[:53], chart, "--include-crds", "--namespace", "default", "--kube-version", "1.31.0"]
+    release = str(name)[:53].lower().replace("_", "-")
+    template = [helm, "template", release, chart, "--include-crds", "--namespace", "default", "--kube-version", "1.31.0"]
     code, theirs, error = run(template)
     if code != 0:
         return "refused", error.strip().splitlines()[-1] if error.strip() else "no message"

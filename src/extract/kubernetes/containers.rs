@@ -4,7 +4,7 @@ use crate::catalog;
 use crate::extract::{image, launch, training};
 use crate::facts::{Container, EnvVar, Mount, Pod, Port, Probe};
 use crate::known::{Fact, Known, Why};
-use crate::parse::{Raw, Tree, View};
+use crate::parse::{Node, Raw, Tree, View};
 use crate::quantity;
 use crate::source::Traced;
 use std::collections::BTreeMap;
@@ -127,7 +127,9 @@ pub fn resources(out: &mut Container, view: View<'_>) {
         // A resource of zero devices says nothing when another one asks for some.
         .max_by_key(|(_, quantity, _)| asks(quantity));
     let Some((name, quantity, accelerator)) = found else {
-        out.gpus = Fact::value(0, view.place());
+        // What an expression brings in may ask for some.
+        let open = [view, view.get("requests"), view.get("limits")].iter().any(|v| v.node().is_some_and(Node::is_open));
+        out.gpus = if open { Fact::unknown(Why::Template, view.place()) } else { Fact::value(0, view.place()) };
         return;
     };
     let (name, quantity) = (name.clone(), quantity.clone());

@@ -93,7 +93,8 @@ impl ValueSet {
 /// that no other chart knows all keys of.
 pub fn sets(charts: &[Chart<'_>], files: &[File<'_>], kubernetes: &str) -> Vec<Vec<ValueSet>> {
     let release = |chart: &Chart<'_>| Release {
-        name: chart.name.clone(),
+        // Helm takes no capitals and no underscores.
+        name: chart.name.to_ascii_lowercase().replace('_', "-"),
         namespace: "default".to_owned(),
         kubernetes: kubernetes.to_owned(),
     };

@@ -1,0 +1,103 @@
+//! Manifests in template languages that are not rendered: what is literal is linted, the rest is unknown.
+
+use gpulint::discover::kind_of;
+use gpulint::facts::Facts;
+use gpulint::pipeline::{self, Input, Outcome};
+use gpulint::rules::Ruleset;
+use gpulint::source::Span;
+
+fn run(files: &[(&str, &str)]) -> Outcome {
+    let input = |(path, text): &(&str, &str)| Input {
+        path: (*path).to_owned(),
+        kind: kind_of(path).expect("a kind"),
+        text: (*text).to_owned(),
+    };
+    pipeline::run(files.iter().map(input).collect(), Facts::default(), Vec::new(), &Ruleset::builtin())
+}
+
+/// `path:line: text` of the places at which a rule fires.
+fn places(outcome: &Outcome, rule: &str) -> Vec<String> {
+    let place = |span: Span| {
+        let source = outcome.sources.get(span.source);
+        format!("{}:{}: {}", source.path, source.position(span.start).line, source.slice(span))
+    };
+    outcome.evaluation.findings.iter().filter(|f| f.rule == rule).map(|f| place(f.span)).collect()
+}
+
+/// More ranks than GPUs.
+const RULE: &str = "tensor-parallel-exceeds-gpus";
+
+const JINJA: &str = "apiVersion: v1
+kind: Pod
+metadata:
+  name: {{ name | lower }}
+  labels:
+    {{ labels | to_nice_yaml | indent(4) }}
+spec:
+  containers:
+  - name: server
+    image: vllm/vllm-openai:v0.11.0
+    args:
+    - --model={{ model }}
+{% for flag in flags %}
+    - {{ flag }}
+{% endfor %}
+    - --tensor-parallel-size=4
+    resources:
+      limits:
+{% if large %}
+        nvidia.com/gpu: 2
+{% else %}
+        nvidia.com/gpu: 1
+{% endif %}
+";
+
+#[test]
+fn what_is_literal_in_a_jinja_template_is_linted_where_it_stands() {
+    let outcome = run(&[("roles/serve/templates/pod.yaml.j2", JINJA)]);
+    assert!(outcome.skipped.is_empty(), "{:?}", outcome.skipped);
+    assert_eq!(places(&outcome, RULE), ["roles/serve/templates/pod.yaml.j2:16: 4"]);
+    assert!(places(&outcome, "duplicate-key").is_empty());
+    let pod = &outcome.facts.workloads[0];
+    assert_eq!((pod.gpus.get(), pod.name.get()), (Some(&2), None));
+}
+
+#[test]
+fn variables_of_envsubst_are_unknown_and_the_rest_is_linted() {
+    let pod = "apiVersion: v1
+kind: Pod
+metadata: {name: ${NAME}, labels: {app: ${NAME}}}
+spec:
+  containers:
+  - name: server
+    image: vllm/vllm-openai:v0.11.0
+    args: [--model, ${MODEL}, --tensor-parallel-size, ${RANKS}]
+    resources: {limits: {nvidia.com/gpu: ${GPUS}}}
+";
+    let outcome = run(&[("pod.yaml", pod), ("other.yaml", &pod.replace("${RANKS}", "4").replace("${GPUS}", "2"))]);
+    assert_eq!(places(&outcome, RULE), ["other.yaml:8: 4"]);
+    assert_eq!(outcome.facts.workloads[0].gpus.get(), None);
+}
+
+#[test]
+fn what_an_expression_may_bring_in_is_not_said_to_be_missing() {
+    let with = |resources: &str| {
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  containers:\n  - name: server\n    image: \
+             vllm/vllm-openai:v0.11.0\n    args: [--model, m, --tensor-parallel-size, '4']\n    env:\n    - {{name: X, \
+             value: y}}\n{resources}"
+        )
+    };
+    let literal = run(&[("pod.yaml", &with(""))]);
+    let open = run(&[("pod.yaml.j2", &with("    {{ resources | to_yaml | indent(4) }}\n    imagePullPolicy: Always\n"))]);
+    let gpus = |outcome: &Outcome| outcome.facts.workloads[0].gpus.get().copied();
+    assert_eq!(gpus(&literal), Some(0));
+    assert_eq!(gpus(&open), None);
+}
+
+#[test]
+fn a_template_that_is_no_yaml_around_its_expressions_is_said_to_be_skipped() {
+    let outcome = run(&[("a.yaml.j2", "a: [{% for x in y %}\n{{ x }}: {\n{% endfor %}\n")]);
+    assert_eq!(outcome.skipped, [("a.yaml.j2".to_owned(), "Jinja template".to_owned())]);
+    assert!(outcome.evaluation.findings.is_empty());
+}
