@@ -89,7 +89,8 @@ fn what_an_expression_may_bring_in_is_not_said_to_be_missing() {
         )
     };
     let literal = run(&[("pod.yaml", &with(""))]);
-    let open = run(&[("pod.yaml.j2", &with("    {{ resources | to_yaml | indent(4) }}\n    imagePullPolicy: Always\n"))]);
+    let open =
+        run(&[("pod.yaml.j2", &with("    {{ resources | to_yaml | indent(4) }}\n    imagePullPolicy: Always\n"))]);
     let gpus = |outcome: &Outcome| outcome.facts.workloads[0].gpus.get().copied();
     assert_eq!(gpus(&literal), Some(0));
     assert_eq!(gpus(&open), None);

@@ -1,5 +1,10 @@
 //! Launches as manifests of many kinds: `check` says what the ledger says, at the setting that decides.
 
+#[path = "vram/launches.rs"]
+mod launches;
+
+use launches::LAUNCHES;
+use std::path::Path;
 use std::process::Command;
 
 fn gpulint(arguments: &[&str]) -> String {
@@ -192,14 +197,6 @@ const CASES: &[Case] = &[
     },
     Case { kind: "Pod", image: TGI, args: &["--model-id", LLAMA_8B], gpu: L4, gpus: 1, finding: None },
     Case {
-        kind: "sky",
-        image: VLLM,
-        args: &["--model", LLAMA_70B, "--max-model-len", "8192"],
-        gpu: A100,
-        gpus: 1,
-        finding: Some(("model-does-not-fit", LLAMA_70B)),
-    },
-    Case {
         kind: "Deployment",
         image: VLLM,
         args: &["--model", "somebody/unheard-of-70b"],
@@ -267,11 +264,69 @@ fn manifests_of_many_kinds_are_judged_at_the_setting_that_decides() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// What a report found: rules and the texts that they stand at, by file.
+fn found(directory: &Path) -> Vec<(String, String, String)> {
+    let path = directory.to_string_lossy().into_owned();
+    let report = gpulint(&["check", "--format", "json", "--select", RULES, "--exit-zero", "--quiet", &path]);
+    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    let read = |d: &serde_json::Value| {
+        let file = d["path"].as_str().expect("a path").to_owned();
+        let text = std::fs::read_to_string(&file).expect("the file");
+        let number = |end: &str, unit: &str| d["range"][end][unit].as_u64().expect("a number") as usize - 1;
+        let line = text.lines().nth(number("start", "line")).expect("a line");
+        let at = line[number("start", "column")..number("end", "column")].trim_matches('"').to_owned();
+        let name = Path::new(&file).strip_prefix(directory).expect("a file of the run").to_string_lossy().into_owned();
+        (name, d["rule"].as_str().expect("a rule").to_owned(), at)
+    };
+    report["diagnostics"].as_array().expect("a list").iter().map(read).collect()
+}
+
+#[test]
+fn launches_of_every_format_are_judged() {
+    let mut wrong = Vec::new();
+    for (name, rule, files) in LAUNCHES {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut wanted = Vec::new();
+        for (file, text) in *files {
+            if let Some((_, rest)) = text.split_once('‹') {
+                let marked = rest.split('›').next().expect("an end");
+                wanted.push(((*file).to_owned(), (*rule).to_owned(), marked.to_owned()));
+            }
+            let path = directory.path().join(file);
+            std::fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+            std::fs::write(path, text.replace(['‹', '›'], "")).expect("a file");
+        }
+        let found = found(directory.path());
+        if found != wanted {
+            wrong.push(format!("{name}: {found:?} instead of {wanted:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// The answer of `gpulint vram` as JSON.
 fn answer(arguments: &[&str]) -> serde_json::Value {
     let mut all = vec!["vram", "--format", "json"];
     all.extend(arguments);
     serde_json::from_str(&gpulint(&all)).expect("JSON")
+}
+
+#[test]
+fn the_command_line_says_the_same_of_the_same_launch() {
+    for case in CASES.iter().filter(|case| case.image == VLLM && !case.args.contains(&"64k")) {
+        let gpus = case.gpus.to_string();
+        let mut asked = vec!["--engine-version", "0.11.0", "--gpu", case.gpu, "--gpus", &gpus];
+        asked.extend(case.args);
+        let verdict = answer(&asked)["verdict"].as_str().expect("a verdict").to_owned();
+        let wanted: &[&str] = match case.finding {
+            Some(("memory-tight", _)) => &["tight"],
+            // Who asks about a model alone may choose a shorter length.
+            Some(("longest-request-does-not-fit", _)) if !case.args.contains(&"--max-model-len") => &["tight"],
+            Some(_) => &["does-not-fit"],
+            None => &["fits", "unknown"],
+        };
+        assert!(wanted.contains(&verdict.as_str()), "{:?} on {gpus} x {}: {verdict}", case.args, case.gpu);
+    }
 }
 
 #[test]

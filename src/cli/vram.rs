@@ -6,10 +6,13 @@ mod show;
 use super::arguments::{Vram, VramFormat, VramTask};
 use super::{CLEAN, FINDINGS, print};
 use crate::catalog;
+use crate::parse::{Dialect, yaml};
+use crate::source::SourceId;
 use crate::version::Version;
 use crate::vram::run::Run;
 use crate::vram::serving::{self, Card, Launch, Ledger};
-use crate::vram::{Architecture, GIB, Parallel, Verdict, element_bytes, format_of, training};
+use crate::vram::{Architecture, Config, GIB, Parallel, Verdict, element_bytes, format_of, training};
+use std::path::Path;
 
 /// `gpulint vram`.
 ///
@@ -43,8 +46,22 @@ fn card(gpu: &str, gib: Option<f64>) -> Result<Card, String> {
     }
 }
 
+/// What the `config.json` in a directory, or of that name, says; `None` when there is no such file.
+fn local(model: &str) -> Option<Result<Architecture, String>> {
+    let path = Path::new(model);
+    let file = if path.is_dir() { path.join("config.json") } else { path.to_owned() };
+    let named = file.file_name().is_some_and(|name| name == "config.json");
+    let text = std::fs::read_to_string(file).ok().filter(|_| named)?;
+    let tree = yaml::parse(SourceId(0), &text, Dialect::Typed);
+    let get = |key: &str| yaml::root(&tree)?.scalar_at(key).map(str::to_owned);
+    Some(Config::new(&get).architecture(model))
+}
+
 /// The shape of a model, or why there is none.
 fn shape(model: &str) -> Result<Architecture, String> {
+    if let Some(stated) = local(model) {
+        return stated;
+    }
     Architecture::find(model).ok_or_else(|| {
         let known = catalog::model(model).is_some();
         let why = if known { "its shape does not count to its size" } else { "the catalog does not know it" };
@@ -83,7 +100,9 @@ fn serve(arguments: &Vram, card: &Card) -> Ledger {
         Ok(shape) => shape,
         Err(why) => return Ledger::unknown(why),
     };
-    let in_name = named.as_ref().and_then(|named| named.format);
+    // What a file of the model's own says of its weights.
+    let stated = shape.quantization.as_deref().filter(|_| catalog::model(model).is_none());
+    let in_name = named.as_ref().and_then(|named| named.format).or(stated);
     let (quantization, dtype) = (arguments.quantization.as_deref().or(in_name), arguments.dtype.as_deref());
     let Some(format) = format_of(model, quantization, dtype) else {
         return Ledger::unknown(format!(

@@ -52,6 +52,8 @@ fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
         facts.package_files.extend(package_tables::conda_file(root, path).map(Arc::new));
     } else if let Some(kind) = embedded::kind(root) {
         facts.objects.push(Arc::new(embedded::object(tree, root, kind, (path, root.head()))));
+    } else if path.ends_with("config.json") && root.get("architectures").is_some_and(Node::is_seq) {
+        facts.model_configs.push(Raw::new(tree, root.view()));
     } else if let Some(trainer) = training::kind(root) {
         facts.trainings.push((path.to_owned(), training::document(trainer, root)));
     } else if values::is_values(root, path) {

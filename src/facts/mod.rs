@@ -18,6 +18,7 @@ pub use training::Training;
 pub use workload::{Container, EnvVar, Launch, Mount, Pod, Port, Probe, Requirement, Toleration, Volume, Workload};
 
 use crate::known::Fact;
+use crate::parse::Raw;
 use crate::source::Span;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -56,6 +57,8 @@ pub struct Facts {
     pub images: Vec<(String, Fact<String>)>,
     /// What configuration files of trainers state, by display path, or by `ConfigMap/name/key`.
     pub trainings: Vec<(String, Training)>,
+    /// What models say of themselves in their `config.json`.
+    pub model_configs: Vec<Raw>,
     /// What scripts in ConfigMaps launch, by `ConfigMap/name/key`.
     pub scripts: Vec<(String, Launch, Option<Training>)>,
     /// Expressions that use a value which is written elsewhere (a default, an argument), by the place of that value.
@@ -76,6 +79,7 @@ impl Facts {
             objects: self.objects.clone(),
             resources: self.resources.clone(),
             images: self.images.clone(),
+            model_configs: self.model_configs.clone(),
             uses: self.uses.clone(),
             ..Facts::default()
         }
@@ -104,6 +108,7 @@ impl Facts {
         self.resources.extend(other.resources);
         self.images.extend(other.images);
         self.trainings.extend(other.trainings);
+        self.model_configs.extend(other.model_configs);
         self.scripts.extend(other.scripts);
         for (value, uses) in other.uses {
             self.uses.entry(value).or_default().extend(uses);

@@ -194,6 +194,8 @@ entities! {
         engine: Fact<String>,
         /// Model by name or path.
         model: Fact<String>,
+        /// The model's own config.json, where the repository has it.
+        config: Option<Raw>,
         /// Revision of the model as pinned.
         revision: Fact<String>,
         /// Tensor parallel size as stated.

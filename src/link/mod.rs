@@ -4,6 +4,7 @@
 mod collection;
 mod driver;
 mod environment;
+mod models;
 mod mounted;
 mod node;
 mod objects;
@@ -27,6 +28,7 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
     objects::link(facts);
     node::link(facts, sources);
     software::link(facts, sources);
+    models::link(facts, sources);
     training::link(facts, sources);
 }
 

@@ -432,6 +432,15 @@ impl<'t> Node<'t> {
         path.split('.').try_fold(self, |node, key| node.get(key))
     }
 
+    /// The text of a scalar at a dotted path; lists are indexed by number.
+    pub fn scalar_at(self, path: &str) -> Option<&'t str> {
+        let step = |node: Self, key: &str| {
+            let item = key.parse::<usize>().ok().and_then(|index| node.items().nth(index));
+            item.or_else(|| node.get(key))
+        };
+        path.split('.').try_fold(self, step)?.text()
+    }
+
     /// Items of a sequence; empty otherwise.
     pub fn items(self) -> impl Iterator<Item = Node<'t>> {
         let ids: &[NodeId] = match self.kind() {

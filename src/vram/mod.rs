@@ -4,6 +4,7 @@
 pub mod advice;
 mod architecture;
 mod cache;
+mod config;
 mod launch;
 mod ledger;
 pub mod run;
@@ -15,6 +16,7 @@ mod weights;
 
 pub use architecture::{Architecture, Experts, Latent, Parameters, Sliding};
 pub use cache::{Cache, element_bytes};
+pub use config::Config;
 pub use verdict::{TIGHT, Verdict, sum};
 pub use weights::{Parallel, Stored, format_of, weight_bytes};
 

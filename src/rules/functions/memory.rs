@@ -8,7 +8,7 @@ use crate::known::Why;
 use crate::rules::lang::eval::{Number, number, version};
 use crate::version::Version;
 use crate::vram::serving::{self, Card, Launch, Ledger};
-use crate::vram::{Architecture, GIB, Parallel, Verdict, advice, element_bytes, format_of, sum};
+use crate::vram::{Architecture, Config, GIB, Parallel, Verdict, advice, element_bytes, format_of, sum};
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -84,20 +84,33 @@ impl<'a> Asked<'a> {
         Box::new(Value::of(Data::Null))
     }
 
-    fn model(&self, launch: &Value<'a>) -> Result<NamedModel, Missing<'a>> {
+    /// The model: as its own configuration in the repository says, else as the catalog knows the name.
+    fn model(&self, launch: &Value<'a>) -> Result<(NamedModel, Architecture), Missing<'a>> {
         let engine = text(launch, "engine")?.unwrap_or_default();
         let model = text(launch, "model")?.ok_or_else(Self::nothing)?;
-        named_model(&engine, &model).ok_or_else(|| self.unknown(model.clone()))
+        if let Data::Node(config) = field(launch, "config").data {
+            let get = |path: &str| config.node()?.scalar_at(path).map(str::to_owned);
+            let shape = Config::new(&get).architecture(&model);
+            let shape =
+                shape.map_err(|why| Box::new(Value::unknown(Why::NotModelled(why.into()), Some(config.place()))))?;
+            let format = shape.quantization.as_deref().and_then(tables::weight_format).map(|format| format.name);
+            return Ok((NamedModel { name: String::new(), format, sure: true }, shape));
+        }
+        let named = named_model(&engine, &model).ok_or_else(|| self.unknown(model.clone()))?;
+        let shape = Architecture::find(&named.name).ok_or_else(|| self.unknown(named.name.clone()))?;
+        Ok((named, shape))
     }
 
     fn checkpoint(&self) -> Result<Value<'a>, Missing<'a>> {
         let launch = known(&self.container, "launch")?;
-        let named = self.model(&launch)?;
-        let name = &named.name;
-        let Some(model) = tables::model(name) else { return Ok(*Self::nothing()) };
+        let engine = text(&launch, "engine")?.unwrap_or_default();
+        let name = text(&launch, "model")?.ok_or_else(Self::nothing)?;
+        let named = named_model(&engine, &name).ok_or_else(|| self.unknown(name.clone()))?;
+        let Some(model) = tables::model(&named.name) else { return Ok(*Self::nothing()) };
         // Engines that quantize while loading still download what is published.
-        let format = format_of(name, named.format, None).ok_or_else(|| self.unknown(name.clone()))?;
-        let published = model.files_gib().filter(|_| named.format.is_none() && model.name().eq_ignore_ascii_case(name));
+        let format = format_of(&named.name, named.format, None).ok_or_else(|| self.unknown(name))?;
+        let own = named.format.is_none() && model.name().eq_ignore_ascii_case(&named.name);
+        let published = model.files_gib().filter(|_| own);
         let gib = published.or_else(|| Some(model.parameters_b()? * 1e9 * format.bits / 8.0 / GIB));
         Ok(gib
             .map_or(Value::of(Data::Null), |gib| Value { data: Data::Float(gib), span: field(&launch, "model").span }))
@@ -133,8 +146,7 @@ impl<'a> Asked<'a> {
                 return Err(Box::new(Value::unknown(Why::NotInCatalog(format!("--{moves}").into()), given.span)));
             }
         }
-        let named = self.model(&stated)?;
-        let shape = Architecture::find(&named.name).ok_or_else(|| self.unknown(named.name.clone()))?;
+        let (named, shape) = self.model(&stated)?;
         let card = self.card()?;
         let launch = self.launch(&engine, &named, &stated, &flags)?;
         let ledger = serving::ledger(&shape, &launch, &card);
@@ -180,7 +192,7 @@ impl<'a> Asked<'a> {
             |name: &str| -> Result<Option<u64>, Missing<'a>> { Ok(text(flags, name)?.and_then(|t| t.parse().ok())) };
         let on = |name: &str| -> Result<bool, Missing<'a>> { Ok(text(flags, name)?.is_some_and(|t| t != "false")) };
         let dtype = text(stated, "kv_cache_dtype")?.unwrap_or_else(|| "auto".to_owned());
-        let published = format_of(name, None, None).is_some_and(|f| f == format);
+        let published = format_of(name, named.format, None).is_some_and(|f| f == format);
         Ok(Launch {
             version: self.release(engine)?,
             parallel: Parallel {
