@@ -1,7 +1,7 @@
 //! Templates of CloudFormation, SAM and ROS: resources, their pools and clusters. Knows neither rules nor rollout;
 //! values of functions are unknown, apart from machine types that a parameter gives a default.
 
-use super::machines;
+use super::{ecs, machines};
 use crate::facts::{Cluster, Facts, Resource};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View};
@@ -28,6 +28,13 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
             pool.instance_types.iter_mut().for_each(|t| default_of(root, t));
             facts.pools.push(Arc::new(pool));
         }
+        facts.workloads.extend(match of {
+            "AWS::ECS::TaskDefinition" => Some(ecs::task(tree, properties, properties.get("Family").string(), span)),
+            "AWS::Batch::JobDefinition" => {
+                ecs::job(tree, properties, properties.get("JobDefinitionName").string(), span)
+            }
+            _ => None,
+        });
         if of == "AWS::EKS::Cluster" {
             let mut cluster = Cluster::blank(span);
             cluster.format = Fact::value("cloudformation".to_owned(), span);

@@ -3,6 +3,7 @@
 pub mod cloudformation;
 pub mod compose;
 pub mod dockerfile;
+pub mod ecs;
 pub mod eksctl;
 pub mod embedded;
 pub mod image;
@@ -40,6 +41,8 @@ fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
         kubernetes::document(tree, root, facts);
     } else if cloudformation::is_template(root) {
         cloudformation::read(tree, root, facts);
+    } else if ecs::is_task(root) {
+        ecs::read(tree, root, facts);
     } else if root.get("ScalingPolicy").is_some() {
         facts.objects.push(Arc::new(part(tree, root, "ScalingPolicy")));
     } else if root.get("EncryptionConfig").is_some() {

@@ -8,7 +8,7 @@ mod pods;
 mod releases;
 mod workloads;
 
-pub use containers::{container, environment, looks_like_container, resources};
+pub use containers::{container, environment, looks_like_container, resources, words};
 pub use pods::{labels, scheduling};
 
 use super::{embedded, training};

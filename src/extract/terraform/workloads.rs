@@ -2,74 +2,25 @@
 
 use super::{Stated, referred};
 use crate::catalog;
-use crate::extract::{kubernetes, launch, lone, machines};
-use crate::facts::{Container, EnvVar, Facts, Gpu, Node, Pod, Workload};
+use crate::extract::{ecs, kubernetes, launch, lone, machines};
+use crate::facts::{Container, Facts, Gpu, Node, Pod, Workload};
 use crate::known::Fact;
-use crate::parse::{Raw, View};
+use crate::parse::Raw;
 
 /// Reads what runs among the resources of a root.
 pub fn read(all: &[Stated<'_>], facts: &mut Facts) {
     for stated in all {
         facts.workloads.extend(match stated.kind.0 {
-            "aws_ecs_task_definition" => Some(task(stated)),
-            "aws_batch_job_definition" => batch(stated),
+            "aws_ecs_task_definition" => {
+                Some(ecs::task(stated.tree, stated.view, stated.view.get("family").string(), stated.span))
+            }
+            "aws_batch_job_definition" => {
+                ecs::job(stated.tree, stated.view, stated.view.get("name").string(), stated.span)
+            }
             "aws_sagemaker_endpoint_configuration" => endpoint(all, stated),
             _ => None,
         });
     }
-}
-
-fn pod(stated: &Stated<'_>) -> Pod {
-    let mut pod = Pod::blank(stated.span);
-    pod.role = Fact::value("main".to_owned(), stated.span);
-    pod.replicas = Fact::value(1, stated.span);
-    pod
-}
-
-/// A container definition of ECS or Batch: the same names in both.
-fn container(stated: &Stated<'_>, definition: View<'_>, pod: &Pod) -> Container {
-    let mut out: Container = kubernetes::container(stated.tree, definition, "main", pod);
-    let environment = definition.get("environment").items().filter_map(|e| {
-        let mut variable = EnvVar::blank(e.place());
-        variable.name = e.get("name").string();
-        variable.value = e.get("value").string();
-        Some((variable.name.get()?.clone(), variable))
-    });
-    out.env = environment.collect();
-    let mut requirements = definition.get("resourceRequirements").items();
-    if let Some(gpu) = requirements.find(|r| r.get("type").string().get().is_some_and(|t| t == "GPU")) {
-        out.gpus = gpu.get("value").int();
-        out.gpu_vendor = Fact::value("nvidia".to_owned(), gpu.place());
-    }
-    out
-}
-
-/// An ECS task as a workload of its containers.
-fn task(stated: &Stated<'_>) -> Workload {
-    let mut pod = pod(stated);
-    let mut gpus = Fact::value(0, stated.span);
-    for definition in stated.view.get("container_definitions").items() {
-        let container = container(stated, definition, &pod);
-        if container.gpus.get() != Some(&0) {
-            gpus = container.gpus.clone();
-        }
-        pod.containers.push(container);
-    }
-    pod.gpus = gpus;
-    let object = Raw::new(stated.tree, stated.view);
-    lone(("ecs", "task-definition"), stated.view.get("family").string(), pod, object)
-}
-
-/// A job of AWS Batch with one container.
-fn batch(stated: &Stated<'_>) -> Option<Workload> {
-    let definition = stated.view.get("container_properties");
-    definition.node().filter(|n| n.is_map())?;
-    let mut pod = pod(stated);
-    let container = container(stated, definition, &pod);
-    pod.gpus = container.gpus.clone();
-    pod.containers.push(container);
-    let object = Raw::new(stated.tree, stated.view);
-    Some(lone(("batch", "job-definition"), stated.view.get("name").string(), pod, object))
 }
 
 /// A SageMaker endpoint: the container of its model on the machine of its variant.
@@ -80,7 +31,8 @@ fn endpoint(all: &[Stated<'_>], stated: &Stated<'_>) -> Option<Workload> {
         .iter()
         .map(|key| machines::at(model.view, key))
         .find(|v| v.node().is_some_and(|n| n.is_map()))?;
-    let mut pod = pod(stated);
+    let mut pod = Pod::blank(stated.span);
+    pod.role = Fact::value("main".to_owned(), stated.span);
     let mut out: Container = kubernetes::container(model.tree, definition, "main", &pod);
     out.env = kubernetes::environment(definition.get("environment"));
     out.launch = launch::of(&out, &[]);

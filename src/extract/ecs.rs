@@ -1,0 +1,155 @@
+//! Tasks of Amazon ECS and jobs of AWS Batch. Knows their fields in both spellings: `containerDefinitions` of files
+//! and Terraform, `ContainerDefinitions` of CloudFormation.
+
+use super::{image, kubernetes, launch, lone, training};
+use crate::facts::{Container, EnvVar, Facts, Pod, Port, Workload};
+use crate::known::{Fact, Known};
+use crate::parse::{Node, Raw, Tree, View};
+use crate::source::{Span, Traced};
+use std::sync::Arc;
+
+/// Bytes of /dev/shm that Docker gives a container (64 MiB).
+const DEFAULT_SHM: i64 = 64 << 20;
+
+/// Whether a document is a task definition in a file of its own.
+pub fn is_task(root: Node<'_>) -> bool {
+    root.get("family").is_some() && root.get("containerDefinitions").is_some_and(Node::is_seq)
+}
+
+/// Reads a task definition in a file of its own.
+pub fn read(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
+    let view = root.view();
+    facts.workloads.push(task(tree, view, view.get("family").string(), root.head()));
+}
+
+/// A value in the spelling at hand.
+fn get<'t>(view: View<'t>, key: &str) -> View<'t> {
+    let capital = || format!("{}{}", key[..1].to_ascii_uppercase(), &key[1..]);
+    if view.get(key).is_some() { view.get(key) } else { view.get(&capital()) }
+}
+
+fn pod(span: Span) -> Pod {
+    let mut pod = Pod::blank(span);
+    pod.role = Fact::value("main".to_owned(), span);
+    pod.replicas = Fact::value(1, span);
+    pod
+}
+
+/// An ECS task as a workload of its containers; the containers stand in a list, `container_definitions` in Terraform.
+pub fn task(tree: &Arc<Tree>, view: View<'_>, family: Fact<String>, span: Span) -> Workload {
+    let mut pod = pod(span);
+    let mode = ["ipc_mode", "ipcMode"].iter().map(|key| get(view, key)).find(|v| v.is_some());
+    pod.host_ipc = mode.map_or(Fact::value(false, span), |mode| mode.string().map(|mode| mode == "host"));
+    let terraform = view.get("container_definitions");
+    let list = if terraform.is_some() { terraform } else { get(view, "containerDefinitions") };
+    pod.gpus = Fact::value(0, span);
+    for definition in list.items() {
+        let container = container(tree, definition, &pod);
+        if container.gpus.get() != Some(&0) {
+            pod.gpus = container.gpus.clone();
+        }
+        pod.containers.push(container);
+    }
+    lone(("ecs", "task-definition"), family, pod, Raw::new(tree, view))
+}
+
+/// A job of AWS Batch with one container; `None` when its properties are not at hand.
+pub fn job(tree: &Arc<Tree>, view: View<'_>, name: Fact<String>, span: Span) -> Option<Workload> {
+    let terraform = view.get("container_properties");
+    let definition = if terraform.is_some() { terraform } else { get(view, "containerProperties") };
+    definition.node().filter(|n| n.is_map())?;
+    let mut pod = pod(span);
+    let container = container(tree, definition, &pod);
+    pod.gpus = container.gpus.clone();
+    pod.containers.push(container);
+    Some(lone(("batch", "job-definition"), name, pod, Raw::new(tree, view)))
+}
+
+/// A container definition of ECS or Batch: the same names in both.
+fn container(tree: &Arc<Tree>, view: View<'_>, pod: &Pod) -> Container {
+    let name = get(view, "name");
+    let mut out = Container::blank(if name.is_some() { name.place() } else { view.place() });
+    out.name = name.string();
+    out.role = Fact::value("main".to_owned(), view.place());
+    out.image = image::at(get(view, "image"));
+    let variables = get(view, "environment").items().map(|e| (get(e, "name"), get(e, "value"), false));
+    let secrets = get(view, "secrets").items().map(|e| (get(e, "name"), get(e, "valueFrom"), true));
+    out.env = variables.chain(secrets).filter_map(variable).collect();
+    let mut requirements = get(view, "resourceRequirements").items();
+    let gpu = requirements.find(|r| get(*r, "type").string().get().is_some_and(|t| t == "GPU"));
+    out.gpus = gpu.map_or(Fact::value(0, view.place()), |gpu| get(gpu, "value").int());
+    if let Some(gpu) = gpu {
+        out.gpu_vendor = Fact::value("nvidia".to_owned(), gpu.place());
+    }
+    out.ports = get(view, "portMappings").items().map(port).collect();
+    out.privileged = get(view, "privileged").boolean().or_default(false);
+    let size = get(get(view, "linuxParameters"), "sharedMemorySize");
+    (out.shm, out.shm_bytes) = if size.is_some() {
+        (Fact::value("size".to_owned(), size.place()), size.int().map(|mib| mib << 20))
+    } else if pod.host_ipc.get() == Some(&true) {
+        (Fact::value("host".to_owned(), pod.host_ipc.span), Fact::absent(pod.host_ipc.span))
+    } else {
+        (Fact::value("default".to_owned(), out.span), Fact::value(DEFAULT_SHM, out.span))
+    };
+    let words: Vec<&Traced> =
+        ["entryPoint", "command"].iter().flat_map(|key| kubernetes::words(get(view, key))).collect();
+    out.command = words.iter().map(|w| Fact::value(w.text().to_owned(), w.whole())).collect();
+    out.spec = Some(Raw::new(tree, view));
+    out.launch = launch::of(&out, &words);
+    out.training = out.launch.as_ref().and_then(training::of);
+    out
+}
+
+fn variable((name, value, secret): (View<'_>, View<'_>, bool)) -> Option<(String, EnvVar)> {
+    let Fact { known: Known::Value(key), span } = name.string() else { return None };
+    let mut out = EnvVar::blank(span);
+    out.name = name.string();
+    if secret {
+        out.from = Fact::value("secret".to_owned(), value.place());
+    } else {
+        out.value = value.string();
+        out.written = value.string();
+    }
+    Some((key, out))
+}
+
+fn port(view: View<'_>) -> Port {
+    let mut out = Port::blank(view.place());
+    out.port = get(view, "containerPort").int();
+    out.host_port = get(view, "hostPort").int();
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::{Dialect, yaml};
+    use crate::source::SourceId;
+
+    fn workload(text: &str) -> Workload {
+        let tree = Arc::new(yaml::parse(SourceId(0), text, Dialect::Core));
+        let mut facts = Facts::default();
+        crate::extract::documents(&tree, "task.json", &mut facts);
+        facts.workloads.pop().expect("a workload")
+    }
+
+    #[test]
+    fn both_spellings_state_the_same_task() {
+        let file = "{family: llm, containerDefinitions: [{name: a, image: 'vllm/vllm-openai:v0.9.1', command: [--model, m], \
+                    portMappings: [{containerPort: 8000}], linuxParameters: {sharedMemorySize: 1024}, \
+                    environment: [{name: A, value: b}], resourceRequirements: [{type: GPU, value: '2'}]}]}";
+        let template = "Resources: {T: {Type: AWS::ECS::TaskDefinition, Properties: {Family: llm, ContainerDefinitions: \
+                        [{Name: a, Image: 'vllm/vllm-openai:v0.9.1', Command: [--model, m], \
+                        PortMappings: [{ContainerPort: 8000}], LinuxParameters: {SharedMemorySize: 1024}, \
+                        Environment: [{Name: A, Value: b}], ResourceRequirements: [{Type: GPU, Value: '2'}]}]}}}";
+        for text in [file, template] {
+            let workload = workload(text);
+            let container = &workload.pods[0].containers[0];
+            assert_eq!((workload.gpus.get(), container.shm_bytes.get()), (Some(&2), Some(&(1 << 30))));
+            assert_eq!(container.env["A"].value.get().map(String::as_str), Some("b"));
+            assert_eq!(container.ports[0].port.get(), Some(&8000));
+            let model = container.launch.as_ref().and_then(|launch| launch.model.get());
+            assert_eq!(model.map(String::as_str), Some("m"));
+        }
+    }
+}
