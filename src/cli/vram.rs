@@ -11,7 +11,7 @@ use crate::source::SourceId;
 use crate::version::Version;
 use crate::vram::run::Run;
 use crate::vram::serving::{self, Card, Launch, Ledger};
-use crate::vram::{Architecture, Config, GIB, Parallel, Verdict, element_bytes, format_of, training};
+use crate::vram::{Architecture, Config, GIB, Parallel, Verdict, advice, element_bytes, format_of, training};
 use std::path::Path;
 
 /// `gpulint vram`.
@@ -30,9 +30,9 @@ pub fn run(arguments: &Vram) -> Result<u8, String> {
     };
     match arguments.format {
         VramFormat::Human => print(&show::human(arguments, &card, &answer)),
-        VramFormat::Json => print(&show::json(&answer)),
+        VramFormat::Json => print(&show::json(&answer.ledger, answer.change.as_deref())),
     }
-    Ok(if answer.verdict == Verdict::DoesNotFit { FINDINGS } else { CLEAN })
+    Ok(if answer.ledger.verdict == Verdict::DoesNotFit { FINDINGS } else { CLEAN })
 }
 
 /// The card of a name; its memory may be given, then the name may be anything.
@@ -70,7 +70,7 @@ fn shape(model: &str) -> Result<Architecture, String> {
 }
 
 /// The ledger of a training run.
-fn train(arguments: &Vram, card: &Card) -> Ledger {
+fn train(arguments: &Vram, card: &Card) -> Answer {
     let stated = |field: &str| match field {
         "method" => Some(arguments.method.clone()),
         "micro_batch_size" => arguments.batch_size.map(|n| n.to_string()),
@@ -87,18 +87,45 @@ fn train(arguments: &Vram, card: &Card) -> Ledger {
         _ => None,
     };
     match (shape(&arguments.model), Run::read(&arguments.engine, stated).map_err(|gap| gap.to_string())) {
-        (Ok(shape), Ok(run)) => training::ledger(&shape, &run, card.bytes),
-        (Err(why), _) | (_, Err(why)) => Ledger::unknown(why),
+        (Ok(shape), Ok(run)) => {
+            let ledger = training::ledger(&shape, &run, card.bytes);
+            let short = matches!(ledger.verdict, Verdict::Tight | Verdict::DoesNotFit);
+            let remedy = short.then(|| training::remedy(&shape, &run, card.bytes)).flatten();
+            let tell = |(what, after): (String, Ledger)| format!("{what}: {:.1} GiB", after.total() / GIB);
+            Answer { ledger, change: remedy.map(tell) }
+        }
+        (Err(why), _) | (_, Err(why)) => Ledger::unknown(why).into(),
     }
 }
 
+/// A ledger, and one change after which it fits.
+struct Answer {
+    ledger: Ledger,
+    change: Option<String>,
+}
+
+impl From<Ledger> for Answer {
+    fn from(ledger: Ledger) -> Self {
+        Self { ledger, change: None }
+    }
+}
+
+/// The ledger of a model whose total alone is known, on an engine that keeps no cache.
+fn by_total(model: &str, arguments: &Vram, card: &Card) -> Option<Ledger> {
+    let parameters = catalog::model(model)?.parameters_b()? * 1e9;
+    let cached = catalog::launch_flags(&arguments.engine).any(|flag| flag.field == "max_model_len");
+    let format = format_of(model, arguments.quantization.as_deref(), arguments.dtype.as_deref())?;
+    let launch = Launch { format, ..Launch::new(&arguments.engine) };
+    (!cached).then(|| serving::weights_only(parameters, &launch, card))
+}
+
 /// The ledger of a server.
-fn serve(arguments: &Vram, card: &Card) -> Ledger {
+fn serve(arguments: &Vram, card: &Card) -> Answer {
     let named = catalog::named_model(&arguments.engine, &arguments.model);
     let model = named.as_ref().map_or(arguments.model.as_str(), |named| &named.name);
     let shape = match shape(model) {
         Ok(shape) => shape,
-        Err(why) => return Ledger::unknown(why),
+        Err(why) => return by_total(model, arguments, card).unwrap_or_else(|| Ledger::unknown(why)).into(),
     };
     // What a file of the model's own says of its weights.
     let stated = shape.quantization.as_deref().filter(|_| catalog::model(model).is_none());
@@ -108,13 +135,14 @@ fn serve(arguments: &Vram, card: &Card) -> Ledger {
         return Ledger::unknown(format!(
             "how many bits {} takes is not known",
             quantization.unwrap_or("its quantization")
-        ));
+        ))
+        .into();
     };
     let launch = launch(arguments, format);
     let mut ledger = serving::ledger(&shape, &launch, card);
     // Who names an 8-bit format may have a checkpoint in it.
     if launch.online && ledger.verdict == Verdict::DoesNotFit {
-        let stored = serving::ledger(&shape, &Launch { online: false, ..launch }, card);
+        let stored = serving::ledger(&shape, &Launch { online: false, ..launch.clone() }, card);
         if stored.verdict != Verdict::DoesNotFit {
             ledger.verdict = Verdict::Tight;
             ledger.reason = format!("{}; a checkpoint that is stored in {} fits", ledger.reason, format.name);
@@ -128,7 +156,8 @@ fn serve(arguments: &Vram, card: &Card) -> Ledger {
         ledger.reason =
             format!("a request of the model's own maximum of {wanted} tokens needs more; up to {longest} tokens fit");
     }
-    ledger
+    let change = advice::change(&shape, &launch, card, &ledger).map(|change| change.to_string());
+    Answer { ledger, change }
 }
 
 /// What the arguments say of the launch.

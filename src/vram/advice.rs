@@ -13,6 +13,13 @@ pub struct Change {
     pub ledger: Ledger,
 }
 
+impl std::fmt::Display for Change {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Ledger { card, .. } = self.ledger;
+        write!(f, "{}: {:.1} of {:.1} GiB", self.what, self.ledger.total() / GIB, card / GIB)
+    }
+}
+
 /// How an engine's settings are written.
 fn flag(engine: &str, setting: &str) -> Option<&'static str> {
     let name = catalog::launch_flags(engine).find(|f| f.field == setting)?.flags.split_ascii_whitespace().next();

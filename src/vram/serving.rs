@@ -25,6 +25,23 @@ pub fn ledger(shape: &Architecture, launch: &Launch, card: &Card) -> Ledger {
     }
 }
 
+/// The ledger of a model of which only the number of parameters is known (a diffusion pipeline, an encoder): weights and
+/// the CUDA context. Its activations are not modelled, so that it is not said to fit.
+pub fn weights_only(parameters: f64, launch: &Launch, card: &Card) -> Ledger {
+    let how = format!("{:.1}B parameters in {}", parameters / 1e9, launch.format.name);
+    let weights = parameters * launch.format.bits / 8.0;
+    let part = |name, bytes, how| Line { name, bytes, how };
+    let parts = vec![part(WEIGHTS, weights, how), part(CONTEXT, context(), "CUDA context".to_owned())];
+    let mut ledger = Ledger { parts, card: card.bytes, budget: card.bytes, ..Ledger::unknown("") };
+    let left = card.bytes - ledger.total();
+    ledger.compare(left, left, "weights", "weights alone");
+    if ledger.verdict == Verdict::Fits {
+        ledger.reason = "its weights fit; its activations are not modelled".to_owned();
+        ledger.verdict = Verdict::Unknown(ledger.reason.clone());
+    }
+    ledger
+}
+
 /// The ledger with the weights in the format of the launch.
 fn in_format(shape: &Architecture, launch: &Launch, card: &Card) -> Ledger {
     if shape.linear_layers > 0 {

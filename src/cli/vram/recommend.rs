@@ -21,7 +21,7 @@ pub fn run(arguments: &Vram) -> Result<String, String> {
         let Some(card) = Card::find(gpu.id) else { continue };
         let fits = |gpus: &u64| {
             let asked = Vram { gpus: *gpus, tensor_parallel_size: None, ..arguments.clone() };
-            let ledger = serve(&asked, &card);
+            let ledger = serve(&asked, &card).ledger;
             if let Verdict::Unknown(why) = &ledger.verdict {
                 unknown = Some(why.clone());
             }

@@ -1,13 +1,14 @@
 //! A ledger as a table and as JSON.
 
 use super::super::arguments::Vram;
+use super::Answer;
 use crate::vram::serving::{Card, KV_CACHE, Ledger, WEIGHTS};
 use crate::vram::{GIB, Verdict};
 use serde_json::json;
 use std::fmt::Write;
 
 /// The answer as `{"verdict", "per_gpu", "kv_tokens", …}`; a number is null where it does not apply.
-pub fn json(ledger: &Ledger) -> String {
+pub fn json(ledger: &Ledger, change: Option<&str>) -> String {
     let gib = |bytes: f64| (bytes / GIB * 1e6).round() / 1e6;
     let part = |name| ledger.parts.iter().any(|p| p.name == name).then(|| gib(ledger.part(name)));
     let serving = ledger.serving;
@@ -27,6 +28,7 @@ pub fn json(ledger: &Ledger) -> String {
         },
         "kv_tokens": serving.map(|s| s.tokens),
         "longest_request": serving.map(|s| s.longest),
+        "change": change,
         "parts": lines,
     });
     format!("{answer:#}\n")
@@ -36,7 +38,8 @@ pub fn json(ledger: &Ledger) -> String {
 const BAR: usize = 32;
 
 /// The answer as a table for people.
-pub fn human(arguments: &Vram, card: &Card, ledger: &Ledger) -> String {
+pub fn human(arguments: &Vram, card: &Card, answer: &Answer) -> String {
+    let ledger = &answer.ledger;
     let mut out = String::new();
     let version = arguments.engine_version.as_deref().map(|v| format!(" {v}")).unwrap_or_default();
     let _ = writeln!(
@@ -75,6 +78,9 @@ pub fn human(arguments: &Vram, card: &Card, ledger: &Ledger) -> String {
         Verdict::Unknown(why) => writeln!(out, "cannot tell: {why}"),
         verdict => writeln!(out, "\n{}: {}", verdict.to_string().replace('-', " "), ledger.reason),
     };
+    if let Some(change) = &answer.change {
+        let _ = writeln!(out, "one change that fits: {change}");
+    }
     if let Some(serving) = ledger.serving.filter(|s| s.available > 0.0) {
         let _ = writeln!(
             out,

@@ -6,6 +6,7 @@ use crate::catalog;
 use crate::facts::value::Data;
 use crate::rules::lang::eval::{elements, list, number, version};
 use crate::version::Version;
+use crate::vram;
 use std::borrow::Cow;
 
 functions! {
@@ -164,14 +165,15 @@ functions! {
         list(rated.map(|advisory| string(format!("{} ({})", advisory.id, advisory.title), &a[1])))
     };
     "model_weight_gib" (param("model", str_type), optional("dtype", str_type), optional("quantization", str_type)) -> Output::Type(float_type), true, "Size of a model's weights in GiB for a dtype or quantization; null when the catalog has no row.", |a, _| {
-        let Some(model) = text(&a[0]).and_then(|m| catalog::model(&m)) else { return Value::of(Data::Null) };
-        let says = |i: usize| a.get(i).and_then(text).unwrap_or_default().to_lowercase();
-        let (dtype, quantization) = (says(1), says(2));
+        let named = text(&a[0]).and_then(|name| catalog::named_model("", &name));
+        let found = named.and_then(|named| Some((catalog::model(&named.name)?, named)));
+        let Some((model, named)) = found else { return Value::of(Data::Null) };
+        let says = |i: usize| a.get(i).and_then(text).filter(|text| !text.is_empty());
+        let quantization = says(2).or(named.format.map(Cow::Borrowed));
         // A checkpoint that is published quantized is loaded as it is.
-        let published = model.files_gib().filter(|_| quantization.is_empty() && !model.quantization().is_empty());
-        let name = text(&a[0]).unwrap_or_default().to_lowercase();
-        let quantization = if quantization.is_empty() { model.quantization().to_lowercase() } else { quantization };
-        let computed = bytes_per_parameter(&dtype, &quantization, &name).map(|b| model.parameters_b().unwrap_or(0.0) * 1e9 * b / (1u64 << 30) as f64);
+        let published = model.files_gib().filter(|_| quantization.is_none() && !model.quantization().is_empty());
+        let format = vram::format_of(&named.name, quantization.as_deref(), says(1).as_deref());
+        let computed = format.and_then(|format| Some(model.parameters_b()? * 1e9 * format.bits / 8.0 / vram::GIB));
         let weights = published.or(computed);
         weights.map_or(Value::of(Data::Null), |gib| Value { data: Data::Float(gib), span: a[0].span })
     };
@@ -337,24 +339,4 @@ fn of_branch<'a>(branch: Option<u64>) -> Value<'a> {
 
 fn of_version<'a>(found: Option<Version>) -> Value<'a> {
     found.map_or(Value::of(Data::Null), |v| Value::of(Data::Version(Cow::Owned(v))))
-}
-
-/// Bytes that one parameter takes: by quantization, else by the name of the checkpoint, else by dtype (16 bits).
-/// `None` for a quantization that does not say its width.
-fn bytes_per_parameter(dtype: &str, quantization: &str, name: &str) -> Option<f64> {
-    let four = ["awq", "gptq", "int4", "w4a16", "4bit", "nf4", "mxfp4", "fp4", "q4"];
-    let eight = ["fp8", "int8", "w8a8", "8bit", "eetq", "q8"];
-    let says =
-        |words: &[&str]| words.iter().any(|w| quantization.contains(w) || quantization.is_empty() && name.contains(w));
-    if says(&four) {
-        Some(0.5)
-    } else if says(&eight) {
-        Some(1.0)
-    } else if !quantization.is_empty() {
-        None
-    } else if matches!(dtype, "float32" | "float" | "fp32") {
-        Some(4.0)
-    } else {
-        Some(2.0)
-    }
 }

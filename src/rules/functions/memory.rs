@@ -158,7 +158,7 @@ impl<'a> Asked<'a> {
         if !named.sure && ledger.verdict == Verdict::DoesNotFit && ledger.decided_by != "heads" {
             ledger.verdict = Verdict::Tight;
         }
-        let change = advice::change(&shape, &launch, &card, &ledger).map(|change| change.what);
+        let change = advice::change(&shape, &launch, &card, &ledger).map(|change| change.to_string());
         let much = ledger.verdict == Verdict::Fits && ledger.total() * 4.0 < ledger.card;
         let smaller = advice::smaller(&shape, &launch, &card).filter(|_| much).map(|card| card.gpu);
         Ok(self.told(&stated, &flags, &ledger, (change, smaller)))
