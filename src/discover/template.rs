@@ -139,10 +139,7 @@ fn is_lone_name(value: &str) -> bool {
 
 /// `${LINES}` on a line of its own, where YAML wants a key or an item.
 fn is_lone_variable(content: &str) -> bool {
-    content
-        .strip_prefix("${")
-        .and_then(|name| name.trim_end().strip_suffix('}'))
-        .is_some_and(|name| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
+    content.starts_with("${") && content.trim_end().ends_with('}')
 }
 
 /// What stands after the dashes, the key, tags and anchors of a line, with the indentation of the innermost.
@@ -237,6 +234,7 @@ mod tests {
             "zones: [${A},${B}]",
             "labels: { app: ${NAME} }",
             "a: {}\n${REST}\n",
+            "a: 1\n${indent(2, yamlencode(b))}\n",
             "- ${v6 ? \"IPv6\" : \"IPv4\"}",
             "ip: ${v6 ? 6 : 4}",
         ] {

@@ -203,6 +203,7 @@ pub fn of_image(image: &Image) -> Software {
     } else if let Some((os, version)) = distribution(&name, tag) {
         out.os = Fact::value(os, place);
         out.os_version = Fact::from_option(version, place);
+        out.nvcc = Fact::value(false, place);
     }
     // python:3.11-slim
     if name == "python" {
@@ -226,6 +227,9 @@ fn unknown(mut out: Software, reason: &Fact<String>) -> Software {
         _ => Why::NotStated("the tag of the image".into()),
     };
     out.cuda = Fact::unknown(why.clone(), reason.span);
+    out.cudnn = Fact::unknown(why.clone(), reason.span);
+    out.nvcc = Fact::unknown(why.clone(), reason.span);
+    out.compiler = Fact::unknown(why.clone(), reason.span);
     out.os = Fact::unknown(why, reason.span);
     out
 }

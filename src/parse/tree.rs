@@ -3,6 +3,7 @@
 use super::scalar::{self, Scalar};
 use crate::known::{Fact, Known, Why};
 use crate::source::{SourceId, Span, Traced};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Index of a node in its [`Tree`].
@@ -356,54 +357,53 @@ impl<'t> Node<'t> {
     /// Entries of a mapping with merge keys applied (own keys win, earlier merges win); empty otherwise.
     pub fn entries(self) -> Vec<(Node<'t>, Node<'t>)> {
         let mut out: Vec<(Node<'t>, Node<'t>)> = Vec::new();
-        self.collect_entries(&mut out, 0);
+        let mut places = HashMap::new();
+        for layer in self.layers() {
+            for (key, value) in layer.own().filter(|(key, _)| key.text() != Some("<<")) {
+                match key.text().map(|text| *places.entry(text).or_insert(out.len())) {
+                    // A later duplicate of the same mapping wins, a merged key never does.
+                    Some(place) if place < out.len() && layer.id == self.id => out[place] = (key, value),
+                    Some(place) if place < out.len() => {}
+                    _ => out.push((key, value)),
+                }
+            }
+        }
         out
     }
 
-    fn collect_entries(self, out: &mut Vec<(Node<'t>, Node<'t>)>, depth: usize) {
-        let NodeKind::Map(entries) = self.kind() else { return };
-        if depth > 16 {
-            return;
-        }
-        let own = entries.iter().map(|e| (self.tree.node(e.key), self.tree.node(e.value)));
-        let (merges, plain): (Vec<_>, Vec<_>) = own.partition(|(key, _)| key.text() == Some("<<"));
-        for (key, value) in plain {
-            match out.iter_mut().find(|(k, _)| k.text().is_some() && k.text() == key.text()) {
-                // A later duplicate of the same mapping wins, a merged key never does.
-                Some(slot) if depth == 0 => *slot = (key, value),
-                Some(_) => {}
-                None => out.push((key, value)),
+    /// The entries of a mapping as written.
+    fn own(self) -> impl DoubleEndedIterator<Item = (Node<'t>, Node<'t>)> {
+        let entries: &[Entry] = if let NodeKind::Map(entries) = self.kind() { entries } else { &[] };
+        entries.iter().map(move |e| (self.tree.node(e.key), self.tree.node(e.value)))
+    }
+
+    /// This mapping and those that its merge keys name, each once, in the order in which they win.
+    fn layers(self) -> Vec<Node<'t>> {
+        let (mut out, mut seen, mut stack) = (Vec::new(), BTreeSet::new(), vec![self]);
+        while let Some(layer) = stack.pop() {
+            if !seen.insert(layer.id) {
+                continue;
             }
-        }
-        for (_, merged) in merges {
-            match merged.kind() {
-                NodeKind::Seq(items) => {
-                    items.iter().for_each(|&i| self.tree.node(i).collect_entries(out, depth + 1));
+            out.push(layer);
+            for (_, merged) in layer.own().rev().filter(|(key, _)| key.text() == Some("<<")) {
+                match merged.kind() {
+                    NodeKind::Seq(items) => stack.extend(items.iter().rev().map(|&id| self.tree.node(id))),
+                    _ => stack.push(merged),
                 }
-                _ => merged.collect_entries(out, depth + 1),
             }
         }
+        out
     }
 
     /// The key and value of an entry of a mapping, merge keys applied; the last of duplicates, as kubectl does.
     pub fn entry(self, key: &str) -> Option<(Node<'t>, Node<'t>)> {
-        let NodeKind::Map(entries) = self.kind() else { return None };
-        let own = entries.iter().rev().find(|e| self.tree.node(e.key).text() == Some(key));
-        if let Some(e) = own {
-            return Some((self.tree.node(e.key), self.tree.node(e.value)));
-        }
-        let merges = entries.iter().any(|e| self.tree.node(e.key).text() == Some("<<"));
-        if !merges {
-            return None;
-        }
-        self.entries().into_iter().find(|(k, _)| k.text() == Some(key)).or_else(|| self.open())
+        let of = |layer: Node<'t>| layer.own().rev().find(|(k, _)| k.text() == Some(key));
+        of(self).or_else(|| self.layers().into_iter().skip(1).find_map(of)).or_else(|| self.open())
     }
 
     /// A merge of what is not known, with its key: it may bring in any key.
     fn open(self) -> Option<(Node<'t>, Node<'t>)> {
-        let NodeKind::Map(entries) = self.kind() else { return None };
-        let merges = entries.iter().map(|e| (self.tree.node(e.key), self.tree.node(e.value)));
-        merges.filter(|(key, _)| key.text() == Some("<<")).find(|(_, value)| value.is_unknown())
+        self.own().find(|(key, value)| key.text() == Some("<<") && value.is_unknown())
     }
 
     /// Whether it may have keys that are not written here.
@@ -485,13 +485,15 @@ impl<'t> View<'t> {
     /// The value under a key, or absent under this place.
     pub fn get(self, key: &str) -> View<'t> {
         match self.node.and_then(|n| n.entry(key)) {
-            Some((key, value)) => {
-                let scalar = matches!(value.kind(), NodeKind::Scalar { .. } | NodeKind::Unknown(_));
-                View { node: Some(value), place: if scalar { value.span() } else { key.span() } }
-            }
+            Some((key, value)) => View::of(key, value),
             // What is below something unknown is unknown itself.
             None => View { node: self.node.filter(|node| node.is_unknown()), place: self.place },
         }
+    }
+
+    fn of(key: Node<'t>, value: Node<'t>) -> View<'t> {
+        let scalar = matches!(value.kind(), NodeKind::Scalar { .. } | NodeKind::Unknown(_));
+        View { node: Some(value), place: if scalar { value.span() } else { key.span() } }
     }
 
     /// The value under a dotted path of keys.
@@ -522,7 +524,7 @@ impl<'t> View<'t> {
     /// Keys and views of the entries of a mapping; empty otherwise. Keys without text are left out.
     pub fn entries(self) -> Vec<(&'t str, View<'t>)> {
         let entries = self.node.map(Node::entries).unwrap_or_default();
-        entries.into_iter().filter_map(|(k, _)| k.text()).map(|key| (key, self.get(key))).collect()
+        entries.into_iter().filter_map(|(key, value)| Some((key.text()?, View::of(key, value)))).collect()
     }
 
     fn fact<T>(self, read: impl FnOnce(Node<'t>) -> Option<T>) -> Fact<T> {
