@@ -173,3 +173,21 @@ fn a_part_of_a_gpu_that_becomes_none_is_told_at_the_value() {
     assert_eq!(place(&outcome, found[0].span), "api/values.yaml:1: 0.5");
     assert!(place(&outcome, found[0].related[0].span).starts_with("api/templates/pod.yaml:10: "));
 }
+
+#[test]
+fn a_kustomization_installs_a_chart_with_values_of_its_own() {
+    let kustomization = "helmCharts:\n- name: api\n  valuesFile: extra.yaml\n  valuesInline: {gpus: 2}\n";
+    let outcome = run(&[
+        ("app/charts/api/Chart.yaml", "name: api\n"),
+        ("app/charts/api/templates/pod.yaml", POD),
+        ("app/charts/api/values.yaml", "gpus: 4\nparallel: 4\n"),
+        ("app/extra.yaml", "gpus: 4\nparallel: 8\n"),
+        ("app/kustomization.yaml", kustomization),
+    ]);
+    let found = of(&outcome, RULE);
+    assert_eq!(found.len(), 1, "{:#?}", outcome.evaluation.findings);
+    assert_eq!(place(&outcome, found[0].span), "app/extra.yaml:2: 8");
+    assert!(found[0].related.iter().any(|label| place(&outcome, label.span) == "app/kustomization.yaml:4: 2"));
+    assert_eq!(found[0].values, ["app"]);
+    assert!(outcome.skipped.is_empty(), "{:?}", outcome.skipped);
+}

@@ -17,7 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// What reports call a chart's own values.
-const DEFAULTS: &str = "the default values";
+pub const DEFAULTS: &str = "the default values";
 
 /// What a chart gave with one set of values.
 pub struct Set {

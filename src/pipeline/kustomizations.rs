@@ -33,6 +33,7 @@ struct One {
     source: SourceId,
     facts: Facts,
     used: BTreeSet<SourceId>,
+    charts: bool,
     unread: Vec<Problem>,
 }
 
@@ -64,6 +65,10 @@ pub fn build(sources: &Sources, trees: &[Option<Arc<Tree>>]) -> Kustomized {
             out.skipped.push((sources.get(one.source).path.clone(), format!("built in part: {}{more}", first.message)));
         }
         out.used.extend(&one.used);
+        if one.charts {
+            out.variants.push(Set::new(&one.name, super::charts::DEFAULTS, one.facts));
+            continue;
+        }
         match firsts.iter_mut().find(|(_, used)| !used.is_disjoint(&one.used)) {
             Some((first, used)) => {
                 used.extend(&one.used);
@@ -98,5 +103,5 @@ fn one(files: &Files<'_>, directory: &str, source: SourceId) -> Result<One, Prob
     let mut facts = Facts::default();
     extract::documents(&Arc::new(built.tree), directory, &mut facts);
     let name = if directory.is_empty() { "." } else { directory };
-    Ok(One { name: name.to_owned(), source, facts, used: built.used, unread: built.unread })
+    Ok(One { name: name.to_owned(), source, facts, used: built.used, charts: built.charts, unread: built.unread })
 }

@@ -1,13 +1,17 @@
 //! One build: what a kustomization includes and generates, then its changes, in kustomize's order. Knows which part of
 //! a kustomization does what.
 
+mod charts;
+mod patches;
+mod transformers;
+
 use super::doc::{self, Doc, Value};
 use super::fields::{Field, Fields};
 use super::resource::{Behavior, Gvk, Resource};
 use super::select::Selector;
 use super::variables::{self, Variable};
-use super::{File, Files, Kustomization, generate, join, json6902, merge, references, replacements, transform};
-use crate::parse::{Dialect, Problem, Tree, yaml};
+use super::{File, Files, Kustomization, generate, join, references, replacements, transform};
+use crate::parse::{Problem, Tree};
 use crate::source::{SourceId, Span};
 use std::collections::BTreeSet;
 
@@ -24,6 +28,8 @@ pub struct Built {
     pub tree: Tree,
     /// Files whose documents it speaks for: resources and patches.
     pub used: BTreeSet<SourceId>,
+    /// Whether it installs charts, which are rendered by themselves too.
+    pub charts: bool,
     /// What it includes that cannot be read here, each at its place.
     pub unread: Vec<Problem>,
 }
@@ -35,7 +41,8 @@ pub struct Built {
 pub fn build(files: &Files<'_>, directory: &str) -> Result<Built, Problem> {
     let root = files.kustomizations.get(directory);
     let source = root.map_or(SourceId(0), |root| root.source);
-    let mut build = Build { files, used: BTreeSet::new(), unread: Vec::new(), above: Vec::new(), visits: 0 };
+    let mut build =
+        Build { files, used: BTreeSet::new(), charts: false, unread: Vec::new(), above: Vec::new(), visits: 0 };
     let mut all = All { resources: Vec::new(), fields: Fields::default(), variables: Vec::new() };
     build.directory(directory, Span::new(source, 0..0), &mut all)?;
     for resource in all.resources.iter_mut().filter(|resource| resource.hashed) {
@@ -51,7 +58,7 @@ pub fn build(files: &Files<'_>, directory: &str) -> Result<Built, Problem> {
         annotation.is_some_and(|value| value.text() != Some("false"))
     };
     let documents = all.resources.into_iter().filter(|resource| !local(resource)).map(finished);
-    Ok(Built { tree: doc::tree(source, documents), used: build.used, unread: build.unread })
+    Ok(Built { tree: doc::tree(source, documents), used: build.used, charts: build.charts, unread: build.unread })
 }
 
 /// The document of a resource. kustomize keeps notes in annotations and takes these away when, without its notes,
@@ -75,6 +82,7 @@ struct All {
 struct Build<'b, 'a> {
     files: &'b Files<'a>,
     used: BTreeSet<SourceId>,
+    charts: bool,
     unread: Vec<Problem>,
     above: Vec<String>,
     visits: usize,
@@ -129,10 +137,15 @@ impl<'a> Build<'_, 'a> {
                 _ => self.missing(entry),
             }
         }
-        for key in ["helmCharts", "helmChartInflationGenerator", "generators"] {
-            if let Some(entry) = doc.get(key).filter(|entry| !entry.items().is_empty()) {
-                self.unread.push(problem(entry.span, format!("what `{key}` adds is not built")));
-            }
+        for entry in items(doc, "helmCharts") {
+            let home = doc.text_at(&["helmGlobals", "chartHome"]);
+            self.chart(directory, entry, home.unwrap_or("charts"), &mut all.resources)?;
+        }
+        for entry in items(doc, "generators") {
+            self.generator(directory, entry, &mut all.resources)?;
+        }
+        if let Some(entry) = doc.get("helmChartInflationGenerator").filter(|entry| !entry.items().is_empty()) {
+            self.unread.push(problem(entry.span, "what `helmChartInflationGenerator` adds is not built"));
         }
         self.transform(directory, doc, all)?;
         for entry in items(doc, "transformers") {
@@ -267,174 +280,6 @@ impl<'a> Build<'_, 'a> {
         }
         Ok(())
     }
-
-    /// Applies what an entry of `transformers` configures: transformers that are part of kustomize.
-    fn transformer(&mut self, directory: &str, entry: &Doc, all: &mut All) -> Result<(), Problem> {
-        let inline = entry.text().is_some_and(|text| text.contains('\n'));
-        let (path, text) = if inline { (None, Some(entry)) } else { (Some(entry), None) };
-        for doc in self.patch_documents(directory, path, text).unwrap_or_default() {
-            self.configured(directory, &doc, all)?;
-        }
-        Ok(())
-    }
-
-    fn configured(&mut self, directory: &str, doc: &Doc, all: &mut All) -> Result<(), Problem> {
-        let fields: Vec<Field> = items(doc, "fieldSpecs").iter().filter_map(Field::read).collect();
-        let partial = self.partial();
-        let resources = &mut all.resources;
-        match doc.text_at(&["kind"]).filter(|_| doc.text_at(&["apiVersion"]) == Some("builtin")) {
-            Some("PrefixSuffixTransformer" | "PrefixTransformer" | "SuffixTransformer") => {
-                for (key, suffix) in [("prefix", false), ("suffix", true)] {
-                    doc.get(key).into_iter().for_each(|text| transform::affix(resources, text, suffix, &fields));
-                }
-            }
-            Some("PatchTransformer" | "PatchJson6902Transformer") => self.patch(directory, doc, all)?,
-            Some("PatchStrategicMergeTransformer") => {
-                for entry in items(doc, "paths").iter().chain(doc.get("patches")) {
-                    self.strategic(directory, entry, all)?;
-                }
-            }
-            Some("LabelTransformer") => {
-                doc.get("labels").into_iter().for_each(|pairs| transform::pairs(resources, pairs, &fields));
-            }
-            Some("AnnotationsTransformer") => {
-                doc.get("annotations").into_iter().for_each(|pairs| transform::pairs(resources, pairs, &fields));
-            }
-            Some("ImageTagTransformer") => {
-                doc.get("imageTag").into_iter().for_each(|item| transform::images(resources, item, &fields));
-            }
-            Some("ReplicaCountTransformer") => {
-                doc.get("replica").map_or(Ok(()), |item| transform::replicas(resources, item, &fields, partial))?;
-            }
-            Some("NamespaceTransformer") => {
-                let namespace = doc.at(&["metadata", "namespace"]);
-                namespace.into_iter().for_each(|name| transform::namespace(resources, name, &fields));
-            }
-            kind => {
-                let kind = kind.or(doc.text_at(&["kind"])).unwrap_or("this transformer");
-                self.unread.push(problem(doc.head(), format!("`{kind}` is not run")));
-            }
-        }
-        Ok(())
-    }
-
-    /// The documents of a patch: a file, or a text in the kustomization.
-    fn patch_documents(&mut self, directory: &str, path: Option<&Doc>, text: Option<&Doc>) -> Option<Vec<Doc>> {
-        let parsed;
-        let tree = match (path, text.map(|text| &text.value)) {
-            (_, Some(Value::Scalar { text, .. })) => {
-                parsed = yaml::parse_traced(text, Dialect::Kubernetes);
-                &parsed
-            }
-            (Some(path), _) => match self.tree(directory, path) {
-                Some(tree) => {
-                    self.used.insert(tree.source);
-                    tree
-                }
-                None => {
-                    self.missing(path);
-                    return None;
-                }
-            },
-            _ => return None,
-        };
-        Some(tree.roots().filter_map(Doc::read).filter(|doc| !doc.is_null()).collect())
-    }
-
-    /// Applies an entry of `patches` or `patchesJson6902`.
-    fn patch(&mut self, directory: &str, entry: &Doc, all: &mut All) -> Result<(), Problem> {
-        let Some(patches) = self.patch_documents(directory, entry.get("path"), entry.get("patch")) else {
-            return Ok(());
-        };
-        let selector = entry.get("target").map(Selector::read);
-        let option = |key: &str| entry.at(&["options", key]).is_some_and(Doc::is_true);
-        for patch in patches {
-            let Some(selector) = &selector else {
-                self.by_name(&patch, entry, &mut all.resources)?;
-                continue;
-            };
-            let mut kept = Vec::new();
-            for mut resource in std::mem::take(&mut all.resources) {
-                let stays = if !selector.selects(&resource) {
-                    true
-                } else if matches!(patch.value, Value::Seq(_)) {
-                    resource.remember();
-                    json6902::apply(&mut resource.doc, &patch)?;
-                    true
-                } else {
-                    strategic(&mut resource, &patch, option("allowNameChange"), option("allowKindChange"))?
-                };
-                if stays {
-                    kept.push(resource);
-                }
-            }
-            all.resources = kept;
-        }
-        Ok(())
-    }
-
-    /// Applies an entry of `patchesStrategicMerge`: a path, or the patch itself.
-    fn strategic(&mut self, directory: &str, entry: &Doc, all: &mut All) -> Result<(), Problem> {
-        let inline = entry.text().is_some_and(|text| text.contains('\n'));
-        let (path, text) = if inline { (None, Some(entry)) } else { (Some(entry), None) };
-        for patch in self.patch_documents(directory, path, text).unwrap_or_default() {
-            self.by_name(&patch, entry, &mut all.resources)?;
-        }
-        Ok(())
-    }
-
-    /// Applies a strategic merge patch to the resource that it names.
-    fn by_name(&mut self, patch: &Doc, entry: &Doc, resources: &mut Vec<Resource>) -> Result<(), Problem> {
-        if !matches!(patch.value, Value::Map(_)) {
-            return Err(problem(entry.span, "a JSON patch needs a target"));
-        }
-        let id = Resource::new(patch.clone()).id();
-        let mut found = (0..resources.len()).filter(|&i| resources[i].ids().contains(&id));
-        match (found.next(), found.next()) {
-            (Some(at), None) => {
-                if !strategic(&mut resources[at], patch, false, false)? {
-                    resources.remove(at);
-                }
-                Ok(())
-            }
-            (None, _) if self.partial() => {
-                // It is for a resource that is not here, so it is read on its own.
-                self.used.remove(&patch.span.source);
-                Ok(())
-            }
-            (None, _) => Err(problem(
-                patch.head(),
-                format!("this patch is for {} `{}`, which is not in the build", id.gvk.kind, id.name),
-            )),
-            _ => Err(problem(patch.head(), format!("this patch may be for several {} `{}`", id.gvk.kind, id.name))),
-        }
-    }
-}
-
-/// Applies a strategic merge patch; `false` when it deletes the resource.
-fn strategic(resource: &mut Resource, patch: &Doc, rename: bool, rekind: bool) -> Result<bool, Problem> {
-    if rename || rekind {
-        resource.remember();
-    }
-    let keep = |path: &[&str]| resource.doc.at(path).cloned();
-    let (kind, name, namespace) = (keep(&["kind"]), keep(&["metadata", "name"]), keep(&["metadata", "namespace"]));
-    let gvk = resource.gvk();
-    if !merge::apply(&mut resource.doc, patch, &gvk)? {
-        return Ok(false);
-    }
-    if let Some(kind) = kind.filter(|_| !rekind) {
-        resource.doc.set(Doc::string("kind", kind.span), kind);
-    }
-    if let Some(metadata) = resource.doc.get_mut("metadata") {
-        if let Some(name) = name.filter(|_| !rename) {
-            metadata.set(Doc::string("name", name.span), name);
-        }
-        match namespace {
-            Some(namespace) => metadata.set(Doc::string("namespace", namespace.span), namespace),
-            None => drop(metadata.remove("namespace")),
-        }
-    }
-    Ok(true)
 }
 
 /// The fields that an entry of `labels` is for.

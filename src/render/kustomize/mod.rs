@@ -19,6 +19,7 @@ mod variables;
 
 pub use build::{Built, build};
 
+use super::helm::{self, Chart};
 use crate::parse::{Node, Tree};
 use crate::source::SourceId;
 use doc::Doc;
@@ -40,6 +41,8 @@ pub struct File<'a> {
 pub struct Files<'a> {
     files: BTreeMap<&'a str, File<'a>>,
     kustomizations: BTreeMap<&'a str, Kustomization>,
+    /// Charts, where a kustomization may install some.
+    charts: Vec<Chart<'a>>,
 }
 
 /// A kustomization, by its directory.
@@ -71,7 +74,9 @@ impl<'a> Files<'a> {
                 kustomizations.entry(directory).or_insert(Kustomization { source: file.source, doc, component });
             }
         }
-        Self { files, kustomizations }
+        let installs = |k: &Kustomization| ["helmCharts", "generators"].iter().any(|key| k.doc.get(key).is_some());
+        let charts = if kustomizations.values().any(installs) { charts(&files) } else { Vec::new() };
+        Self { files, kustomizations, charts }
     }
 
     /// Directories of the kustomizations that no other one includes, in order.
@@ -97,6 +102,11 @@ impl<'a> Files<'a> {
     pub fn source(&self, directory: &str) -> Option<SourceId> {
         self.kustomizations.get(directory).map(|kustomization| kustomization.source)
     }
+}
+
+fn charts<'a>(files: &BTreeMap<&'a str, File<'a>>) -> Vec<Chart<'a>> {
+    let file = |(path, file): (&&'a str, &File<'a>)| helm::File { source: file.source, path, text: file.text };
+    helm::chart::find(&files.iter().map(file).collect::<Vec<_>>())
 }
 
 /// A path that is meant from a directory; `None` for one that is empty or a URL.

@@ -1,0 +1,131 @@
+//! Patches of a build: where they are written and what they are for. Knows both kinds; how they change a document is
+//! told elsewhere.
+
+use super::super::{json6902, merge};
+use super::{All, Build, Doc, Resource, Selector, Value, problem};
+use crate::parse::{Dialect, Problem, yaml};
+
+impl Build<'_, '_> {
+    /// The documents of a patch: a file, or a text in the kustomization.
+    pub(super) fn patch_documents(
+        &mut self,
+        directory: &str,
+        path: Option<&Doc>,
+        text: Option<&Doc>,
+    ) -> Option<Vec<Doc>> {
+        let parsed;
+        let tree = match (path, text.map(|text| &text.value)) {
+            (_, Some(Value::Scalar { text, .. })) => {
+                parsed = yaml::parse_traced(text, Dialect::Kubernetes);
+                &parsed
+            }
+            (Some(path), _) => match self.tree(directory, path) {
+                Some(tree) => {
+                    self.used.insert(tree.source);
+                    tree
+                }
+                None => {
+                    self.missing(path);
+                    return None;
+                }
+            },
+            _ => return None,
+        };
+        Some(tree.roots().filter_map(Doc::read).filter(|doc| !doc.is_null()).collect())
+    }
+
+    /// Applies an entry of `patches` or `patchesJson6902`.
+    pub(super) fn patch(&mut self, directory: &str, entry: &Doc, all: &mut All) -> Result<(), Problem> {
+        let Some(patches) = self.patch_documents(directory, entry.get("path"), entry.get("patch")) else {
+            return Ok(());
+        };
+        let selector = entry.get("target").map(Selector::read);
+        let option = |key: &str| entry.at(&["options", key]).is_some_and(Doc::is_true);
+        for patch in patches {
+            let Some(selector) = &selector else {
+                self.by_name(&patch, entry, &mut all.resources)?;
+                continue;
+            };
+            let mut kept = Vec::new();
+            for mut resource in std::mem::take(&mut all.resources) {
+                let stays = if !selector.selects(&resource) {
+                    true
+                } else if matches!(patch.value, Value::Seq(_)) {
+                    resource.remember();
+                    json6902::apply(&mut resource.doc, &patch)?;
+                    true
+                } else {
+                    strategic(&mut resource, &patch, option("allowNameChange"), option("allowKindChange"))?
+                };
+                if stays {
+                    kept.push(resource);
+                }
+            }
+            all.resources = kept;
+        }
+        Ok(())
+    }
+
+    /// Applies an entry of `patchesStrategicMerge`: a path, or the patch itself.
+    pub(super) fn strategic(&mut self, directory: &str, entry: &Doc, all: &mut All) -> Result<(), Problem> {
+        let inline = entry.text().is_some_and(|text| text.contains('\n'));
+        let (path, text) = if inline { (None, Some(entry)) } else { (Some(entry), None) };
+        for patch in self.patch_documents(directory, path, text).unwrap_or_default() {
+            self.by_name(&patch, entry, &mut all.resources)?;
+        }
+        Ok(())
+    }
+
+    /// Applies a strategic merge patch to the resource that it names.
+    fn by_name(&mut self, patch: &Doc, entry: &Doc, resources: &mut Vec<Resource>) -> Result<(), Problem> {
+        if !matches!(patch.value, Value::Map(_)) {
+            return Err(problem(entry.span, "a JSON patch needs a target"));
+        }
+        let id = Resource::new(patch.clone()).id();
+        let mut found = (0..resources.len()).filter(|&i| resources[i].ids().contains(&id));
+        match (found.next(), found.next()) {
+            (Some(at), None) => {
+                if !strategic(&mut resources[at], patch, false, false)? {
+                    resources.remove(at);
+                }
+                Ok(())
+            }
+            (None, _) if self.partial() => {
+                // It is for a resource that is not here, so it is read on its own.
+                self.used.remove(&patch.span.source);
+                Ok(())
+            }
+            (None, _) => Err(problem(
+                patch.head(),
+                format!("this patch is for {} `{}`, which is not in the build", id.gvk.kind, id.name),
+            )),
+            _ => Err(problem(patch.head(), format!("this patch may be for several {} `{}`", id.gvk.kind, id.name))),
+        }
+    }
+}
+
+/// Applies a strategic merge patch; `false` when it deletes the resource.
+fn strategic(resource: &mut Resource, patch: &Doc, rename: bool, rekind: bool) -> Result<bool, Problem> {
+    if rename || rekind {
+        resource.remember();
+    }
+    let keep = |path: &[&str]| resource.doc.at(path).cloned();
+    let (kind, name, namespace) = (keep(&["kind"]), keep(&["metadata", "name"]), keep(&["metadata", "namespace"]));
+    let gvk = resource.gvk();
+    if !merge::apply(&mut resource.doc, patch, &gvk)? {
+        return Ok(false);
+    }
+    if let Some(kind) = kind.filter(|_| !rekind) {
+        resource.doc.set(Doc::string("kind", kind.span), kind);
+    }
+    if let Some(metadata) = resource.doc.get_mut("metadata") {
+        if let Some(name) = name.filter(|_| !rename) {
+            metadata.set(Doc::string("name", name.span), name);
+        }
+        match namespace {
+            Some(namespace) => metadata.set(Doc::string("namespace", namespace.span), namespace),
+            None => drop(metadata.remove("namespace")),
+        }
+    }
+    Ok(true)
+}
