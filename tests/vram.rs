@@ -329,6 +329,95 @@ fn the_command_line_says_the_same_of_the_same_launch() {
     }
 }
 
+/// Launches of public reports that were read after the formulas had been written: source, whether it started, arguments.
+const REPORTS: &[(&str, bool, &str)] = &[
+    (
+        "QwenLM/Qwen3#12",
+        false,
+        "--engine-version 0.3.0 --model Qwen/Qwen1.5-14B-Chat --gpu V100-SXM2-32GB --gpu-memory-utilization 0.95 --max-model-len 32768",
+    ),
+    (
+        "QwenLM/Qwen3#295",
+        false,
+        "--engine-version 0.4.0 --model Qwen/Qwen1.5-7B-Chat --gpu RTX-3090 --max-model-len 32768",
+    ),
+    (
+        "vllm-project/vllm#13882",
+        false,
+        "--engine-version 0.7.3 --model Qwen/Qwen2.5-7B-Instruct-AWQ --gpu RTX-4060 --gpu-memory-gib 8 --gpu-memory-utilization 0.7 --max-model-len 4096",
+    ),
+    (
+        "vllm-project/vllm#10517",
+        false,
+        "--engine-version 0.5.4 --model meta-llama/Llama-3.1-70B-Instruct --gpu H100-SXM --gpus 2 --max-model-len 131072",
+    ),
+    (
+        "deepseek-ai/DeepSeek-V2#83",
+        false,
+        "--engine-version 0.5.4 --model deepseek-ai/DeepSeek-V2 --gpu A100-SXM4-80GB --gpus 8 --max-model-len 163840",
+    ),
+    (
+        "vllm-project/vllm#17327",
+        false,
+        "--engine-version 0.8.5 --model Qwen/Qwen3-235B-A22B --gpu H20 --gpu-memory-gib 95.1 --gpus 4",
+    ),
+    (
+        "vllm-project/vllm#17327",
+        true,
+        "--engine-version 0.8.5 --model Qwen/Qwen3-235B-A22B --gpu H20 --gpu-memory-gib 95.1 --gpus 8",
+    ),
+    (
+        "vllm-project/vllm#32773",
+        false,
+        "--engine-version 0.14.0 --model Qwen/Qwen3-30B-A3B --gpu H100-SXM --quantization fp8",
+    ),
+    (
+        "vllm-project/vllm#31273",
+        false,
+        "--engine-version 0.13.0 --model Qwen/Qwen2.5-72B-Instruct --gpu H20 --gpu-memory-gib 139.72 --quantization fp8",
+    ),
+    (
+        "vllm-project/vllm#31273",
+        true,
+        "--engine-version 0.12.0 --model Qwen/Qwen2.5-72B-Instruct --gpu H20 --gpu-memory-gib 139.72 --quantization fp8",
+    ),
+    (
+        "vllm-project/vllm#12569",
+        true,
+        "--engine-version 0.7.0 --model neuralmagic/Meta-Llama-3.1-70B-Instruct-quantized.w8a8 --gpu H100-SXM --max-model-len 2048 --gpu-memory-utilization 0.98",
+    ),
+    (
+        "huggingface/text-generation-inference#2301",
+        false,
+        "--engine tgi --engine-version 2.2.0 --model meta-llama/Llama-3.1-70B-Instruct --gpu H100-SXM --gpus 4 --max-model-len 139264 --max-num-batched-tokens 131122",
+    ),
+    (
+        "huggingface/text-generation-inference#2301",
+        true,
+        "--engine tgi --engine-version 2.2.0 --model meta-llama/Llama-3.1-70B-Instruct --gpu H100-SXM --gpus 4 --max-model-len 69632 --max-num-batched-tokens 65586",
+    ),
+    (
+        "huggingface/text-generation-inference#2744",
+        true,
+        "--engine tgi --engine-version 2.4.0 --model meta-llama/Llama-3.1-70B-Instruct --gpu A100-SXM4-80GB --gpus 2 --max-model-len 10049 --max-num-batched-tokens 10049",
+    ),
+    (
+        "sgl-project/sglang#4895",
+        false,
+        "--engine sglang --engine-version 0.4.4 --model google/gemma-3-27b-it --gpu RTX-4090 --quantization awq",
+    ),
+];
+
+#[test]
+fn reports_that_nothing_was_made_for() {
+    for (source, started, arguments) in REPORTS {
+        let arguments: Vec<&str> = arguments.split_ascii_whitespace().collect();
+        let verdict = answer(&arguments)["verdict"].as_str().expect("a verdict").to_owned();
+        let wrong = if *started { "does-not-fit" } else { "fits" };
+        assert!(verdict != wrong && verdict != "unknown", "{source}: {verdict}");
+    }
+}
+
 #[test]
 fn numbers_of_the_guides() {
     // 175 billion parameters in 16 bits are 326 GiB: more than 4 x A100 80GB, which hold 317.
