@@ -60,8 +60,8 @@ pub fn of_command(words: &[Traced]) -> Option<Install> {
         "uv" if starts(&["pip"]) => after("install").map(|rest| of_pip(rest, "uv")),
         "uv" if starts(&["add"]) => Some(of_pip(&rest[1..], "uv")),
         "conda" | "mamba" | "micromamba" => after("install").map(of_conda),
-        "apt-get" | "apt" | "yum" | "dnf" | "microdnf" => after("install").map(|rest| of_system(rest, "apt")),
-        "apk" => after("add").map(|rest| of_system(rest, "apk")),
+        "apt-get" | "apt" | "yum" | "dnf" | "microdnf" => after("install").map(|rest| of_distribution(rest, "apt")),
+        "apk" => after("add").map(|rest| of_distribution(rest, "apk")),
         _ => None,
     }
 }
@@ -191,7 +191,8 @@ fn of_conda(words: &[Traced]) -> Install {
     Install { packages, files: Vec::new() }
 }
 
-fn of_system(words: &[Traced], manager: &str) -> Install {
+/// What the package manager of a distribution installs.
+pub fn of_distribution(words: &[Traced], manager: &str) -> Install {
     let named = words.iter().filter(|w| !w.text().starts_with('-') && placeholder(w.text()).is_none());
     let read = |word: &Traced| {
         let (name, version) = word.text().split_once('=').unwrap_or((word.text(), ""));

@@ -1,5 +1,6 @@
 //! Formats and launchers: trees into facts. Knows what documents mean; knows neither rules nor severities.
 
+pub mod ansible;
 pub mod cloudformation;
 pub mod compose;
 pub mod dockerfile;
@@ -37,7 +38,9 @@ pub fn documents(tree: &Arc<Tree>, path: &str, facts: &mut Facts) {
 }
 
 fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
-    if kubernetes::is_object(root) {
+    if ansible::is_tasks(root) {
+        ansible::read(tree, root, path, facts);
+    } else if kubernetes::is_object(root) {
         kubernetes::document(tree, root, facts);
     } else if cloudformation::is_template(root) {
         cloudformation::read(tree, root, facts);
@@ -61,6 +64,8 @@ fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
         facts.trainings.push((path.to_owned(), training::document(trainer, root)));
     } else if values::is_values(root, path) {
         values::read(tree, root, path, facts);
+    } else {
+        ansible::variables(tree, root, path, facts);
     }
 }
 

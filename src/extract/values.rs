@@ -25,7 +25,7 @@ pub fn is_values(root: Node<'_>, path: &str) -> bool {
 }
 
 /// Values of the GPU operator, whatever the file is called.
-fn shaped_like_operator(root: Node<'_>) -> bool {
+pub fn shaped_like_operator(root: Node<'_>) -> bool {
     let driver = root.get("driver").is_some_and(|d| {
         d.get("version").is_some() || d.get("enabled").is_some() || d.get("kernelModuleType").is_some()
     });
@@ -74,7 +74,8 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     search(tree, view, (DEPTH, "", view), facts);
 }
 
-fn operator_values(tree: &Arc<Tree>, view: View<'_>) -> HelmRelease {
+/// Values of the GPU operator as a release of its chart.
+pub fn operator_values(tree: &Arc<Tree>, view: View<'_>) -> HelmRelease {
     let mut out = HelmRelease::blank(view.place());
     out.format = Fact::value("values".to_owned(), view.place());
     out.chart = Fact::value("gpu-operator".to_owned(), view.place());

@@ -150,9 +150,9 @@ entities! {
         object: Option<Raw>,
     }
 
-    /// A chart installed by any means: helm_release, HelmRelease, Argo CD Application, HelmChart (k3s), Chart.yaml dependency, kustomize helmCharts, a values file.
+    /// A chart installed by any means: helm_release, HelmRelease, Argo CD Application, HelmChart (k3s), Chart.yaml dependency, kustomize helmCharts, a values file, an Ansible task.
     HelmRelease {
-        /// How it is stated: terraform, flux, argocd, k3s, chart-dependency, kustomize, values, configuration.
+        /// How it is stated: terraform, flux, argocd, k3s, chart-dependency, kustomize, values, ansible, configuration.
         format: Fact<String>,
         /// Release name.
         name: Fact<String>,

@@ -104,11 +104,11 @@ entities! {
         options: Fact<String>,
     }
 
-    /// A file that lists Python packages: requirements.txt, pyproject.toml, environment.yml, a lock file.
+    /// A file that lists Python packages: requirements.txt, pyproject.toml, environment.yml, a lock file; also the tasks of an Ansible file.
     PackageFile {
         /// Path as displayed.
         path: Fact<String>,
-        /// requirements, pyproject, conda, pipfile, lock.
+        /// requirements, pyproject, conda, pipfile, lock, dockerfile, ansible.
         kind: Fact<String>,
         /// Its packages in order.
         packages: Vec<Package>,

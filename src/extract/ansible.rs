@@ -1,0 +1,198 @@
+//! Ansible: what tasks install on machines, and the charts that they release. Knows modules and their arguments; fills
+//! no variables and follows no roles.
+
+use super::{install, values};
+use crate::facts::{Facts, HelmRelease, Object, Package, PackageFile};
+use crate::known::Fact;
+use crate::parse::{Node, Raw, Tree, View, requirements};
+use crate::source::{Span, Traced};
+use crate::version::Version;
+use std::sync::Arc;
+
+/// Deepest nesting of blocks that is looked into.
+const DEPTH: usize = 8;
+
+/// Keys under which a play or a block lists further tasks.
+const LISTS: [&str; 7] = ["pre_tasks", "tasks", "post_tasks", "handlers", "block", "rescue", "always"];
+
+/// Modules that are read.
+const MODULES: [&str; 14] = [
+    "apt",
+    "blockinfile",
+    "command",
+    "copy",
+    "dnf",
+    "dpkg_selections",
+    "helm",
+    "lineinfile",
+    "package",
+    "pip",
+    "shell",
+    "template",
+    "yum",
+    "zypper",
+];
+
+/// Whether a document is a playbook, or a list of tasks.
+pub fn is_tasks(root: Node<'_>) -> bool {
+    let of_task = |item: Node<'_>| item.get("hosts").is_some() || module(item).is_some();
+    root.is_seq() && root.items().any(|item| of_task(item) || LISTS.iter().any(|key| item.get(key).is_some()))
+}
+
+/// Reads a playbook or a list of tasks.
+pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
+    let mut found = PackageFile::blank(root.head());
+    found.path = Fact::value(path.to_owned(), root.head());
+    found.kind = Fact::value("ansible".to_owned(), root.head());
+    let mut tasks = vec![];
+    list(root, DEPTH, &mut tasks);
+    for (name, task, arguments) in tasks {
+        match name {
+            "helm" => facts.releases.extend(release(tree, arguments).map(Arc::new)),
+            "apt" | "dnf" | "package" | "pip" | "yum" | "zypper" => {
+                found.packages.extend(packages(name, task, arguments));
+            }
+            _ => {}
+        }
+        if holds(name, arguments) {
+            let mut hold = Object::blank(arguments.place());
+            hold.kind = Fact::value("PackageHold".to_owned(), arguments.place());
+            facts.objects.push(Arc::new(hold));
+        }
+    }
+    if !found.packages.is_empty() {
+        facts.package_files.push(Arc::new(found));
+    }
+}
+
+/// Reads a file of variables: the values of the GPU operator that a task hands to its chart.
+pub fn variables(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
+    if path.split('/').any(|part| ["group_vars", "host_vars", "vars", "defaults"].contains(&part)) {
+        let maps = root.view().entries().into_iter().map(|(_, value)| value);
+        let of_operator = maps.filter(|v| v.node().is_some_and(values::shaped_like_operator));
+        facts.releases.extend(of_operator.map(|view| Arc::new(values::operator_values(tree, view))));
+    }
+}
+
+/// The module of a task and its arguments: `ansible.builtin.apt: {name: …}`.
+fn module(task: Node<'_>) -> Option<(&'static str, View<'_>)> {
+    let entries = task.view().entries().into_iter();
+    let named = |key: &str| MODULES.into_iter().find(|module| key.rsplit('.').next() == Some(*module));
+    entries.filter_map(|(key, value)| Some((named(key)?, value))).next()
+}
+
+fn list<'t>(tasks: Node<'t>, depth: usize, out: &mut Vec<(&'static str, Node<'t>, View<'t>)>) {
+    for task in tasks.items().filter(|_| depth > 0) {
+        out.extend(module(task).map(|(name, arguments)| (name, task, arguments)));
+        LISTS.iter().filter_map(|key| task.get(key)).for_each(|inner| list(inner, depth - 1, out));
+    }
+}
+
+fn first<'t>(view: View<'t>, keys: &[&str]) -> View<'t> {
+    keys.iter().map(|key| view.get(key)).find(|v| v.is_some()).unwrap_or(View::new(None, view.place()))
+}
+
+/// What a task installs: the names in its arguments, or the items that it loops over.
+fn packages(module: &str, task: Node<'_>, arguments: View<'_>) -> Vec<Package> {
+    if arguments.get("state").string().get().is_some_and(|state| ["absent", "removed"].contains(&state.as_str())) {
+        return vec![];
+    }
+    let named = first(arguments, &["name", "pkg", "package"]);
+    let loops = named.traced().is_some_and(|text| text.text().contains("item"));
+    let listed = if loops { first(task.view(), &["loop", "with_items"]) } else { named };
+    let texts: Vec<Traced> = match listed.node() {
+        Some(node) if node.is_seq() => node.items().filter_map(|item| item.traced().cloned()).collect(),
+        _ => listed.traced().map(split).unwrap_or_default(),
+    };
+    if module == "pip" {
+        let read = texts.iter().filter_map(requirements::requirement);
+        return read.map(|requirement| install::of_requirement(&requirement, "pip")).collect();
+    }
+    install::of_distribution(&texts, "apt").packages
+}
+
+/// The parts of `a, b`.
+fn split(text: &Traced) -> Vec<Traced> {
+    let whole = text.text();
+    let start = |part: &str| part.as_ptr() as usize - whole.as_ptr() as usize;
+    whole.split(',').map(str::trim).map(|part| text.slice(start(part)..start(part) + part.len())).collect()
+}
+
+/// Whether a task may keep packages of the driver as they are: a hold, a pin, an exception of automatic upgrades.
+fn holds(module: &str, arguments: View<'_>) -> bool {
+    let texts = [arguments].into_iter().chain(["cmd", "content", "block", "line"].map(|key| arguments.get(key)));
+    let says = |text: &str| {
+        let excepted = ["Blacklist", "Pin", "exclude"].iter().any(|word| text.contains(word));
+        text.contains("apt-mark hold") || text.contains("versionlock") || excepted && text.contains("nvidia")
+    };
+    let file = arguments.get("dest").string();
+    let settings = |dest: &String| ["unattended", "apt.conf", "preferences"].iter().any(|word| dest.contains(word));
+    module == "dpkg_selections"
+        || module == "template" && file.get().is_none_or(settings)
+        || texts.filter_map(View::traced).any(|text| says(text.text()))
+}
+
+/// A chart that a task releases; `None` when its values stand in a variable.
+fn release(tree: &Arc<Tree>, arguments: View<'_>) -> Option<HelmRelease> {
+    let values = first(arguments, &["release_values", "values"]);
+    if values.is_some() && !values.node().is_some_and(Node::is_map) {
+        return None;
+    }
+    let chart = arguments.get("chart_ref");
+    let span: Span = chart.place();
+    let mut out = HelmRelease::blank(span);
+    out.format = Fact::value("ansible".to_owned(), span);
+    out.name = first(arguments, &["release_name", "name"]).string();
+    out.chart = chart.string().map(|chart| chart.rsplit('/').next().unwrap_or_default().to_owned());
+    out.version = arguments.get("chart_version").parse(Version::parse);
+    out.namespace = first(arguments, &["release_namespace", "namespace"]).string();
+    out.values = Some(Raw::new(tree, values));
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::{Dialect, yaml};
+    use crate::source::SourceId;
+
+    fn facts(path: &str, text: &str) -> Facts {
+        let tree = Arc::new(yaml::parse(SourceId(0), text, Dialect::Core));
+        let mut facts = Facts::default();
+        crate::extract::documents(&tree, path, &mut facts);
+        facts
+    }
+
+    #[test]
+    fn tasks_of_plays_and_blocks_install_packages() {
+        let facts = facts(
+            "site.yml",
+            "- hosts: gpu\n  tasks:\n  - block:\n    - apt: {name: 'nvidia-driver-535, dkms'}\n  \
+             - ansible.builtin.package: {name: '{{ item }}'}\n    loop: [cuda-toolkit-12-4]\n  \
+             - pip: {name: [torch==2.5.1]}\n  - apt: {name: nouveau, state: absent}\n",
+        );
+        assert!(facts.objects.is_empty(), "nothing is held");
+        let names: Vec<_> = facts.package_files[0].packages.iter().filter_map(|p| p.name.get()).collect();
+        assert_eq!(names, ["nvidia-driver-535", "dkms", "cuda-toolkit-12-4", "torch"]);
+    }
+
+    #[test]
+    fn what_is_held_is_told() {
+        for task in
+            ["shell: apt-mark hold nvidia-driver-535", "copy: {dest: x, content: '${a} Package-Blacklist {nvidia}'}"]
+        {
+            assert_eq!(facts("main.yml", &format!("- {task}\n")).objects.len(), 1, "{task}");
+        }
+    }
+
+    #[test]
+    fn charts_have_values_of_their_task_or_of_variables() {
+        let task = "- kubernetes.core.helm: {name: op, chart_ref: nvidia/gpu-operator, chart_version: v24.9.2, \
+                    values: {driver: {version: 550.54.15}}}\n";
+        let facts_of_task = facts("roles/op/tasks/main.yml", task);
+        assert_eq!(facts_of_task.releases[0].chart.get().map(String::as_str), Some("gpu-operator"));
+        let variables = "operator: {driver: {enabled: true, version: 525.105.17}, toolkit: {enabled: true}}\n";
+        assert_eq!(facts("group_vars/all.yml", variables).releases.len(), 1);
+        assert_eq!(facts("other/all.yml", variables).releases.len(), 0);
+    }
+}
