@@ -32,10 +32,14 @@ pub fn keeps(there: Option<&Package>, wanted: &Package) -> bool {
 }
 
 /// Fills the versions that are not pinned, adds the packages that others bring along, and tells the build of each.
-pub fn resolve(packages: &mut BTreeMap<String, Package>, python: &Fact<Version>) {
+/// Unless the list is `complete`, something else may have decided a version: only what is pinned decides then.
+pub fn resolve(packages: &mut BTreeMap<String, Package>, python: &Fact<Version>, complete: bool) {
     brought_by_extras(packages);
     for _ in 0..CHAIN {
         bring_framework(packages);
+        if !complete {
+            break;
+        }
         let open: Vec<String> =
             packages.iter().filter(|(_, p)| is_open(p) && from_index(p)).map(|(n, _)| n.clone()).collect();
         let mut settled = false;
@@ -50,7 +54,7 @@ pub fn resolve(packages: &mut BTreeMap<String, Package>, python: &Fact<Version>)
             break;
         }
     }
-    packages.values_mut().for_each(complete);
+    packages.values_mut().for_each(self::complete);
 }
 
 fn is_open(package: &Package) -> bool {
@@ -205,7 +209,7 @@ mod tests {
             }
         }
         let python = python.and_then(Version::parse);
-        resolve(&mut packages, &Fact::from_option(python, span));
+        resolve(&mut packages, &Fact::from_option(python, span), true);
         let package = packages.get(name).expect(name);
         (package.version.clone().map(|v| v.to_string()).known, package.variant.get().cloned())
     }

@@ -295,7 +295,8 @@ fn of_build(build: &Build, files: &[Arc<PackageFile>], sources: &Sources) -> Sof
             out.packages.insert(name, package.clone());
         }
     }
-    packages::resolve(&mut out.packages, &out.python);
+    let complete = build.package_files.iter().all(|file| !resolve(file, build, files, sources).is_empty());
+    packages::resolve(&mut out.packages, &out.python, complete);
     out
 }
 
