@@ -2,6 +2,7 @@
 //! every stage; prints nothing and reads no file.
 
 mod charts;
+mod compose;
 mod kustomizations;
 mod releases;
 
@@ -83,7 +84,8 @@ pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Rule
     let mut files: Vec<Source> = inputs.into_iter().map(|input| Source::new(input.path, input.text)).collect();
     files.extend(extra);
     let sources = Sources::new(files);
-    let trees: Vec<Option<Arc<Tree>>> = reads.iter().map(|read| read.tree.clone()).collect();
+    let mut trees: Vec<Option<Arc<Tree>>> = reads.iter().map(|read| read.tree.clone()).collect();
+    compose::resolve(&sources, &mut trees);
     let kustomized = kustomizations::build(&sources, &trees);
     let documents: Vec<Read> = trees
         .into_par_iter()

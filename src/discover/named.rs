@@ -1,18 +1,22 @@
-//! Files that others name: what generators of kustomizations take their data from may be called anything. Knows where
-//! such names are written, not what for.
+//! Files that others name: what generators of kustomizations and services of Compose take their data from may be
+//! called anything. Knows where such names are written, not what for.
 
-use super::{Found, MAX_BYTES};
+use super::{Found, Kind, MAX_BYTES};
 use std::collections::BTreeSet;
 
-/// Paths that kustomizations with generators name: every word of theirs, taken for a path.
+/// Paths that kustomizations with generators name, and the variables of Compose projects: every word, taken for a path.
 pub(super) fn paths(found: &[Found]) -> BTreeSet<String> {
     let read = |found: &Found| {
         let (directory, name) = found.path.rsplit_once('/').unwrap_or(("", &found.path));
-        let name = name.strip_suffix(".yaml").or_else(|| name.strip_suffix(".yml")).unwrap_or(name);
-        let text = name.eq_ignore_ascii_case("kustomization").then(|| found.read(MAX_BYTES).ok())??;
+        let stem = name.strip_suffix(".yaml").or_else(|| name.strip_suffix(".yml")).unwrap_or(name);
+        let compose = found.kind == Kind::Yaml && name.contains("compose");
+        let sign = if compose { "env_file" } else { "Generator:" };
+        let named = compose || stem.eq_ignore_ascii_case("kustomization");
+        let text = named.then(|| found.read(MAX_BYTES).ok())??;
         let words = text.split(|c: char| c.is_whitespace() || "\"'=,[]{}".contains(c));
-        let paths = words.filter(|word| !word.is_empty()).map(|word| below(directory, word));
-        text.contains("Generator:").then(|| paths.collect::<Vec<_>>())
+        let words = words.filter(|word| text.contains(sign) && !word.is_empty());
+        let paths = words.chain(compose.then_some(".env")).map(|word| below(directory, word));
+        Some(paths.collect::<Vec<_>>())
     };
     found.iter().filter_map(read).flatten().collect()
 }

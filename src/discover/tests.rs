@@ -50,6 +50,17 @@ fn what_a_kustomization_takes_data_from_is_read_whatever_its_name() {
 }
 
 #[test]
+fn variables_of_compose_projects_are_read() {
+    let dir = tree(&[
+        ("compose.yaml", "services: {s: {env_file: [gpu.env]}}"),
+        ("gpu.env", "A=1\n"),
+        (".env", "B=1\n"),
+        ("sub/.env", "C=1\n"),
+    ]);
+    assert_eq!(paths(&find(&options(&dir), &["."])), [".env", "compose.yaml", "gpu.env"]);
+}
+
+#[test]
 fn ignore_files_hold_unless_told_otherwise() {
     let dir = tree(&[
         (".gitignore", "out/\n*.gen.yaml\n!keep.gen.yaml\n"),

@@ -25,26 +25,14 @@ pub fn project(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
     let services = root.view().get("services");
     for (name, view) in services.entries() {
         if view.node().is_some_and(Node::is_map) {
-            facts.workloads.push(service(tree, services, (name, view)));
+            facts.workloads.push(service(tree, (name, view)));
         }
     }
 }
 
-/// A service; what it `extends` in the same file fills what it does not state.
-fn service(tree: &Arc<Tree>, services: View<'_>, (name, view): (&str, View<'_>)) -> Workload {
-    let base = view
-        .path("extends.service")
-        .string()
-        .get()
-        .map(|base| services.get(base))
-        .filter(|_| view.path("extends.file").node().is_none());
-    let get = |key: &str| {
-        let own = view.get(key);
-        match base {
-            Some(base) if !own.is_some() => base.get(key),
-            _ => own,
-        }
-    };
+/// A service.
+fn service(tree: &Arc<Tree>, (name, view): (&str, View<'_>)) -> Workload {
+    let get = |key: &str| view.get(key);
     let mut pod = Pod::blank(view.place());
     pod.role = Fact::value("main".to_owned(), view.place());
     pod.replicas = get("deploy").get("replicas").int().or_default(1);
@@ -147,7 +135,14 @@ fn gpus<'t>(container: &mut Container, get: &impl Fn(&str) -> View<'t>, pod: &Po
             )
         }
     } else {
-        (Fact::value(0, container.span), container.span)
+        // What it extends and is not here may ask for some.
+        let base = get("extends");
+        let none = if base.is_some() {
+            Fact::unknown(Why::NotStated("what this service extends".into()), base.place())
+        } else {
+            Fact::value(0, container.span)
+        };
+        (none, container.span)
     };
     if count.get() != Some(&0) {
         container.gpu_resource = Fact::value("nvidia".to_owned(), place);

@@ -3,7 +3,7 @@
 //! runs no plugin.
 
 mod build;
-mod doc;
+pub(in crate::render) mod doc;
 mod fields;
 mod generate;
 mod json6902;
@@ -110,7 +110,7 @@ fn charts<'a>(files: &BTreeMap<&'a str, File<'a>>) -> Vec<Chart<'a>> {
 }
 
 /// A path that is meant from a directory; `None` for one that is empty or a URL.
-fn join(directory: &str, path: &str) -> Option<String> {
+pub(in crate::render) fn join(directory: &str, path: &str) -> Option<String> {
     if path.is_empty() || path.contains("://") {
         return None;
     }
