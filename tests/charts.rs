@@ -191,3 +191,13 @@ fn a_kustomization_installs_a_chart_with_values_of_its_own() {
     assert_eq!(found[0].values, ["app"]);
     assert!(outcome.skipped.is_empty(), "{:?}", outcome.skipped);
 }
+
+#[test]
+fn documents_are_parted_where_trimmed_space_glues_them_to_their_separator() {
+    let two =
+        format!("apiVersion: v1\nkind: Service\nmetadata: {{name: s}}\n---\n{{{{- if true }}}}\n{POD}{{{{- end }}}}\n");
+    let glued = two.replace("{{- if true }}\n", "{{- if true -}}\n");
+    let outcome = run(&[CHART, ("api/templates/all.yaml", &glued), ("api/values.yaml", "gpus: 2\nparallel: 4\n")]);
+    assert_eq!(outcome.facts.services.len(), 1);
+    assert_eq!(place(&outcome, of(&outcome, RULE)[0].span), "api/values.yaml:2: 4");
+}

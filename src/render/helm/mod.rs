@@ -15,7 +15,7 @@ use super::gotemplate::{Limits, Templates};
 use super::text::Text;
 use super::value::{Map, Value};
 use crate::parse::{Dialect, Problem, Tree, yaml};
-use crate::source::{SourceId, Span};
+use crate::source::{SourceId, Span, Traced};
 use objects::Scope;
 use std::cmp::Reverse;
 
@@ -130,7 +130,8 @@ impl Rendered {
             return;
         }
         let whole = Span::new(file.source, 0..file.text.len());
-        let mut tree = yaml::parse_traced(&text.traced(whole), Dialect::Kubernetes);
+        let traced = separated(text.traced(whole));
+        let mut tree = yaml::parse_traced(&traced, Dialect::Kubernetes);
         if let Some(problem) = tree.problems.drain(..).next() {
             if text.is_unknown() {
                 self.unread.push((file.source, "a value that is not known shapes the document".to_owned()));
@@ -141,7 +142,7 @@ impl Rendered {
         }
         self.documents.push(Document {
             template: file.source,
-            text: text.as_str().to_owned(),
+            text: traced.text().to_owned(),
             tree,
             routes: text.routes().collect(),
         });
@@ -161,6 +162,25 @@ impl Rendered {
             self.failure.get_or_insert(problem);
         }
     }
+}
+
+/// The text with every document on lines of its own: Helm parts documents at `---` even where the first line follows at
+/// once, as trimmed white space makes it.
+fn separated(text: Traced) -> Traced {
+    let whole = text.text();
+    let glued = |&(at, _): &(usize, &str)| whole[at + 4..].starts_with(|c: char| !c.is_whitespace() && c != '-');
+    let breaks: Vec<usize> = whole.match_indices("\n---").filter(glued).map(|(at, _)| at).collect();
+    if breaks.is_empty() {
+        return text;
+    }
+    let mut parts = Vec::new();
+    let mut start = 0;
+    for at in breaks {
+        parts.extend([start..at + 4, at..at + 1]);
+        start = at + 4;
+    }
+    parts.push(start..whole.len());
+    text.join(&parts, text.whole())
 }
 
 /// Whether a template stopped for want of a value: what is absent has fields or is computed with, or the chart itself
