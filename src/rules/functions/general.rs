@@ -149,6 +149,10 @@ functions! {
     "directory" (param("entity", dyn_type)) -> Output::Type(str_type), false, "The directory of the file that states something.", |a, context| {
         a[0].span.map_or(Value::of(Data::Null), |s| Value::of(Data::Str(Cow::Borrowed(context.directory(s.source)))))
     };
+    "same_file" (param("entity", dyn_type), param("other", dyn_type)) -> Output::Type(bool_type), false, "Whether one file states both.", |a, _| {
+        let stated = a[0].span.zip(a[1].span);
+        Value::of(Data::Bool(stated.is_some_and(|(one, other)| one.source == other.source)))
+    };
     "objects" (param("kind", str_type)) -> Output::Type(entity_list::<Object>), false, "Raw Kubernetes documents of a kind.", |a, context| {
         entities(context.objects(&text(&a[0]).unwrap_or_default()).iter().copied())
     };

@@ -16,6 +16,10 @@ functions! {
     "serving_memory" (param("container", dyn_type), param("node", dyn_type)) -> Output::Type(dyn_type), false, "The memory ledger of the model server that a container launches on a node's GPU, per GPU: `verdict` (fits, tight, does-not-fit), `decided_by` (weights, cache, heads, utilization, activations, graphs), `reason`, `sum`, `total_gib`, `card_gib`, `weights_gib`, `request_gib`, `left_gib`, `length`, `longest`, `change` (one change with which it fits), `smaller` (a GPU less than half as large on which it fits, when it takes less than a quarter of this one) and `at` (the setting that decides). Null for what serves no model; unknown with the fact that is missing.", |a, _| {
         Asked { container: a[0].clone(), node: a[1].clone() }.ledger().unwrap_or_else(|missing| *missing)
     };
+    "memory_share" (param("container", dyn_type)) -> Output::Type(float_type), false, "The share of a GPU's memory that a container's model server takes at its start: as stated, else the default of its release; null for engines that take what they need.", |a, _| {
+        let asked = Asked { container: a[0].clone(), node: Value::of(Data::Null) };
+        asked.share().unwrap_or_else(|missing| *missing)
+    };
     "checkpoint_gib" (param("container", dyn_type)) -> Output::Type(float_type), false, "Size in GiB of the checkpoint that a container's model server downloads; null when the catalog does not know the model.", |a, _| {
         let asked = Asked { container: a[0].clone(), node: Value::of(Data::Null) };
         asked.checkpoint().unwrap_or_else(|missing| *missing)
@@ -99,6 +103,23 @@ impl<'a> Asked<'a> {
         let named = named_model(&engine, &model).ok_or_else(|| self.unknown(model.clone()))?;
         let shape = Architecture::find(&named.name).ok_or_else(|| self.unknown(named.name.clone()))?;
         Ok((named, shape))
+    }
+
+    /// Where a default changed between two releases that were read, the smaller one.
+    fn share(&self) -> Result<Value<'a>, Missing<'a>> {
+        let launch = known(&self.container, "launch")?;
+        let engine = text(&launch, "engine")?.ok_or_else(Self::nothing)?;
+        let stated = known(&launch, "gpu_memory_utilization")?;
+        if real(&stated).is_some() {
+            return Ok(stated);
+        }
+        if !matches!(engine.as_str(), "vllm" | "aphrodite") {
+            return Err(Self::nothing());
+        }
+        let release = self.release(&engine)?.or_else(|| tables::newest_release(&engine, None, (None, "")));
+        let default = release.and_then(|r| tables::engine_default(&engine, "gpu_memory_utilization", &r, None));
+        let share = default.and_then(|text| text.split(' ').next()?.parse().ok()).ok_or_else(Self::nothing)?;
+        Ok(Value { data: Data::Float(share), span: field(&launch, "engine").span })
     }
 
     fn checkpoint(&self) -> Result<Value<'a>, Missing<'a>> {
