@@ -112,6 +112,8 @@ pub enum Reason {
     TooManyLinks,
     /// A template of another language: its text is not the syntax of its name.
     Template(Template),
+    /// A Dockerfile in the language of another BuildKit frontend.
+    Frontend(String),
 }
 
 impl fmt::Display for Reason {
@@ -126,6 +128,7 @@ impl fmt::Display for Reason {
             Reason::OutsideRoots => f.write_str("a symbolic link that leads out of the linted directories"),
             Reason::TooManyLinks => write!(f, "more than {MAX_LINKED_DIRECTORIES} linked directories"),
             Reason::Template(template) => write!(f, "{template} template"),
+            Reason::Frontend(image) => write!(f, "written for the BuildKit frontend {image}"),
         }
     }
 }
@@ -359,8 +362,21 @@ impl Found {
         match &bytes[..] {
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1..=255, ..] | [1..=255, 0, ..] => Err(Reason::NotUtf8("UTF-16")),
             _ if bytes.contains(&0) => Err(Reason::NotUtf8("binary data")),
-            _ => String::from_utf8(bytes).map_err(|_| Reason::NotUtf8("another encoding")),
+            _ => {
+                let text = String::from_utf8(bytes).map_err(|_| Reason::NotUtf8("another encoding"))?;
+                match self.frontend(&text) {
+                    Some(image) => Err(Reason::Frontend(image)),
+                    None => Ok(text),
+                }
+            }
         }
+    }
+
+    /// The frontend that a `syntax` directive names, unless it reads Dockerfiles.
+    fn frontend(&self, text: &str) -> Option<String> {
+        let directive = text.lines().next().filter(|_| self.kind == Kind::Dockerfile)?.strip_prefix('#')?.trim_start();
+        let image = directive.strip_prefix("syntax")?.trim_start().strip_prefix('=')?.trim();
+        (!image.contains("dockerfile")).then(|| image.to_owned())
     }
 
     /// Whether this is a packed chart.

@@ -171,3 +171,12 @@ fn templates_of_a_chart_are_known_by_its_chart_file() {
     let charts: Vec<_> = discovery.found.iter().filter(|f| f.in_chart).map(|f| f.path.as_str()).collect();
     assert_eq!(charts, ["chart/templates/deep/job.yaml"]);
 }
+
+#[test]
+fn a_dockerfile_for_another_frontend_is_none() {
+    let other = "# syntax=ghcr.io/azure/dalec/frontend:0.18\nargs:\n";
+    let dir = tree(&[("a/Dockerfile", other), ("b/Dockerfile", "# syntax = docker/dockerfile:1\nFROM a\n")]);
+    let discovery = find(&options(&dir), &["."]);
+    let read: Vec<_> = discovery.found.iter().map(|f| f.read(99).map(|text| text.len())).collect();
+    assert_eq!(read, [Err(Reason::Frontend("ghcr.io/azure/dalec/frontend:0.18".into())), Ok(38)]);
+}

@@ -13,14 +13,14 @@ use std::ops::Range;
 /// Deepest nesting that is read; deeper text is a problem, not a stack overflow.
 const NESTING_LIMIT: usize = 200;
 
-/// Lines of quoted text that may stand too far left in one text.
-const REPAIR_LIMIT: usize = 64;
+/// Bytes that may be read again because lines of quoted text stand too far left.
+const REPAIR_LIMIT: usize = 64 << 20;
 
 /// Reads every document of a YAML or JSON text; JSON values that follow each other are documents, too. A document with
 /// an error is left out with a problem; the documents after it are read.
 pub fn parse(source: SourceId, text: &str, dialect: Dialect) -> Tree {
     let mut readable = readable(text, dialect);
-    for _ in 0..REPAIR_LIMIT {
+    for _ in 0..(REPAIR_LIMIT / text.len().max(1)).min(2000) {
         match read(source, text, &readable, dialect, true) {
             Ok(tree) => return tree,
             // YAML wants the lines of a quoted text indented; libyaml, and so Kubernetes, does not ask for it.

@@ -1,0 +1,16 @@
+//! Pages that are written from the rules.
+
+use std::path::Path;
+use std::process::Command;
+
+/// `docs/rules.md` says what the rule files say. Rewrite it with
+/// `cargo run -- rules --format markdown > docs/rules.md`.
+#[test]
+fn the_page_of_rules_is_current() {
+    let output = Command::new(env!("CARGO_BIN_EXE_gpulint")).args(["rules", "--format", "markdown"]).output();
+    let written = String::from_utf8(output.expect("gpulint runs").stdout).expect("UTF-8");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/rules.md");
+    let kept = std::fs::read_to_string(page).expect("docs/rules.md");
+    let differing = written.lines().zip(kept.lines()).position(|(new, old)| new != old);
+    assert!(written == kept, "docs/rules.md is not current, first at line {:?}", differing.map(|line| line + 1));
+}
