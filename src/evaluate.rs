@@ -57,6 +57,12 @@ impl Mark {
         ])
     }
 
+    /// The same, past the package files: joining lists what builds install, which they were asked about before.
+    pub fn past_package_files(mut self, facts: &Facts) -> Self {
+        self.0[4] = facts.package_files.len();
+        self
+    }
+
     /// Positions, among all entities of `facts`, of those that were added after this mark.
     fn added(self, facts: &Facts) -> Vec<usize> {
         let mut out = Vec::new();

@@ -201,3 +201,17 @@ fn documents_are_parted_where_trimmed_space_glues_them_to_their_separator() {
     assert_eq!(outcome.facts.services.len(), 1);
     assert_eq!(place(&outcome, of(&outcome, RULE)[0].span), "api/values.yaml:2: 4");
 }
+
+#[test]
+fn what_no_chart_states_is_told_without_their_values() {
+    let outcome = run(&[
+        CHART,
+        ("api/templates/pod.yaml", POD),
+        ("api/values-large.yaml", "gpus: 8\n"),
+        ("api/values.yaml", "gpus: 2\nparallel: 2\n"),
+        ("image/Dockerfile", "FROM python:3.12\nRUN pip install torch==2.3.0\nCMD [\"python\", \"x.py\"]\n"),
+    ]);
+    let found = of(&outcome, "torch-vulnerable");
+    assert_eq!(found.len(), 1, "{:#?}", outcome.evaluation.findings);
+    assert!(found[0].values.is_empty(), "{:?}", found[0].values);
+}

@@ -216,7 +216,7 @@ pub fn evaluate(
             let mark = Mark::of(&facts);
             facts.append(set.facts);
             link::link(&mut facts, sources);
-            let mut evaluation = ask(mark, &facts);
+            let mut evaluation = ask(mark.past_package_files(&facts), &facts);
             explain(&mut evaluation, &set.routes);
             ([set.name, set.beside], evaluation)
         })
