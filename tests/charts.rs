@@ -215,3 +215,21 @@ fn what_no_chart_states_is_told_without_their_values() {
     assert_eq!(found.len(), 1, "{:#?}", outcome.evaluation.findings);
     assert!(found[0].values.is_empty(), "{:?}", found[0].values);
 }
+
+#[test]
+fn releases_by_flux_and_terraform_are_sets_of_values_too() {
+    let flux = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: prod}\nspec:\n  chart: {spec: {chart: \
+                ./deploy/api}}\n  values: {parallel: 16}\n";
+    let terraform = "resource \"helm_release\" \"api\" {\n  name = \"test\"\n  chart = \"./deploy/api\"\n  set {\n    name = \
+                     \"parallel\"\n    value = 32\n  }\n}\n";
+    let outcome = run(&[
+        ("deploy/api/Chart.yaml", "name: api\n"),
+        ("deploy/api/templates/pod.yaml", POD),
+        ("deploy/api/values.yaml", "gpus: 4\nparallel: 4\n"),
+        ("flux.yaml", flux),
+        ("main.tf", terraform),
+    ]);
+    let mut places: Vec<String> = of(&outcome, RULE).iter().map(|found| place(&outcome, found.span)).collect();
+    places.sort();
+    assert_eq!(places, ["flux.yaml:6: 16", "main.tf:6: 32"]);
+}
