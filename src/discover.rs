@@ -114,6 +114,8 @@ pub enum Reason {
     Template(Template),
     /// A Dockerfile in the language of another BuildKit frontend.
     Frontend(String),
+    /// Named like JSON, but text that starts like none: logs, lines with a prefix.
+    NotJson,
 }
 
 impl fmt::Display for Reason {
@@ -128,6 +130,7 @@ impl fmt::Display for Reason {
             Reason::OutsideRoots => f.write_str("a symbolic link that leads out of the linted directories"),
             Reason::TooManyLinks => write!(f, "more than {MAX_LINKED_DIRECTORIES} linked directories"),
             Reason::Template(template) => write!(f, "{template} template"),
+            Reason::NotJson => f.write_str("neither a JSON object nor an array"),
             Reason::Frontend(image) => write!(f, "written for the BuildKit frontend {image}"),
         }
     }
@@ -366,6 +369,11 @@ impl Found {
                 let text = String::from_utf8(bytes).map_err(|_| Reason::NotUtf8("another encoding"))?;
                 match self.frontend(&text) {
                     Some(image) => Err(Reason::Frontend(image)),
+                    None if self.kind == Kind::Json
+                        && !text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '[']) =>
+                    {
+                        Err(Reason::NotJson)
+                    }
                     None => Ok(text),
                 }
             }
