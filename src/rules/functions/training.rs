@@ -37,6 +37,18 @@ functions! {
             Some(format!("{what}: {:.1} GiB", after.total() / GIB))
         })
     };
+    "training_card_share" (param("training", training_type), param("gpu", str_type), param("gpus", int_type)) -> Output::Type(float_type), false, "The share of one GPU's memory that a training run takes at its peak, 1.0 for all of it; unknown when a setting or the model is.", |a, _| {
+        match Case::of(a) {
+            Ok(case) => {
+                let ledger = training::ledger(&case.shape, &case.run, case.card);
+                match ledger.verdict {
+                    Verdict::Unknown(why) => Value::unknown(Why::NotStated(why.into()), None),
+                    _ => Value::of(Data::Float(ledger.total() / case.card)),
+                }
+            }
+            Err(why) => Value::unknown(why, None),
+        }
+    };
     "training_host_gib" (param("training", training_type), param("gpu", str_type), param("gpus", int_type)) -> Output::Type(float_type), false, "GiB of host memory over all nodes that a training run's offloaded states and weights take; unknown when a setting or the model is.", |a, _| {
         match Case::of(a) {
             Ok(case) => Value::of(Data::Float(training::host_bytes(&case.shape, &case.run) / GIB)),
