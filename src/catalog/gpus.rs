@@ -118,6 +118,17 @@ pub fn gpu(name: &str) -> Option<&'static Gpu> {
     gpus().get(*names().get(plain)?)
 }
 
+/// Every GPU that people may mean by a name: `a100` is a card of 40 or of 80 GB, with or without NVLink.
+pub fn gpus_called(name: &str) -> impl Iterator<Item = &'static Gpu> {
+    let series = format!("{}-", name.trim().to_lowercase());
+    let exact = gpu(name);
+    let longer = gpus().iter().filter(move |g| {
+        let id = g.id.to_lowercase();
+        g.vendor == "nvidia" && id.starts_with(&series)
+    });
+    exact.into_iter().chain(longer.filter(move |g| exact.is_none_or(|e| e.id != g.id)))
+}
+
 static GPU_TOTALS: Table = Table::new(include_str!("../../rules/catalog/gpu_totals.csv"));
 
 /// Memory of a GPU in GiB as programs see it (CUDA's total): less than nvidia-smi's figure and the size in its name.

@@ -158,9 +158,12 @@ fn of_command(command: &Command, env: &BTreeMap<String, EnvVar>) -> Option<Launc
     let (at, engine) = command.words.iter().enumerate().take(24).find_map(|(i, word)| {
         let program = base_name(word.text());
         let module = program.strip_suffix(".py").unwrap_or(program);
-        let first = command.words[..i].iter().all(|w| {
+        let before = &command.words[..i];
+        let flag = |w: &Word| w.text().starts_with('-');
+        let first = before.iter().enumerate().all(|(i, w)| {
             let text = base_name(w.text());
-            PREFIXES.contains(&text) || text.starts_with("python") || text.starts_with('-') || w.assignment().is_some()
+            let value = i.checked_sub(1).is_some_and(|previous| flag(&before[previous]));
+            PREFIXES.contains(&text) || text.starts_with("python") || flag(w) || value || w.assignment().is_some()
         });
         // A launcher may stand behind another one: mpirun … python, ray … vllm.
         let server =

@@ -1,8 +1,7 @@
 //! Slurm batch scripts: `#SBATCH` lines as the resources, the script as what they launch. Knows sbatch's options.
 
-use super::{intent, launch, training};
-use crate::catalog;
-use crate::facts::{Container, Facts, Gpu, Node, Object, Pod, Workload};
+use super::{image, intent, launch, training};
+use crate::facts::{Container, Facts, Gpu, Image, Node, Object, Pod, Workload};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Builder, Dialect, Entry, NodeId, NodeKind, Raw, placeholder, shell};
 use crate::source::{SourceId, Span, Traced};
@@ -19,6 +18,9 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> Vec<Span
     let mut container = Container::blank(first);
     container.name = Fact::value("script".to_owned(), first);
     container.role = Fact::value("main".to_owned(), first);
+    if let Some(image) = container_image(&script) {
+        container.image = image;
+    }
     container.launch = launch::of_script(&script, &BTreeMap::new());
     container.training = container.launch.as_ref().and_then(training::of);
     // The shell of the node has the memory of the node.
@@ -36,7 +38,7 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> Vec<Span
     pod.node = card(&options).map(|(name, span)| {
         let mut node = Node::blank(span);
         node.platform = Fact::value("slurm".to_owned(), span);
-        node.gpu = catalog::gpu(&name).map(|row| named(row.id, span));
+        node.gpu = Some(named(&name, span));
         node
     });
     pod.containers.push(container);
@@ -181,7 +183,21 @@ fn gpus(options: &BTreeMap<String, Fact<String>>, place: Span) -> Fact<i64> {
     })
 }
 
-/// A GPU by its id; what the catalog knows of it is joined later.
+/// The image of a registry that the first `srun --container-image` names.
+fn container_image(script: &shell::Script) -> Option<Image> {
+    const FLAG: &str = "--container-image";
+    let words = script.commands.iter().flat_map(|command| command.words.windows(2));
+    let named = words.filter_map(|pair| match pair[0].text().split_once('=') {
+        Some((FLAG, name)) => Some(pair[0].traced().slice(pair[0].text().len() - name.len()..pair[0].text().len())),
+        None if pair[0].text() == FLAG => Some(pair[1].traced().clone()),
+        _ => None,
+    });
+    let mut images =
+        named.filter(|name| !name.text().starts_with(['/', '.', '$', '<']) && !name.text().contains(".sqsh"));
+    images.next().map(|name| image::reference(&name))
+}
+
+/// A GPU by its name at the site; what the catalog knows of it is joined later.
 fn named(id: &str, span: Span) -> Gpu {
     let mut gpu = Gpu::blank(span);
     gpu.id = Fact::value(id.to_owned(), span);
@@ -215,6 +231,17 @@ mod tests {
         assert_eq!(workload.gpus.get(), Some(&32));
         assert_eq!(&text[workload.pods[0].gpus.span.range()], "gpu:8");
         assert_eq!(workload.intent.get().map(String::as_str), Some("training"));
+    }
+
+    #[test]
+    fn the_image_of_a_step_is_the_containers() {
+        let text = "#!/bin/bash\n#SBATCH --gpus-per-node=v100:2\nsrun -n 2 --container-image=vllm/vllm-openai:v0.20.0 vllm serve m\n";
+        let mut facts = Facts::default();
+        read(SourceId(0), "t.sbatch", text, &mut facts);
+        let container = &facts.workloads[0].pods[0].containers[0];
+        assert_eq!(container.image.tag.get().map(String::as_str), Some("v0.20.0"));
+        let launch = container.launch.as_ref().expect("a launch");
+        assert_eq!(launch.engine.get().map(String::as_str), Some("vllm"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::collection::Layout;
 use super::driver::{self, DriverSource};
 use super::nearest;
-use super::pools::{gpu_facts, most_gpus};
+use super::pools::{gpu_facts, most_gpus, series_facts};
 use crate::catalog;
 use crate::facts::{Cluster, Container, Facts, Gpu, Node, NodePool, Pod};
 use crate::known::{Fact, Why};
@@ -23,9 +23,12 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
             let possible = pools.iter().filter(|p| here(p.span.source) && admits(p, pod));
             pod.pools = nearest(sources, from, possible.map(|p| (p.span.source, Arc::clone(p))).collect());
             let mut node = pod.node.take().unwrap_or_else(|| Node::blank(pod.span));
-            // Formats that name a card themselves name it as people do.
-            let named = node.gpu.take().and_then(|gpu| Some((catalog::gpu(gpu.id.get()?)?, gpu.id.span)));
-            node.gpu = named.map(|(row, span)| gpu_facts(row, span));
+            // Formats that name a card themselves name it as people do; sites of Slurm have names of their own.
+            let named = node.gpu.take().and_then(|gpu| Some((gpu.id.get()?.clone(), gpu.id.span)));
+            let site = workload.format.get().is_some_and(|format| format == "slurm");
+            node.gpu = named.and_then(|(name, span)| {
+                if site { series_facts(&name, span) } else { Some(gpu_facts(catalog::gpu(&name)?, span)) }
+            });
             from_selectors(&mut node, pod);
             // A machine type that the pod itself selects says more than the pools it may run on.
             from_accelerator(&mut node, pod);

@@ -52,6 +52,32 @@ pub fn gpu_facts(row: &catalog::Gpu, span: Span) -> Gpu {
     gpu
 }
 
+/// What all GPUs of a name have in common.
+pub fn series_facts(name: &str, span: Span) -> Option<Gpu> {
+    let mut rows = catalog::gpus_called(name).map(|row| gpu_facts(row, span));
+    let mut common = rows.next()?;
+    for other in rows {
+        agree(&mut common.id, &other.id, name);
+        if common.name.known != other.name.known {
+            common.name = Fact::value(name.to_owned(), span);
+        }
+        agree(&mut common.arch, &other.arch, name);
+        agree(&mut common.compute_capability, &other.compute_capability, name);
+        agree(&mut common.memory_mib, &other.memory_mib, name);
+        agree(&mut common.mig, &other.mig, name);
+        agree(&mut common.nvlink_gbs, &other.nvlink_gbs, name);
+        agree(&mut common.tdp_w, &other.tdp_w, name);
+        agree(&mut common.datacenter, &other.datacenter, name);
+    }
+    Some(common)
+}
+
+fn agree<T: PartialEq>(fact: &mut Fact<T>, other: &Fact<T>, name: &str) {
+    if fact.known != other.known {
+        *fact = Fact::unknown(Why::NotStated(format!("which {name}").into()), fact.span);
+    }
+}
+
 fn gpu_of(pool: &NodePool) -> Option<Gpu> {
     if let Some(row) = pool.accelerator.get().and_then(|name| catalog::gpu(name)) {
         return Some(gpu_facts(row, pool.accelerator.span));
