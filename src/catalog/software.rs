@@ -128,7 +128,9 @@ pub fn package_requirement(package: &str, version: &Version, other: &str) -> Opt
     let exact =
         builds(package).find(|r| r.version("version").as_ref() == Some(version)).filter(|_| other == "torch")?;
     let pinned = exact.version("torch").map(|torch| format!("=={torch}"));
-    pinned.or_else(|| exact.filled("torch_requirement").map(str::to_owned)).map(|range| (range, true))
+    // Some rows list the releases that wheels were made for instead; a build from source runs with others, too.
+    let range = exact.filled("torch_requirement").filter(|range| range.starts_with(['<', '>', '=', '!', '~']));
+    pinned.or_else(|| range.map(str::to_owned)).map(|range| (range, true))
 }
 
 /// Whether the PyTorch index has a release in a variant (cu121); `None` when the table does not reach it.
@@ -271,6 +273,7 @@ mod tests {
         assert_eq!(package_requirement("torchvision", &v("0.16.2"), "torch"), Some(("==2.1.*".into(), true)));
         assert_eq!(package_requirement("vllm", &v("0.8.5"), "torch"), Some(("==2.6.0".into(), true)));
         assert_eq!(package_requirement("torch", &v("2.2.1"), "numpy"), Some(("<2".into(), false)));
+        assert_eq!(package_requirement("flash-attn", &v("2.7.4.post1"), "torch"), None);
         assert_eq!(package_requirement("torch", &v("2.3.0"), "numpy"), None);
         assert_eq!(torch_variant_exists(&v("2.6.0"), "cu121"), Some(false));
         assert_eq!(torch_variant_exists(&v("1.5.0"), "cu92"), None);

@@ -4,7 +4,7 @@ use super::{Stated, referred};
 use crate::catalog;
 use crate::extract::{ecs, kubernetes, launch, lone, machines};
 use crate::facts::{Container, Facts, Gpu, Node, Pod, Workload};
-use crate::known::Fact;
+use crate::known::{Fact, Why};
 use crate::parse::Raw;
 
 /// Reads what runs among the resources of a root.
@@ -36,6 +36,9 @@ fn endpoint(all: &[Stated<'_>], stated: &Stated<'_>) -> Option<Workload> {
     let mut out: Container = kubernetes::container(model.tree, definition, "main", &pod);
     out.env = kubernetes::environment(definition.get("environment"));
     out.launch = launch::of(&out, &[]);
+    // The service starts the container, and says nowhere with how much.
+    out.shm = Fact::unknown(Why::Remote("SageMaker".into()), stated.span);
+    out.shm_bytes = Fact::unknown(Why::Remote("SageMaker".into()), stated.span);
     let machine = variant.get("instance_type").string().map(|t| t.trim_start_matches("ml.").to_owned());
     let row = machine.get().and_then(|t| catalog::instance(t));
     // The endpoint gets every device of its machine.
