@@ -19,8 +19,13 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
     for workload in &mut facts.workloads {
         let from = workload.span.source;
         let here = |file: SourceId| layout.may_hold(file, from);
+        // Schedulers of their own place these, not on pools of Kubernetes.
+        let own = workload.format.get().is_some_and(|format| matches!(format.as_str(), "slurm" | "skypilot"));
         for pod in &mut workload.pods {
-            let possible = pools.iter().filter(|p| here(p.span.source) && admits(p, pod));
+            let possible = pools.iter().filter(|p| {
+                let declared = p.format.get().is_some_and(|format| format == "configuration");
+                (declared || !own) && here(p.span.source) && admits(p, pod)
+            });
             pod.pools = nearest(sources, from, possible.map(|p| (p.span.source, Arc::clone(p))).collect());
             let mut node = pod.node.take().unwrap_or_else(|| Node::blank(pod.span));
             // Formats that name a card themselves name it as people do; sites of Slurm have names of their own.
