@@ -7,6 +7,7 @@ use std::path::Path;
 
 /// The columns that make a row of each table unique.
 const KEYS: &[(&str, &[&str])] = &[
+    ("accelerator_cores", &["gpu"]),
     ("accelerator_resources", &["resource"]),
     ("advisories", &["product", "id", "affected"]),
     ("base_os", &["distribution", "version"]),

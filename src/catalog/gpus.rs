@@ -129,6 +129,13 @@ pub fn gpus_called(name: &str) -> impl Iterator<Item = &'static Gpu> {
     exact.into_iter().chain(longer.filter(move |g| exact.is_none_or(|e| e.id != g.id)))
 }
 
+static ACCELERATOR_CORES: Table = Table::new(include_str!("../../rules/catalog/accelerator_cores.csv"));
+
+/// Cores of an accelerator that a framework counts as devices of their own; 1 where the accelerator is the device.
+pub fn accelerator_cores(gpu: &str) -> i64 {
+    ACCELERATOR_CORES.find("gpu", gpu).and_then(|row| row.number("cores")).unwrap_or(1)
+}
+
 static GPU_TOTALS: Table = Table::new(include_str!("../../rules/catalog/gpu_totals.csv"));
 
 /// Memory of a GPU in GiB as programs see it (CUDA's total): less than nvidia-smi's figure and the size in its name.

@@ -37,9 +37,10 @@ pub use drivers::{
 };
 pub use engines::{EncoderPeak, Scope, WeightFormat, encoder_peak, engine_default, weight_format, weight_formats};
 pub use gpus::{
-    Architecture, Coverage, Gpu, MigProfile, architecture, coverage, family_label, family_label_known,
-    gke_accelerators, gpu, gpu_named_in, gpu_total_gib, gpus, gpus_called, mig_instances, mig_layout_fits, mig_profile,
-    mig_profiles, nearest_gke_accelerator, nearest_product, product_known, reported_memory,
+    Architecture, Coverage, Gpu, MigProfile, accelerator_cores, architecture, coverage, family_label,
+    family_label_known, gke_accelerators, gpu, gpu_named_in, gpu_total_gib, gpus, gpus_called, mig_instances,
+    mig_layout_fits, mig_profile, mig_profiles, nearest_gke_accelerator, nearest_product, product_known,
+    reported_memory,
 };
 pub use images::{ImageInfo, Unrecognised, image, image_family, image_flaw, image_traits};
 pub use machines::{

@@ -85,6 +85,9 @@ functions! {
         let found = text(&a[0]).zip(number(&a[1])).and_then(|(f, mib)| catalog::reported_memory(&f, mib.float() as i64));
         found.map_or(Value::of(Data::Null), |mib| Value::of(Data::Int(mib)))
     };
+    "accelerator_cores" (param("gpu", str_type)) -> Output::Type(int_type), false, "Cores of an accelerator that a framework counts as devices of their own (NeuronCores); 1 for GPUs.", |a, _| {
+        text(&a[0]).map_or(Value::of(Data::Null), |gpu| Value::of(Data::Int(catalog::accelerator_cores(&gpu))))
+    };
     "gpu_family" (param("name", str_type)) -> Output::Type(str_type), false, "The value of nvidia.com/gpu.family on nodes with the GPU that a label or a text of words names; null when none is named.", |a, _| {
         let found = text(&a[0]).and_then(|n| catalog::gpu_named_in(&n)?.compute_capability.as_ref()).and_then(catalog::family_label);
         found.map_or(Value::of(Data::Null), |f| string(f.to_owned(), &a[0]))
