@@ -5,6 +5,7 @@ pub mod chart;
 mod ignore;
 pub mod install;
 pub mod objects;
+mod schema;
 pub mod sets;
 pub mod values;
 
@@ -73,7 +74,7 @@ pub fn render(chart: &Chart<'_>, set: &ValueSet) -> Rendered {
         templates.iter().map(|t| (t.name.clone(), t.file.source, t.file.text)).collect();
     let (parsed, problems) = Templates::parse(&files);
     let missing = chart.missing();
-    let mut out = Rendered { crds: crds(&root), ..Rendered::default() };
+    let mut out = Rendered { crds: crds(&root), failure: schema::violation(&root, &values), ..Rendered::default() };
     for problem in problems {
         let template = problem.span.source;
         out.fail(template, problem, &missing);
