@@ -292,8 +292,8 @@ fn word(rest: &str) -> &str {
     &rest[..end]
 }
 
-/// A whole number as Go writes it.
-fn integer(text: &str) -> Option<i64> {
+/// A whole number as Go writes it: with a sign, and in base 2, 8 or 16 by its prefix.
+pub fn integer(text: &str) -> Option<i64> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(rest) => ("-", rest),
         None => ("", text.strip_prefix('+').unwrap_or(text)),

@@ -3,8 +3,11 @@
 
 mod lexer;
 mod parser;
+
 #[cfg(test)]
 mod tests;
+
+pub use lexer::integer;
 
 use std::ops::Range;
 

@@ -1,6 +1,7 @@
 //! Arithmetic and conversions of numbers.
 
 use super::{ANY, Call, Function, Outcome};
+use crate::parse::gotemplate;
 use crate::render::value::{Data, Value};
 
 pub(super) fn find(name: &str) -> Option<Function> {
@@ -51,18 +52,7 @@ fn parse_int(text: &str) -> Option<i64> {
         Some(_) => return None,
         None => text,
     };
-    let (sign, digits) = whole.strip_prefix('-').map_or(("", whole.strip_prefix('+').unwrap_or(whole)), |d| ("-", d));
-    let (radix, digits) = match digits.as_bytes() {
-        [b'0', b'x' | b'X', ..] => (16, &digits[2..]),
-        [b'0', b'o' | b'O', ..] => (8, &digits[2..]),
-        [b'0', b'b' | b'B', ..] => (2, &digits[2..]),
-        [b'0', _, ..] => (8, &digits[1..]),
-        _ => (10, digits),
-    };
-    if digits.starts_with(['+', '-']) {
-        return None;
-    }
-    i64::from_str_radix(&format!("{sign}{digits}"), radix).ok()
+    gotemplate::integer(whole)
 }
 
 /// Any value as a floating number; 0 for what is none.
