@@ -60,6 +60,10 @@ const KEYS: &[(&str, &[&str])] = &[
     ("wheel_glibc", &["package", "versions"]),
 ];
 
+/// How the source of a row was read: by a person or program that saw the statement in it, or computed by a program from
+/// what the publisher ships; `unread` rows name where to look, and no error rests on them.
+const EVIDENCE: &[&str] = &["opened", "derived", "unread"];
+
 type Row = BTreeMap<String, String>;
 
 fn read(path: &Path) -> Vec<Row> {
@@ -103,6 +107,10 @@ fn every_table_is_sorted_unique_sourced_and_dated() {
             let dated = row.get("as_of").is_some_and(|d| is_date(d)) && !row["source"].is_empty();
             let by_id = !row["source"].is_empty() && row["source"].split(' ').all(interned);
             assert!(dated || by_id, "{name}: {row:?} has no source");
+            assert!(
+                EVIDENCE.contains(&row["evidence"].as_str()),
+                "{name}: {row:?} does not say how its source was read"
+            );
             assert!(row.values().all(|v| !v.contains(['"', '\n'])), "{name}: {row:?} holds a quote or a line end");
         }
     }
