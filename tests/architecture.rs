@@ -17,7 +17,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("catalog", &["version"]),
     ("vram", &["version", "catalog"]),
     ("facts", &["source", "known", "version", "parse"]),
-    ("extract", &["source", "known", "version", "quantity", "discover", "parse", "catalog", "facts"]),
+    ("extract", &["source", "known", "version", "quantity", "discover", "parse", "render", "catalog", "facts"]),
     ("finding", &["source"]),
     ("config", &["source", "known", "version", "quantity", "parse", "facts", "finding", "rules"]),
     ("link", &["source", "known", "version", "catalog", "facts", "parse"]),

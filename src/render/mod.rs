@@ -1,9 +1,10 @@
-//! Templates into documents, offline: every piece of what is rendered leads back to what was written. Knows template
-//! languages and the layouts of their tools; knows neither Kubernetes nor GPUs.
+//! Templates and modules into documents, offline: every piece of what is rendered leads back to what was written. Knows
+//! template languages and the layouts of their tools; knows neither Kubernetes nor GPUs.
 
 pub mod compose;
 pub mod gotemplate;
 pub mod helm;
 pub mod kustomize;
+pub mod terraform;
 pub mod text;
 pub mod value;

@@ -11,8 +11,8 @@ mod workloads;
 use super::machines;
 use crate::facts::{Cluster, Facts, Resource};
 use crate::known::Fact;
-use crate::parse::hcl::{Block, Workspace};
 use crate::parse::{Raw, Tree, View};
+use crate::render::terraform::{Block, Workspace};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -87,7 +87,7 @@ fn referred<'r, 'b>(
     value: View<'_>,
 ) -> Option<&'r Stated<'b>> {
     let candidates = all.iter().filter(|r| kinds.contains(&r.kind.0));
-    let mut found: Vec<&Stated<'_>> = match value.node().and_then(crate::parse::hcl::reference) {
+    let mut found: Vec<&Stated<'_>> = match value.node().and_then(crate::render::terraform::reference) {
         Some(reference) => {
             let mut parts = reference.split('.');
             let (kind, rest) = (parts.next()?, parts.next()?);

@@ -1,6 +1,7 @@
 use super::*;
 use crate::extract;
-use crate::parse::hcl::{self, ModuleFile};
+use crate::parse::hcl;
+use crate::render::terraform::ModuleFile;
 use crate::source::SourceId;
 
 fn facts(files: &[(&str, &str)]) -> Facts {

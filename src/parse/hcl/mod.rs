@@ -1,34 +1,12 @@
-//! Terraform's language: HCL files into blocks over a common tree, with values evaluated where the files of
-//! one module decide them. Knows the syntax, `variable`, `locals` and Terraform's functions; knows no
-//! resource type.
-//!
-//! - A value that is not known is [`NodeKind::Unknown`]. [`Why::Remote`] holds a reference as it is written
-//!   (`aws_launch_template.gpu.id`), so that blocks can be joined by it: see [`reference`].
-//! - A node has the span of its value as written, be it in a default, a `.tfvars` line or the argument of a call;
-//!   [`Uses`] tells the expressions that use it from elsewhere.
-//! - A template with unknown parts is a scalar in which those parts stand as written (`${aws_x.y.id}`).
-//! - Encodings are transparent: `jsonencode`, `yamlencode`, `base64encode` and `base64gzip` give what they encode.
+//! Terraform's language: HCL files into syntax trees, each in pieces that parse on their own. Knows the syntax alone:
+//! values are worked out in `render::terraform`.
 
 mod cut;
-mod emit;
-mod eval;
-mod functions;
-mod module;
-mod rope;
-mod template;
-#[cfg(test)]
-mod tests;
-mod value;
-mod workspace;
 
-pub use emit::Uses;
-pub use workspace::{Evaluated, ModuleFile, Workspace};
-
-use super::{Node, NodeId, NodeKind, Problem, Tree};
-use crate::known::{Known, Why};
+use super::Problem;
 use crate::source::{SourceId, Span};
 use hcl_edit::structure::Body;
-use std::sync::Arc;
+use std::ops::Range;
 
 /// A parsed file, before evaluation.
 #[derive(Debug)]
@@ -50,45 +28,32 @@ struct Part {
     body: Body,
 }
 
-/// A top-level block of a module, evaluated.
-#[derive(Debug, Clone)]
-pub struct Block {
-    /// `resource`, `module`, `provider`, …
-    pub keyword: String,
-    /// The keyword as written.
-    pub keyword_span: Span,
-    /// Labels, without their quotes, with the span of their text.
-    pub labels: Vec<(String, Span)>,
-    /// The tree of the file.
-    pub tree: Arc<Tree>,
-    /// The body, a mapping in `tree`: attributes, and a sequence of mappings for each type of nested block.
-    pub body: NodeId,
-    /// How many instances this block stands for: those of `count` or of an unknown `for_each`, 1 otherwise (a known
-    /// `for_each` gives a block an instance). 0 is a block that is not there.
-    pub count: Known<i64>,
-    /// The key of the instance, for a block with a known `for_each`.
-    pub instance: Option<String>,
-    /// Address of the module that the block stands in, empty for a root: `module.pools["gpu"]`.
-    pub module: String,
+/// Text that was parsed on its own: where it stands in its file.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'m> {
+    /// The file.
+    pub source: SourceId,
+    /// The whole file.
+    pub text: &'m str,
+    /// Where the parsed text starts in the file.
+    pub base: usize,
 }
 
-impl Block {
-    /// The body.
-    pub fn body(&self) -> Node<'_> {
-        self.tree.node(self.body)
+impl<'m> Place<'m> {
+    /// A range of the parsed text, in the file.
+    pub fn range(&self, range: Option<Range<usize>>) -> Range<usize> {
+        let range = range.unwrap_or(0..0);
+        range.start + self.base..range.end + self.base
     }
 
-    /// The text of a label.
-    pub fn label(&self, index: usize) -> Option<&str> {
-        self.labels.get(index).map(|(text, _)| text.as_str())
+    /// The span of a range of the parsed text.
+    pub fn span(&self, range: Option<Range<usize>>) -> Span {
+        Span::new(self.source, self.range(range))
     }
-}
 
-/// The reference that a node is, when it is nothing else: `aws_launch_template.gpu.id`.
-pub fn reference<'t>(node: Node<'t>) -> Option<&'t str> {
-    match node.kind() {
-        NodeKind::Unknown(Why::Remote(reference)) => Some(reference),
-        _ => None,
+    /// What stands in a range of the parsed text.
+    pub fn slice(&self, range: Option<Range<usize>>) -> &'m str {
+        self.text.get(self.range(range)).unwrap_or("")
     }
 }
 
@@ -96,7 +61,7 @@ pub fn reference<'t>(node: Node<'t>) -> Option<&'t str> {
 pub fn parse(source: SourceId, text: &str) -> Hcl {
     let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let scan = cut::scan(&text[start..]);
-    let span = |r: std::ops::Range<usize>| Span::new(source, r.start + start..r.end + start);
+    let span = |r: Range<usize>| Span::new(source, r.start + start..r.end + start);
     let comments = scan.comments.iter().cloned().map(span).collect();
     let mut hcl = Hcl { source, comments, problems: vec![], text: text.into(), parts: vec![] };
     match text[start..].parse() {
@@ -135,9 +100,8 @@ impl Hcl {
         }
     }
 
-    fn places(&self) -> impl Iterator<Item = (eval::Place<'_>, &Body)> {
-        self.parts
-            .iter()
-            .map(|part| (eval::Place { source: self.source, text: &self.text, base: part.base }, &part.body))
+    /// The pieces that parsed, and where each stands.
+    pub fn places(&self) -> impl Iterator<Item = (Place<'_>, &Body)> {
+        self.parts.iter().map(|part| (Place { source: self.source, text: &self.text, base: part.base }, &part.body))
     }
 }

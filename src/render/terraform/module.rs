@@ -1,11 +1,12 @@
 //! What the files of a module declare: variables with their types, locals, outputs, calls of other modules.
 
-use super::Hcl;
 use super::emit::{self, Instance};
-use super::eval::{Eval, Place, Written};
+use super::eval::{Eval, Written};
 use super::value::{MAX_ITEMS, Val, Value, failed};
 use super::workspace::{self, Directory, Workspace};
 use crate::known::{Known, Why};
+use crate::parse::hcl::Hcl;
+use crate::parse::hcl::Place;
 use crate::source::{Span, Traced};
 use hcl_edit::expr::{Expression, ObjectKey};
 use hcl_edit::structure::{Block, BlockLabel, Body};

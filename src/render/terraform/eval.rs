@@ -7,7 +7,8 @@ use super::rope::{Rope, Style};
 use super::value::{Fail, MAX_ITEMS, Val, Value, equal, failed, too_large};
 use super::workspace;
 use crate::known::Why;
-use crate::source::{SourceId, Span, Traced};
+use crate::parse::hcl::Place;
+use crate::source::{Span, Traced};
 use hcl_edit::Decorated;
 use hcl_edit::Span as _;
 use hcl_edit::expr::{
@@ -18,36 +19,10 @@ use hcl_edit::structure::Body;
 use hcl_edit::template::Element;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::rc::Rc;
 
 /// Deeper expressions, through locals and variables too, are not evaluated.
 const MAX_DEPTH: u32 = 120;
-
-/// Text that was parsed on its own: where it stands in its file.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'m> {
-    pub source: SourceId,
-    /// The whole file.
-    pub text: &'m str,
-    /// Where the parsed text starts in the file.
-    pub base: usize,
-}
-
-impl<'m> Place<'m> {
-    pub fn range(&self, range: Option<Range<usize>>) -> Range<usize> {
-        let range = range.unwrap_or(0..0);
-        range.start + self.base..range.end + self.base
-    }
-
-    pub fn span(&self, range: Option<Range<usize>>) -> Span {
-        Span::new(self.source, self.range(range))
-    }
-
-    pub fn slice(&self, range: Option<Range<usize>>) -> &'m str {
-        self.text.get(self.range(range)).unwrap_or("")
-    }
-}
 
 /// An expression and where it stands.
 #[derive(Debug, Clone, Copy)]

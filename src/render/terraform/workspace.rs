@@ -1,10 +1,11 @@
 //! The modules of a run: which directory is a module, which one calls which, and all of them evaluated from the
 //! roots down. Knows `module` blocks and where Terraform looks for files.
 
+use super::Block;
 use super::emit::{self, Uses};
 use super::eval::Eval;
 use super::module::{Budget, Registry};
-use super::{Block, Hcl};
+use crate::parse::hcl::Hcl;
 use crate::source::SourceId;
 use hcl_edit::expr::Expression;
 use hcl_edit::structure::Body;

@@ -2,8 +2,8 @@
 
 use super::{Call, Found};
 use crate::known::Why;
-use crate::parse::hcl::value::{Fail, MAX_ITEMS, MAX_TEXT, Val, Value, failed, too_large};
-use crate::parse::hcl::workspace::joined;
+use crate::render::terraform::value::{Fail, MAX_ITEMS, MAX_TEXT, Val, Value, failed, too_large};
+use crate::render::terraform::workspace::joined;
 use regex::{Captures, Regex, RegexBuilder};
 
 /// Bytes that a compiled pattern may take.

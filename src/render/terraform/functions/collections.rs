@@ -1,7 +1,7 @@
 //! Functions on lists, sets and maps.
 
 use super::{Call, Found};
-use crate::parse::hcl::value::{Fail, MAX_ITEMS, Val, Value, failed, too_large};
+use crate::render::terraform::value::{Fail, MAX_ITEMS, Val, Value, failed, too_large};
 use std::collections::BTreeMap;
 
 impl Call<'_> {

@@ -1,5 +1,7 @@
 use super::*;
-use crate::source::{Source, Sources};
+use crate::parse::Problem;
+use crate::parse::hcl::parse;
+use crate::source::{Source, SourceId, Sources};
 
 /// Files of a root and its modules in memory: `.tfvars` and `.tf` by name.
 struct Module {

@@ -2,11 +2,12 @@
 
 use super::{Call, Found};
 use crate::known::Why;
-use crate::parse::hcl::eval::{Place, Scope};
-use crate::parse::hcl::rope::Style;
-use crate::parse::hcl::value::{Fail, Val, Value, failed, of_node, too_large};
-use crate::parse::hcl::workspace::joined;
+use crate::parse::hcl::Place;
 use crate::parse::{Dialect, yaml};
+use crate::render::terraform::eval::Scope;
+use crate::render::terraform::rope::Style;
+use crate::render::terraform::value::{Fail, Val, Value, failed, of_node, too_large};
+use crate::render::terraform::workspace::joined;
 use crate::source::{SourceId, Span, Traced};
 use hcl_edit::template::{Element, Template};
 use std::rc::Rc;

@@ -2,7 +2,7 @@
 
 use super::{Call, Found};
 use crate::known::Why;
-use crate::parse::hcl::value::{Fail, MAX_TEXT, Val, Value, failed, number_text, too_large};
+use crate::render::terraform::value::{Fail, MAX_TEXT, Val, Value, failed, number_text, too_large};
 use std::rc::Rc;
 
 impl Call<'_> {

@@ -1,10 +1,12 @@
 //! Evaluated values into trees: one tree a file, one mapping a block.
 
-use super::eval::{Eval, Place, Scope};
+use super::Block;
+use super::eval::{Eval, Scope};
 use super::module::Registry;
 use super::value::{Val, Value, number_text};
-use super::{Block, Hcl};
 use crate::known::{Known, Why};
+use crate::parse::hcl::Hcl;
+use crate::parse::hcl::Place;
 use crate::parse::{Builder, Dialect, Entry, NodeId, NodeKind};
 use crate::source::{Span, Traced};
 use hcl_edit::Span as _;
