@@ -1,6 +1,8 @@
 //! What can be asked on the command line.
 
 use crate::finding::{Confidence, Severity};
+use crate::report::{REPORTERS, Reporter};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -94,15 +96,11 @@ pub enum Listing {
     Markdown,
 }
 
-/// Formats of the report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// For people
-    Human,
-    /// Version 1 of the JSON report
-    Json,
-    /// SARIF 2.1.0, for code scanning
-    Sarif,
+/// Reads the name of an output format.
+fn reporter() -> impl TypedValueParser<Value = &'static Reporter> {
+    let names = REPORTERS.iter().map(|reporter| PossibleValue::new(reporter.name).help(reporter.about));
+    PossibleValuesParser::new(names)
+        .map(|name| REPORTERS.iter().find(|reporter| reporter.name == name).unwrap_or(&REPORTERS[0]))
 }
 
 /// Severities as arguments.
@@ -150,8 +148,8 @@ pub struct Check {
     #[arg(default_value = ".")]
     pub paths: Vec<PathBuf>,
     /// Format of the report; may be repeated, each with its own --output
-    #[arg(long, value_enum, default_values_t = [Format::Human])]
-    pub format: Vec<Format>,
+    #[arg(long, value_parser = reporter(), default_value = REPORTERS[0].name)]
+    pub format: Vec<&'static Reporter>,
     /// File for the report; the n-th belongs to the n-th --format
     #[arg(long)]
     pub output: Vec<PathBuf>,

@@ -1,6 +1,6 @@
 //! `gpulint check`.
 
-use super::arguments::{Check, Format};
+use super::arguments::Check;
 use super::setup::Setup;
 use super::{CLEAN, FINDINGS, print};
 use crate::discover::{self, Found, Kind, MAX_BYTES, Options, Template};
@@ -10,8 +10,8 @@ use crate::judge::{self, Coverage, Verdict};
 use crate::known::Fact;
 use crate::parse::{Dialect, Raw, merged, yaml};
 use crate::pipeline::{self, Input};
-use crate::report::human::{self, HumanOptions};
-use crate::report::{json, sarif};
+use crate::report::Report;
+use crate::report::human::HumanOptions;
 use crate::rules::Ruleset;
 use crate::source::{Source, SourceId, Sources};
 use clap::ColorChoice;
@@ -159,13 +159,10 @@ fn given(paths: &[PathBuf], inputs: usize, extra: &mut Vec<Source>) -> Result<Op
 
 /// Writes every report that was asked for.
 fn write(check: &Check, verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Result<(), String> {
-    for (i, format) in check.format.iter().enumerate() {
+    for (i, reporter) in check.format.iter().enumerate() {
         let output = check.output.get(i);
-        let text = match format {
-            Format::Json => json::line(&json::report(verdict, sources)),
-            Format::Sarif => json::line(&sarif::report(verdict, sources, rules)),
-            Format::Human => human::render(verdict, sources, &human_options(check, output.is_none())),
-        };
+        let human = human_options(check, output.is_none());
+        let text = (reporter.write)(&Report { verdict, sources, rules, human });
         match output {
             Some(path) => std::fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))?,
             None => print(&text),

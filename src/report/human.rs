@@ -1,5 +1,6 @@
 //! The report for people: each finding with its places in the text, then what was seen and what was not.
 
+use super::Report;
 use super::source_code::{Code, shown};
 use crate::finding::{Finding, Severity, Undecided};
 use crate::judge::Verdict;
@@ -22,7 +23,11 @@ pub struct HumanOptions {
 }
 
 /// The whole report.
-pub fn render(verdict: &Verdict, sources: &Sources, options: &HumanOptions) -> String {
+pub fn write(report: &Report<'_>) -> String {
+    render(report.verdict, report.sources, &report.human)
+}
+
+fn render(verdict: &Verdict, sources: &Sources, options: &HumanOptions) -> String {
     let mut printer = Printer::new(sources, options);
     for finding in &verdict.shown {
         printer.finding(finding);

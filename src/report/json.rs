@@ -1,5 +1,6 @@
 //! The JSON report, version 1; its schema is `schemas/report.json`.
 
+use super::Report;
 use crate::finding::{Finding, Severity};
 use crate::judge::Verdict;
 use crate::source::{Sources, Span, sanitise};
@@ -8,6 +9,11 @@ use std::borrow::Cow;
 
 /// Date of the newest data in the catalog.
 const CATALOG: &str = "2026-11";
+
+/// The report as a line of JSON.
+pub fn write(with: &Report<'_>) -> String {
+    line(&report(with.verdict, with.sources))
+}
 
 /// The report as one JSON value.
 pub fn report(verdict: &Verdict, sources: &Sources) -> Value {

@@ -1,5 +1,6 @@
 //! SARIF 2.1.0, for code scanning. Knows the format's own words, the verdict and the pages of the rules.
 
+use super::{Report, json};
 use crate::finding::{Confidence, Finding, OWN_PACK, Severity};
 use crate::judge::Verdict;
 use crate::rules::Ruleset;
@@ -8,8 +9,13 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The report as a line of JSON.
+pub fn write(with: &Report<'_>) -> String {
+    json::line(&report(with.verdict, with.sources, with.rules))
+}
+
 /// The report as one JSON value.
-pub fn report(verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Value {
+fn report(verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Value {
     let waived = verdict.waived.iter().map(|(finding, reason)| (finding, Some(reason.as_str())));
     let all: Vec<(&Finding, Option<&str>)> = verdict.shown.iter().map(|f| (f, None)).chain(waived).collect();
     let ids: BTreeSet<&str> = all.iter().map(|(finding, _)| finding.rule.as_str()).collect();

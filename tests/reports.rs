@@ -1,0 +1,87 @@
+//! One verdict through every output: each tells the same findings, at the same places, and nothing that a terminal or
+//! a continuous-integration log would obey.
+
+use gpulint::config::Config;
+use gpulint::discover::Kind;
+use gpulint::facts::Facts;
+use gpulint::judge::{self, Coverage, Verdict};
+use gpulint::pipeline::{self, Input};
+use gpulint::report::human::HumanOptions;
+use gpulint::report::{REPORTERS, Report};
+use gpulint::rules::Ruleset;
+use gpulint::source::Sources;
+
+/// Faults of several severities, one of them in a file with a hostile name and text, one waived, one undecided.
+const FILES: &[(&str, &str)] = &[
+    (
+        "k8s/api.yaml",
+        "\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: api}
+spec:
+  replicas: 1
+  template:
+    spec:
+      containers:
+      - name: server
+        image: vllm/vllm-openai:v0.6.0
+        command: [sleep, infinity]
+        resources: {limits: {nvidia.com/gpu: 8}}
+---
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: api}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: api}
+  maxReplicas: 2
+  metrics:
+  - type: Resource
+    resource:
+      name: nvidia.com/gpu # gpulint: ignore[hpa-resource-metric-unsupported] reason=\"kept\"
+      target: {type: Utilization, averageUtilization: 50}
+",
+    ),
+    ("k8s/\u{1b}[31mred.yaml", "kind: Deployment\nmetadata: {name: \"\u{202e}evil\"}\nspec: [\n"),
+];
+
+fn verdict(rules: &Ruleset) -> (Verdict, Sources) {
+    let input =
+        |(path, text): &(&str, &str)| Input { path: (*path).to_owned(), kind: Kind::Yaml, text: (*text).to_owned() };
+    let outcome = pipeline::run(FILES.iter().map(input).collect(), Facts::default(), Vec::new(), rules);
+    let input = judge::Input {
+        findings: outcome.evaluation.findings,
+        undecided: outcome.evaluation.undecided,
+        comments: &outcome.comments,
+        annotations: Vec::new(),
+        coverage: Coverage { seen: 3, linted: 2, skipped: vec![("big.yaml".to_owned(), "too large".to_owned())] },
+    };
+    let options = judge::Options {
+        select: Vec::new(),
+        ignore: Vec::new(),
+        min_confidence: None,
+        today: jiff::civil::date(2026, 11, 21),
+    };
+    (judge::judge(input, &outcome.sources, &Config::default(), &options), outcome.sources)
+}
+
+#[test]
+fn every_output_tells_every_finding_and_what_was_not_read() {
+    let rules = Ruleset::builtin();
+    let (verdict, sources) = verdict(&rules);
+    assert!(verdict.shown.len() > 2 && !verdict.waived.is_empty(), "{:?}", verdict.shown);
+    let human = HumanOptions { color: false, width: 10_000, show_unknown: false, summary: true };
+    for reporter in REPORTERS {
+        let text = (reporter.write)(&Report { verdict: &verdict, sources: &sources, rules: &rules, human });
+        for finding in &verdict.shown {
+            let source = sources.get(finding.span.source);
+            assert!(text.contains(&finding.rule), "{}: {} is missing", reporter.name, finding.rule);
+            let line = source.position(finding.span.start).line.to_string();
+            assert!(text.contains(&line), "{}: line {line} of {} is missing", reporter.name, finding.rule);
+        }
+        assert!(text.contains("k8s/api.yaml") && text.contains("too large"), "{}:\n{text}", reporter.name);
+        let raw = text.chars().find(|c| c.is_control() && *c != '\n' || *c == '\u{202e}');
+        assert_eq!(raw, None, "{}: a raw character from a file", reporter.name);
+        assert!(text.ends_with('\n'), "{}: the last line is not ended", reporter.name);
+    }
+}
