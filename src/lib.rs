@@ -8,7 +8,7 @@
 //!                                                                                    stale
 //! ```
 //!
-//! Arrows go one way; `tests/architecture.rs` holds the table of who may use whom.
+//! Arrows go one way; `tests/it/architecture.rs` holds the table of who may use whom.
 
 pub mod catalog;
 pub mod cli;

@@ -1,6 +1,5 @@
 //! Launches as manifests of many kinds: `check` says what the ledger says, at the setting that decides.
 
-#[path = "vram/launches.rs"]
 mod launches;
 
 use launches::LAUNCHES;

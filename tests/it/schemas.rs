@@ -9,9 +9,9 @@ use gpulint::rules::Ruleset;
 use gpulint::source::SourceId;
 use serde_json::{Value, json};
 
-const RULE: &str = include_str!("../schemas/rule.json");
-const CONFIG: &str = include_str!("../schemas/config.json");
-const REPORT: &str = include_str!("../schemas/report.json");
+const RULE: &str = include_str!("../../schemas/rule.json");
+const CONFIG: &str = include_str!("../../schemas/config.json");
+const REPORT: &str = include_str!("../../schemas/report.json");
 
 fn validator(schema: &str) -> jsonschema::Validator {
     let schema: Value = serde_json::from_str(schema).expect("a schema is JSON");

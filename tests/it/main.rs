@@ -1,0 +1,19 @@
+//! What gpulint promises its users, as one test binary: it links once.
+
+mod architecture;
+mod catalog;
+mod catalog_facts;
+mod charts;
+mod cli;
+mod configuration;
+mod docs;
+mod guides;
+mod invariants;
+mod releases;
+mod reports;
+mod robustness;
+mod schemas;
+mod templates;
+mod text_syntaxes;
+mod training;
+mod vram;
