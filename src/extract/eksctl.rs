@@ -47,6 +47,7 @@ fn pool(tree: &Arc<Tree>, group: View<'_>) -> NodePool {
     out.taints = machines::taints(group, "taints");
     out.taints.extend(mapped);
     out.spot = group.get("spot").boolean();
+    out.efa = group.get("efaEnabled").boolean();
     out.zones = group.get("availabilityZones").strings();
     out.object = Some(Raw::new(tree, group));
     out

@@ -114,6 +114,8 @@ entities! {
         kubernetes: Fact<Version>,
         /// Node disk in bytes as stated.
         disk_bytes: Fact<i64>,
+        /// Whether its machines start with EFA interfaces.
+        efa: Fact<bool>,
         /// Zones or subnets it spans.
         zones: Vec<Fact<String>>,
         /// Limits of a Karpenter NodePool in base units.

@@ -1,7 +1,7 @@
 //! Things that run: workloads, pods, containers and how they are launched.
 
 use super::value::entities;
-use super::{Autoscaler, Budget, Image, Labels, Node, NodePool, Route, Service, Software, Training};
+use super::{Autoscaler, Budget, Image, Labels, Node, NodePool, Route, Service, Software, Taint, Training};
 use crate::known::{Fact, Known, Why};
 use crate::parse::Raw;
 use std::collections::BTreeMap;
@@ -130,6 +130,8 @@ entities! {
         node: Option<Node>,
         /// The pools it may land on.
         pools: Vec<Arc<NodePool>>,
+        /// For each of those pools, in order, the first taint that keeps the pod away; empty when some pool takes it.
+        blocked_by: Vec<Taint>,
         /// The pod spec as written.
         spec: Option<Raw>,
     }

@@ -12,6 +12,7 @@ mod packages;
 mod pools;
 mod releases;
 mod software;
+mod taints;
 mod training;
 
 use crate::facts::Facts;
@@ -27,6 +28,7 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
     pools::enrich(facts);
     objects::link(facts);
     node::link(facts, sources);
+    taints::link(facts);
     software::link(facts, sources);
     models::link(facts, sources);
     training::link(facts, sources);

@@ -20,7 +20,6 @@ pub fn pods(tree: &Arc<Tree>, view: View<'_>) -> Vec<Pod> {
     vec![pod]
 }
 
-/// The trainer of a TrainJob: one container per node; what it leaves out comes from the runtime.
 /// What a preset of Kaito launches on one node: vLLM over its GPUs, with the longest request that fits. How many nodes it
 /// takes is stated, or the operator finds out.
 fn preset(view: View<'_>, pod: &Pod) -> Option<Container> {

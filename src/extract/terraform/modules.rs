@@ -94,6 +94,7 @@ fn group(
     };
     out.taints = list.into_iter().map(taint).collect();
     out.labels = machines::labels(get("labels"));
+    out.efa = get("enable_efa_support").boolean();
     Some(out)
 }
 

@@ -92,6 +92,10 @@ fn join(pool: &mut NodePool, template: &Stated<'_>) {
     if pool.spot.is_absent() {
         pool.spot = of.spot;
     }
+    let interfaces = template.view.get("network_interfaces").items().map(|i| i.get("interface_type").string());
+    if let Some(efa) = interfaces.into_iter().find(|kind| kind.get().is_some_and(|kind| kind.starts_with("efa"))) {
+        pool.efa = efa.map(|_| true);
+    }
 }
 
 /// What an Auto Scaling group states beside its template.
