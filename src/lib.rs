@@ -30,3 +30,4 @@ pub mod rules;
 pub mod source;
 pub mod version;
 pub mod vram;
+pub mod words;

@@ -4,7 +4,7 @@ use super::arguments::Check;
 use super::setup::Setup;
 use super::{CLEAN, FINDINGS, print};
 use crate::discover::{self, Found, Kind, MAX_BYTES, Options, Template};
-use crate::facts::HelmRelease;
+use crate::facts::{HelmRelease, ReleaseFormat};
 use crate::finding::{Confidence, Severity};
 use crate::judge::{self, Coverage, Verdict};
 use crate::known::Fact;
@@ -152,7 +152,7 @@ fn given(paths: &[PathBuf], inputs: usize, extra: &mut Vec<Source>) -> Result<Op
     }
     let Some(last) = layers.last() else { return Ok(None) };
     let mut release = HelmRelease::blank(last.place);
-    release.format = Fact::value("command line".to_owned(), last.place);
+    release.format = Fact::value(ReleaseFormat::CommandLine, last.place);
     release.values = merged(&layers);
     Ok(Some(Arc::new(release)))
 }

@@ -11,7 +11,9 @@ use crate::source::SourceId;
 use crate::version::Version;
 use crate::vram::run::Run;
 use crate::vram::serving::{self, Card, Launch, Ledger};
-use crate::vram::{Architecture, Config, GIB, Parallel, Verdict, advice, element_bytes, format_of, training};
+use crate::vram::{
+    Architecture, Config, DecidedBy, GIB, Parallel, Verdict, advice, element_bytes, format_of, training,
+};
 use std::path::Path;
 
 /// `gpulint vram`.
@@ -150,7 +152,7 @@ fn serve(arguments: &Vram, card: &Card) -> Answer {
     }
     // Who asks about a model and names no length may choose one.
     let longest = ledger.serving.map_or(0, |s| s.longest);
-    if arguments.max_model_len.is_none() && ledger.decided_by == "cache" && longest > 0 {
+    if arguments.max_model_len.is_none() && ledger.decided_by == Some(DecidedBy::Cache) && longest > 0 {
         let wanted = ledger.serving.map_or(0, |s| s.length);
         ledger.verdict = Verdict::Tight;
         ledger.reason =

@@ -1,7 +1,7 @@
 //! The tree of a configuration into [`Config`], with every fault at its place.
 
 use super::{Config, Ignore, Override, Word};
-use crate::facts::{Cluster, HelmRelease, NodePool, Object, Taint};
+use crate::facts::{Cluster, HelmRelease, InfraFormat, NodePool, Object, ReleaseFormat, Taint};
 use crate::finding::{Confidence, Severity};
 use crate::known::Fact;
 use crate::parse::{Node, Problem, Raw, Tree};
@@ -245,7 +245,7 @@ impl Reader<'_> {
     fn clusters(&mut self, node: Node<'_>, out: &mut Config) {
         for item in self.items(node) {
             let mut cluster = Cluster::blank(item.head());
-            cluster.format = Fact::value("configuration".to_owned(), item.head());
+            cluster.format = Fact::value(InfraFormat::Configuration, item.head());
             let mut pools = Vec::new();
             let keys = ["name", "platform", "kubernetes", "driver", "driver_file", "node_pools"];
             for (key, value) in self.entries(item, &keys, "a cluster") {
@@ -296,7 +296,7 @@ impl Reader<'_> {
         const KEYS: &[&str] =
             &["name", "gpu", "count", "instance_type", "driver", "labels", "taints", "min_nodes", "max_nodes", "spot"];
         let mut pool = NodePool::blank(node.head());
-        pool.format = Fact::value("configuration".to_owned(), node.head());
+        pool.format = Fact::value(InfraFormat::Configuration, node.head());
         for (key, value) in self.entries(node, KEYS, "a node pool") {
             match key.text().unwrap_or("") {
                 "name" => set(&mut pool.name, self.string(value)),
@@ -355,7 +355,7 @@ fn releases(reader: &mut Reader<'_>, node: Node<'_>) -> Vec<Arc<HelmRelease>> {
     let mut out = Vec::new();
     for item in reader.items(node) {
         let mut release = HelmRelease::blank(item.head());
-        release.format = Fact::value("configuration".to_owned(), item.head());
+        release.format = Fact::value(ReleaseFormat::Configuration, item.head());
         for (key, value) in reader.entries(item, KEYS, "a release") {
             match key.text().unwrap_or("") {
                 "chart" => set(&mut release.path, reader.string(value)),

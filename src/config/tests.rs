@@ -20,7 +20,7 @@ fn clusters_become_facts_with_places() {
     assert!(problems.is_empty(), "{problems:?}");
     let facts = config.facts();
     let (cluster, pool) = (&facts.clusters[0], &facts.pools[0]);
-    assert_eq!(cluster.format.get().map(String::as_str), Some("configuration"));
+    assert_eq!(cluster.format.get(), Some(&crate::facts::InfraFormat::Configuration));
     assert_eq!(cluster.kubernetes.get().map(ToString::to_string).as_deref(), Some("1.30"));
     assert_eq!(pool.gpu_count.get(), Some(&8));
     assert_eq!(pool.platform.get().map(String::as_str), Some("eks"));

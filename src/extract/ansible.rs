@@ -2,7 +2,7 @@
 //! no variables and follows no roles.
 
 use super::{install, values};
-use crate::facts::{Facts, HelmRelease, Object, Package, PackageFile};
+use crate::facts::{Facts, HelmRelease, Object, Package, PackageFile, PackageFileKind, PackageManager, ReleaseFormat};
 use crate::known::Fact;
 use crate::parse::{Node, Raw, Tree, View, requirements};
 use crate::source::{Span, Traced};
@@ -43,7 +43,7 @@ pub fn is_tasks(root: Node<'_>) -> bool {
 pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     let mut found = PackageFile::blank(root.head());
     found.path = Fact::value(path.to_owned(), root.head());
-    found.kind = Fact::value("ansible".to_owned(), root.head());
+    found.kind = Fact::value(PackageFileKind::Ansible, root.head());
     let mut tasks = vec![];
     list(root, DEPTH, &mut tasks);
     for (name, task, arguments) in tasks {
@@ -106,9 +106,9 @@ fn packages(module: &str, task: Node<'_>, arguments: View<'_>) -> Vec<Package> {
     };
     if module == "pip" {
         let read = texts.iter().filter_map(requirements::requirement);
-        return read.map(|requirement| install::of_requirement(&requirement, "pip")).collect();
+        return read.map(|requirement| install::of_requirement(&requirement, PackageManager::Pip)).collect();
     }
-    install::of_distribution(&texts, "apt").packages
+    install::of_distribution(&texts, PackageManager::Apt).packages
 }
 
 /// The parts of `a, b`.
@@ -141,7 +141,7 @@ fn release(tree: &Arc<Tree>, arguments: View<'_>) -> Option<HelmRelease> {
     let chart = arguments.get("chart_ref");
     let span: Span = chart.place();
     let mut out = HelmRelease::blank(span);
-    out.format = Fact::value("ansible".to_owned(), span);
+    out.format = Fact::value(ReleaseFormat::Ansible, span);
     out.name = first(arguments, &["release_name", "name"]).string();
     out.chart = chart.string().map(|chart| chart.rsplit('/').next().unwrap_or_default().to_owned());
     out.version = arguments.get("chart_version").parse(Version::parse);

@@ -2,7 +2,7 @@
 //! values of functions are unknown, apart from machine types that a parameter gives a default.
 
 use super::{ecs, machines};
-use crate::facts::{Cluster, Facts, Resource};
+use crate::facts::{Cluster, Facts, InfraFormat, Resource, ResourceFormat};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View};
 use std::sync::Arc;
@@ -37,16 +37,16 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
         });
         if of == "AWS::EKS::Cluster" {
             let mut cluster = Cluster::blank(span);
-            cluster.format = Fact::value("cloudformation".to_owned(), span);
+            cluster.format = Fact::value(InfraFormat::Cloudformation, span);
             cluster.name = properties.get("Name").string();
             cluster.platform = Fact::value("eks".to_owned(), span);
             cluster.kubernetes = machines::version(properties.get("Version"));
             cluster.object = Some(Raw::new(tree, properties));
             facts.clusters.push(Arc::new(cluster));
         }
-        let format = if of.starts_with("ALIYUN::") { "ros" } else { "cloudformation" };
+        let format = if of.starts_with("ALIYUN::") { ResourceFormat::Ros } else { ResourceFormat::Cloudformation };
         let mut out = Resource::blank(span);
-        out.format = Fact::value(format.to_owned(), span);
+        out.format = Fact::value(format, span);
         out.r#type = kind.string();
         out.name = Fact::value(name.to_owned(), span);
         out.body = Some(Raw::new(tree, properties));

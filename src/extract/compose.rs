@@ -2,7 +2,9 @@
 
 use super::kubernetes::{environment, labels};
 use super::{image, launch, training};
-use crate::facts::{Container, EnvVar, Facts, Mount, Pod, Port, Volume, Workload};
+use crate::facts::{
+    Container, ContainerRole, EnvVar, Facts, Mount, Pod, Port, SharedMemory, Volume, Workload, WorkloadFormat,
+};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View};
 use crate::source::Traced;
@@ -45,7 +47,7 @@ fn service(tree: &Arc<Tree>, (name, view): (&str, View<'_>)) -> Workload {
     pod.spec = Some(Raw::new(tree, view));
     let mut container = Container::blank(view.place());
     container.name = Fact::value(name.to_owned(), view.place());
-    container.role = Fact::value("main".to_owned(), view.place());
+    container.role = Fact::value(ContainerRole::Main, view.place());
     container.image = image::at(get("image"));
     container.env = variables(get("environment"));
     gpus(&mut container, &get, &pod);
@@ -65,7 +67,12 @@ fn service(tree: &Arc<Tree>, (name, view): (&str, View<'_>)) -> Workload {
     container.training = container.launch.as_ref().and_then(training::of);
     pod.gpus = container.gpus.clone();
     pod.containers.push(container);
-    super::lone(("compose", "service"), Fact::value(name.to_owned(), view.place()), pod, Raw::new(tree, view))
+    super::lone(
+        (WorkloadFormat::Compose, "service"),
+        Fact::value(name.to_owned(), view.place()),
+        pod,
+        Raw::new(tree, view),
+    )
 }
 
 fn words(view: View<'_>) -> Vec<&Traced> {
@@ -212,14 +219,14 @@ fn bind(view: View<'_>) -> (Mount, Volume) {
 
 fn shared_memory(container: &mut Container, size: View<'_>, pod: &Pod) {
     if size.is_some() {
-        container.shm = Fact::value("size".to_owned(), size.place());
+        container.shm = Fact::value(SharedMemory::Size, size.place());
         container.shm_bytes = size.parse(bytes);
     } else if pod.host_ipc.get() == Some(&true) {
-        container.shm = Fact::value("host".to_owned(), pod.host_ipc.span);
+        container.shm = Fact::value(SharedMemory::Host, pod.host_ipc.span);
     } else if container.mounts.iter().any(|m| m.path.get().is_some_and(|p| p == "/dev/shm")) {
-        container.shm = Fact::value("volume".to_owned(), container.span);
+        container.shm = Fact::value(SharedMemory::Volume, container.span);
     } else {
-        container.shm = Fact::value("default".to_owned(), container.span);
+        container.shm = Fact::value(SharedMemory::Default, container.span);
         container.shm_bytes = Fact::value(DEFAULT_SHM, container.span);
     }
 }

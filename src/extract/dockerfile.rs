@@ -2,7 +2,7 @@
 //! or a package brings is joined later.
 
 use super::{image, install, launch};
-use crate::facts::{Build, EnvVar, Facts, Instruction, Labels, Package};
+use crate::facts::{Build, EnvVar, Facts, Instruction, Labels, Package, PackageManager};
 use crate::known::Fact;
 use crate::parse::dockerfile::{self, Instruction as Line};
 use crate::parse::{placeholder, shell};
@@ -91,7 +91,9 @@ fn inherit(line: &Line, stages: &mut [Build]) {
     else {
         return;
     };
-    let of_python = |p: &&Package| matches!(p.manager.get().map(String::as_str), Some("pip" | "uv" | "conda"));
+    let of_python = |p: &&Package| {
+        matches!(p.manager.get(), Some(PackageManager::Pip | PackageManager::Uv | PackageManager::Conda))
+    };
     last.packages.extend(stage.packages.iter().filter(of_python).cloned());
     last.package_files.extend(stage.package_files.iter().cloned());
 }

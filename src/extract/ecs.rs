@@ -2,7 +2,9 @@
 //! and Terraform, `ContainerDefinitions` of CloudFormation.
 
 use super::{image, kubernetes, launch, lone, training};
-use crate::facts::{Container, EnvVar, Facts, Pod, Port, Workload};
+use crate::facts::{
+    Container, ContainerRole, EnvSource, EnvVar, Facts, Pod, Port, SharedMemory, Workload, WorkloadFormat,
+};
 use crate::known::{Fact, Known};
 use crate::parse::{Node, Raw, Tree, View};
 use crate::source::{Span, Traced};
@@ -50,7 +52,7 @@ pub fn task(tree: &Arc<Tree>, view: View<'_>, family: Fact<String>, span: Span) 
         }
         pod.containers.push(container);
     }
-    lone(("ecs", "task-definition"), family, pod, Raw::new(tree, view))
+    lone((WorkloadFormat::Ecs, "task-definition"), family, pod, Raw::new(tree, view))
 }
 
 /// A job of AWS Batch with one container; `None` when its properties are not at hand.
@@ -62,7 +64,7 @@ pub fn job(tree: &Arc<Tree>, view: View<'_>, name: Fact<String>, span: Span) -> 
     let container = container(tree, definition, &pod);
     pod.gpus = container.gpus.clone();
     pod.containers.push(container);
-    Some(lone(("batch", "job-definition"), name, pod, Raw::new(tree, view)))
+    Some(lone((WorkloadFormat::AwsBatch, "job-definition"), name, pod, Raw::new(tree, view)))
 }
 
 /// A container definition of ECS or Batch: the same names in both.
@@ -70,7 +72,7 @@ fn container(tree: &Arc<Tree>, view: View<'_>, pod: &Pod) -> Container {
     let name = get(view, "name");
     let mut out = Container::blank(if name.is_some() { name.place() } else { view.place() });
     out.name = name.string();
-    out.role = Fact::value("main".to_owned(), view.place());
+    out.role = Fact::value(ContainerRole::Main, view.place());
     out.image = image::at(get(view, "image"));
     let variables = get(view, "environment").items().map(|e| (get(e, "name"), get(e, "value"), false));
     let secrets = get(view, "secrets").items().map(|e| (get(e, "name"), get(e, "valueFrom"), true));
@@ -85,11 +87,11 @@ fn container(tree: &Arc<Tree>, view: View<'_>, pod: &Pod) -> Container {
     out.privileged = get(view, "privileged").boolean().or_default(false);
     let size = get(get(view, "linuxParameters"), "sharedMemorySize");
     (out.shm, out.shm_bytes) = if size.is_some() {
-        (Fact::value("size".to_owned(), size.place()), size.int().map(|mib| mib << 20))
+        (Fact::value(SharedMemory::Size, size.place()), size.int().map(|mib| mib << 20))
     } else if pod.host_ipc.get() == Some(&true) {
-        (Fact::value("host".to_owned(), pod.host_ipc.span), Fact::absent(pod.host_ipc.span))
+        (Fact::value(SharedMemory::Host, pod.host_ipc.span), Fact::absent(pod.host_ipc.span))
     } else {
-        (Fact::value("default".to_owned(), out.span), Fact::value(DEFAULT_SHM, out.span))
+        (Fact::value(SharedMemory::Default, out.span), Fact::value(DEFAULT_SHM, out.span))
     };
     let words: Vec<&Traced> =
         ["entryPoint", "command"].iter().flat_map(|key| kubernetes::words(get(view, key))).collect();
@@ -105,7 +107,7 @@ fn variable((name, value, secret): (View<'_>, View<'_>, bool)) -> Option<(String
     let mut out = EnvVar::blank(span);
     out.name = name.string();
     if secret {
-        out.from = Fact::value("secret".to_owned(), value.place());
+        out.from = Fact::value(EnvSource::Secret, value.place());
     } else {
         out.value = value.string();
         out.written = value.string();

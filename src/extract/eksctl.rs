@@ -1,7 +1,7 @@
 //! Cluster files of eksctl: the cluster and its groups of nodes. Knows eksctl's field names only.
 
 use super::machines;
-use crate::facts::{Cluster, Facts, NodePool, Taint};
+use crate::facts::{Cluster, Facts, InfraFormat, NodePool, Taint};
 use crate::known::Fact;
 use crate::parse::{Raw, Tree, View};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, facts: &mut Facts) {
     let metadata = view.get("metadata");
     let name = metadata.get("name");
     let mut cluster = Cluster::blank(name.place());
-    cluster.format = Fact::value("eksctl".to_owned(), name.place());
+    cluster.format = Fact::value(InfraFormat::Eksctl, name.place());
     cluster.name = name.string();
     cluster.platform = Fact::value("eks".to_owned(), name.place());
     cluster.kubernetes = machines::version(metadata.get("version"));
@@ -30,7 +30,7 @@ fn pool(tree: &Arc<Tree>, group: View<'_>) -> NodePool {
     let name = group.get("name");
     let span = name.place();
     let mut out = NodePool::blank(span);
-    out.format = Fact::value("eksctl".to_owned(), span);
+    out.format = Fact::value(InfraFormat::Eksctl, span);
     out.kind = Fact::value("eksctl-nodegroup".to_owned(), span);
     out.name = name.string();
     out.platform = Fact::value("eks".to_owned(), span);

@@ -1,7 +1,7 @@
 //! Install commands: what pip, uv, conda and the package managers of distributions are told to install. Knows
 //! their command lines; knows neither Dockerfiles nor what a version brings.
 
-use crate::facts::Package;
+use crate::facts::{Package, PackageManager};
 use crate::known::{Fact, Why};
 use crate::parse::requirements::{self, Requirement};
 use crate::parse::{placeholder, wheel};
@@ -52,16 +52,18 @@ pub fn of_command(words: &[Traced]) -> Option<Install> {
     let program = program.text().rsplit('/').next().unwrap_or_default();
     let after = |subcommand: &str| rest.iter().position(|w| w.text() == subcommand).map(|at| &rest[at + 1..]);
     // `pip wheel` fetches or builds what is installed from there later.
-    let pip = || after("install").or_else(|| after("wheel")).map(|rest| of_pip(rest, "pip"));
+    let pip = || after("install").or_else(|| after("wheel")).map(|rest| of_pip(rest, PackageManager::Pip));
     let starts = |given: &[&str]| given.iter().zip(rest).filter(|(a, b)| **a == b.text()).count() == given.len();
     match program {
         p if p.starts_with("pip") => pip(),
         p if p.starts_with("python") && starts(&["-m", "pip"]) => pip(),
-        "uv" if starts(&["pip"]) => after("install").map(|rest| of_pip(rest, "uv")),
-        "uv" if starts(&["add"]) => Some(of_pip(&rest[1..], "uv")),
+        "uv" if starts(&["pip"]) => after("install").map(|rest| of_pip(rest, PackageManager::Uv)),
+        "uv" if starts(&["add"]) => Some(of_pip(&rest[1..], PackageManager::Uv)),
         "conda" | "mamba" | "micromamba" => after("install").map(of_conda),
-        "apt-get" | "apt" | "yum" | "dnf" | "microdnf" => after("install").map(|rest| of_distribution(rest, "apt")),
-        "apk" => after("add").map(|rest| of_distribution(rest, "apk")),
+        "apt-get" | "apt" | "yum" | "dnf" | "microdnf" => {
+            after("install").map(|rest| of_distribution(rest, PackageManager::Apt))
+        }
+        "apk" => after("add").map(|rest| of_distribution(rest, PackageManager::Apk)),
         _ => None,
     }
 }
@@ -71,7 +73,7 @@ fn after_prefix(words: &[Traced]) -> &[Traced] {
     &words[skip.count()..]
 }
 
-fn of_pip(words: &[Traced], manager: &str) -> Install {
+fn of_pip(words: &[Traced], manager: PackageManager) -> Install {
     let mut install = Install::default();
     let (mut index, mut extra, mut options) = (None, Vec::new(), Vec::new());
     let mut named = Vec::new();
@@ -130,11 +132,11 @@ pub fn fact(text: &Traced) -> Fact<String> {
 }
 
 /// The package of a requirement.
-pub fn of_requirement(requirement: &Requirement, manager: &str) -> Package {
+pub fn of_requirement(requirement: &Requirement, manager: PackageManager) -> Package {
     let mut package = Package::blank(requirement.span);
     let name = requirements::normalized(requirement.name.text());
     package.name = Fact::value(name, requirement.name.whole());
-    package.manager = Fact::value(manager.to_owned(), requirement.span);
+    package.manager = Fact::value(manager, requirement.span);
     let mut extras = requirement.extras.clone();
     extras.sort();
     package.extras = Fact::from_option(Some(extras.join(",")).filter(|e| !e.is_empty()), requirement.span);
@@ -183,7 +185,7 @@ fn of_conda(words: &[Traced]) -> Install {
         } else if !text.starts_with('-') {
             let (name, version) = text.split_once('=').unwrap_or((text, ""));
             let name = name.rsplit("::").next().unwrap_or(name);
-            let mut package = system(word, name, "conda");
+            let mut package = system(word, name, PackageManager::Conda);
             set_version(&mut package, version.trim_start_matches('=').split('=').next().unwrap_or(""), word.whole());
             packages.push(package);
         }
@@ -192,7 +194,7 @@ fn of_conda(words: &[Traced]) -> Install {
 }
 
 /// What the package manager of a distribution installs.
-pub fn of_distribution(words: &[Traced], manager: &str) -> Install {
+pub fn of_distribution(words: &[Traced], manager: PackageManager) -> Install {
     let named = words.iter().filter(|w| !w.text().starts_with('-') && placeholder(w.text()).is_none());
     let read = |word: &Traced| {
         let (name, version) = word.text().split_once('=').unwrap_or((word.text(), ""));
@@ -203,10 +205,10 @@ pub fn of_distribution(words: &[Traced], manager: &str) -> Install {
     Install { packages: named.map(read).collect(), files: Vec::new() }
 }
 
-fn system(word: &Traced, name: &str, manager: &str) -> Package {
+fn system(word: &Traced, name: &str, manager: PackageManager) -> Package {
     let mut package = Package::blank(word.whole());
     package.name = Fact::value(name.to_ascii_lowercase(), word.whole());
-    package.manager = Fact::value(manager.to_owned(), word.whole());
+    package.manager = Fact::value(manager, word.whole());
     let unpinned = Why::NotStated("the version that will be installed".into());
     package.version = Fact::unknown(unpinned, word.whole());
     package

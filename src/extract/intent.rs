@@ -2,29 +2,29 @@
 //! launchers and names.
 
 use crate::catalog;
-use crate::facts::{Container, Workload};
+use crate::facts::{Container, Intent, Workload};
 use crate::known::{Fact, Why};
 use crate::source::Span;
 
 /// Kinds that tell by themselves.
-const KINDS: &[(&str, &str)] = &[
-    ("PyTorchJob", "training"),
-    ("TFJob", "training"),
-    ("MPIJob", "training"),
-    ("JAXJob", "training"),
-    ("XGBoostJob", "training"),
-    ("PaddleJob", "training"),
-    ("TrainJob", "training"),
-    ("HyperPodPyTorchJob", "training"),
-    ("InferenceService", "serving"),
-    ("LLMInferenceService", "serving"),
-    ("ServingRuntime", "serving"),
-    ("ClusterServingRuntime", "serving"),
-    ("NIMService", "serving"),
-    ("RayService", "serving"),
-    ("DynamoGraphDeployment", "serving"),
-    ("Notebook", "notebook"),
-    ("DaemonSet", "agent"),
+const KINDS: &[(&str, Intent)] = &[
+    ("PyTorchJob", Intent::Training),
+    ("TFJob", Intent::Training),
+    ("MPIJob", Intent::Training),
+    ("JAXJob", Intent::Training),
+    ("XGBoostJob", Intent::Training),
+    ("PaddleJob", Intent::Training),
+    ("TrainJob", Intent::Training),
+    ("HyperPodPyTorchJob", Intent::Training),
+    ("InferenceService", Intent::Serving),
+    ("LLMInferenceService", Intent::Serving),
+    ("ServingRuntime", Intent::Serving),
+    ("ClusterServingRuntime", Intent::Serving),
+    ("NIMService", Intent::Serving),
+    ("RayService", Intent::Serving),
+    ("DynamoGraphDeployment", Intent::Serving),
+    ("Notebook", Intent::Notebook),
+    ("DaemonSet", Intent::Agent),
 ];
 
 /// Engines that train.
@@ -32,11 +32,11 @@ const TRAINERS: &[&str] =
     &["torchrun", "accelerate", "deepspeed", "mpirun", "axolotl", "llama-factory", "torchtune", "trl"];
 
 /// The intent of a workload; unknown when nothing tells.
-pub fn of(workload: &Workload) -> Fact<String> {
+pub fn of(workload: &Workload) -> Fact<Intent> {
     let kind = workload.kind.get().map_or("", String::as_str);
-    let known = |intent: &str, span: Span| Fact::value(intent.to_owned(), span);
+    let known = |intent: Intent, span: Span| Fact::value(intent, span);
     if let Some((_, intent)) = KINDS.iter().find(|(k, _)| *k == kind) {
-        return known(intent, workload.kind.span);
+        return known(*intent, workload.kind.span);
     }
     let containers = || workload.pods.iter().flat_map(|p| &p.containers);
     if let Some((intent, span)) = containers().find_map(by_launch) {
@@ -46,37 +46,37 @@ pub fn of(workload: &Workload) -> Fact<String> {
         return known(intent, span);
     }
     match kind {
-        "Job" | "CronJob" | "JobSet" | "Workflow" | "RayJob" => known("batch", workload.kind.span),
+        "Job" | "CronJob" | "JobSet" | "Workflow" | "RayJob" => known(Intent::Batch, workload.kind.span),
         _ => Fact::unknown(Why::NotStated("what it is for".into()), workload.span),
     }
 }
 
-fn by_launch(container: &Container) -> Option<(&'static str, Span)> {
+fn by_launch(container: &Container) -> Option<(Intent, Span)> {
     let launch = container.launch.as_ref()?;
     let engine = launch.engine.get()?;
     if engine == "jupyter" {
-        return Some(("notebook", launch.engine.span));
+        return Some((Intent::Notebook, launch.engine.span));
     }
     if TRAINERS.contains(&engine.as_str()) {
-        return Some(("training", launch.engine.span));
+        return Some((Intent::Training, launch.engine.span));
     }
-    catalog::server(engine).filter(|s| s.serves).map(|_| ("serving", launch.engine.span))
+    catalog::server(engine).filter(|s| s.serves).map(|_| (Intent::Serving, launch.engine.span))
 }
 
 /// Words of the command, the image and the name that tell.
-fn by_words(container: &Container, kind: &str) -> Option<(&'static str, Span)> {
+fn by_words(container: &Container, kind: &str) -> Option<(Intent, Span)> {
     let texts = container.command.iter().chain([&container.image.repository, &container.name]);
     for fact in texts {
         let Some(text) = fact.get().map(|t| t.to_lowercase()) else { continue };
         let says = |words: &[&str]| words.iter().any(|w| text.contains(w));
         if says(&["train", "finetune", "fine-tune", "sft", "pretrain", "dpo", "lora_"]) && kind != "Deployment" {
-            return Some(("training", fact.span));
+            return Some((Intent::Training, fact.span));
         }
         if says(&["jupyter", "notebook"]) {
-            return Some(("notebook", fact.span));
+            return Some((Intent::Notebook, fact.span));
         }
         if says(&["uvicorn", "gunicorn", "serving", "inference", "api_server", "api-server"]) {
-            return Some(("serving", fact.span));
+            return Some((Intent::Serving, fact.span));
         }
     }
     None

@@ -1,6 +1,6 @@
 //! Pools of machines of every infrastructure format: which attribute states what. Knows resource types of clouds.
 
-use crate::facts::{Labels, NodePool, Taint};
+use crate::facts::{InfraFormat, Labels, NodePool, Taint};
 use crate::known::{Fact, Known};
 use crate::parse::{Node, Raw, Tree, View};
 use crate::source::{Span, Traced};
@@ -222,8 +222,8 @@ pub fn at<'t>(view: View<'t>, path: &str) -> View<'t> {
 pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: Span) -> Option<NodePool> {
     let shape = SHAPES.iter().find(|s| s.kind == kind)?;
     let mut out = NodePool::blank(span);
-    let format = if kind.contains("::") { "cloudformation" } else { "terraform" };
-    out.format = Fact::value(format.to_owned(), span);
+    let format = if kind.contains("::") { InfraFormat::Cloudformation } else { InfraFormat::Terraform };
+    out.format = Fact::value(format, span);
     out.kind = Fact::value(kind.to_owned(), span);
     out.platform = Fact::value(shape.platform.to_owned(), span);
     let stated =

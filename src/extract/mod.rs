@@ -22,7 +22,7 @@ pub mod training;
 pub mod values;
 
 use crate::discover::Kind;
-use crate::facts::{Facts, Object, Pod, Workload};
+use crate::facts::{Facts, Object, Pod, Workload, WorkloadFormat};
 use crate::known::Fact;
 use crate::parse::{Node, Problem, Raw, Tree};
 use crate::render::terraform::{ModuleFile, Workspace};
@@ -80,10 +80,10 @@ fn part(tree: &Arc<Tree>, root: Node<'_>, key: &str) -> Object {
 }
 
 /// The workload of a format without groups: one pod, on its own per replica.
-fn lone((format, kind): (&str, &str), name: Fact<String>, pod: Pod, object: Raw) -> Workload {
+fn lone((format, kind): (WorkloadFormat, &str), name: Fact<String>, pod: Pod, object: Raw) -> Workload {
     let place = pod.span;
     let mut out = Workload::blank(place);
-    out.format = Fact::value(format.to_owned(), place);
+    out.format = Fact::value(format, place);
     out.kind = Fact::value(kind.to_owned(), place);
     out.name = name;
     out.replicas = pod.replicas.clone();

@@ -1,7 +1,7 @@
 //! Package files in TOML and conda's environments. Knows their tables; opens no other file.
 
 use super::install;
-use crate::facts::{Package, PackageFile};
+use crate::facts::{Package, PackageFile, PackageFileKind, PackageManager};
 use crate::known::{Fact, Known};
 use crate::parse::requirements::{self, normalized};
 use crate::parse::{Node, Tree, View};
@@ -14,13 +14,20 @@ pub fn toml_file(tree: &Tree, path: &str) -> Option<PackageFile> {
     let view = root.view();
     let mut out = PackageFile::blank(root.head());
     out.path = Fact::value(path.to_owned(), root.head());
+    let kind = match path.rsplit('/').next().unwrap_or(path) {
+        "Pipfile" => PackageFileKind::Pipfile,
+        "pixi.toml" => PackageFileKind::Pixi,
+        name if name.ends_with(".lock") => PackageFileKind::Lock,
+        _ => PackageFileKind::Pyproject,
+    };
+    out.kind = Fact::value(kind, root.head());
     let project = view.get("project");
     let mut lists: Vec<View<'_>> = vec![project.get("dependencies")];
     lists.extend(project.get("optional-dependencies").entries().into_iter().map(|(_, list)| list));
     lists.extend(view.get("dependency-groups").entries().into_iter().map(|(_, list)| list));
     for item in lists.into_iter().flat_map(|list| list.items().collect::<Vec<_>>()) {
         let requirement = item.traced().and_then(requirements::requirement);
-        out.packages.extend(requirement.map(|r| install::of_requirement(&r, "pip")));
+        out.packages.extend(requirement.map(|r| install::of_requirement(&r, PackageManager::Pip)));
     }
     for key in ["tool.poetry.dependencies", "packages", "dependencies", "pypi-dependencies"] {
         for (name, value) in view.path(key).entries() {
@@ -30,7 +37,7 @@ pub fn toml_file(tree: &Tree, path: &str) -> Option<PackageFile> {
     for item in view.get("package").items() {
         let mut locked = Package::blank(item.get("name").place());
         locked.name = item.get("name").string().map(|n| normalized(&n));
-        locked.manager = Fact::value("lock".to_owned(), locked.span);
+        locked.manager = Fact::value(PackageManager::Lock, locked.span);
         locked.version = item.get("version").parse(Version::parse);
         locked.pinned = Fact::value(true, locked.span);
         out.packages.push(locked);
@@ -62,7 +69,7 @@ fn table_entry(name: &str, value: View<'_>) -> Option<Package> {
     let spec = if value.get("version").is_some() { value.get("version") } else { value };
     let mut out = Package::blank(value.place());
     out.name = Fact::value(normalized(name), value.place());
-    out.manager = Fact::value("pip".to_owned(), value.place());
+    out.manager = Fact::value(PackageManager::Pip, value.place());
     out.specifier = spec.string();
     let exact = out.specifier.get().filter(|t| !t.contains(['>', '<', '~', '^', '*', ',']));
     let version = exact.and_then(|t| Version::parse(t.trim_start_matches('=')));
@@ -83,13 +90,15 @@ pub fn conda_file(root: Node<'_>, path: &str) -> Option<PackageFile> {
     let dependencies = view.get("dependencies");
     let mut out = PackageFile::blank(dependencies.place());
     out.path = Fact::value(path.to_owned(), out.span);
-    out.kind = Fact::value("conda".to_owned(), out.span);
+    out.kind = Fact::value(PackageFileKind::Conda, out.span);
     for item in dependencies.items() {
         if let Some(text) = item.traced() {
             out.packages.extend(conda(text));
         }
         for requirement in item.get("pip").items().filter_map(View::traced) {
-            out.packages.extend(requirements::requirement(requirement).map(|r| install::of_requirement(&r, "pip")));
+            out.packages.extend(
+                requirements::requirement(requirement).map(|r| install::of_requirement(&r, PackageManager::Pip)),
+            );
         }
     }
     (!out.packages.is_empty()).then_some(out)
@@ -100,7 +109,7 @@ fn conda(text: &Traced) -> Option<Package> {
     let name = whole.split(['=', '<', '>', ' ']).next()?;
     let mut out = Package::blank(text.whole());
     out.name = Fact::value(name.rsplit("::").next()?.to_lowercase(), text.whole());
-    out.manager = Fact::value("conda".to_owned(), text.whole());
+    out.manager = Fact::value(PackageManager::Conda, text.whole());
     let exact = whole[name.len()..].trim_start_matches('=');
     let version = Version::parse(exact).filter(|_| whole[name.len()..].starts_with('='));
     out.pinned = Fact::value(version.is_some(), text.whole());

@@ -1,7 +1,7 @@
 //! Requirement files: one package file with its packages. Knows pip's lines; opens no included file.
 
 use super::install;
-use crate::facts::{Facts, PackageFile};
+use crate::facts::{Facts, PackageFile, PackageFileKind, PackageManager};
 use crate::known::Fact;
 use crate::parse::requirements::{self, Line};
 use crate::source::{SourceId, Span, Traced};
@@ -13,12 +13,14 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::T
     let whole = Span::new(id, 0..0);
     let mut file = PackageFile::blank(whole);
     file.path = Fact::value(path.to_owned(), whole);
-    file.kind = Fact::value("requirements".to_owned(), whole);
+    file.kind = Fact::value(PackageFileKind::Requirements, whole);
     let mut index: Option<Traced> = None;
     let mut extra: Vec<Traced> = Vec::new();
     for line in &parsed.lines {
         match line {
-            Line::Requirement(requirement) => file.packages.push(install::of_requirement(requirement, "pip")),
+            Line::Requirement(requirement) => {
+                file.packages.push(install::of_requirement(requirement, PackageManager::Pip))
+            }
             Line::Option { name, value: Some(value), .. } => match name.as_str() {
                 "--index-url" => index = Some(value.clone()),
                 "--extra-index-url" | "--find-links" => extra.push(value.clone()),

@@ -1,7 +1,7 @@
 //! SkyPilot tasks: accelerators as the node, `run` as what is launched. Knows its YAML.
 
 use super::{intent, launch, training};
-use crate::facts::{Container, Facts, Gpu, Node, Pod, Workload};
+use crate::facts::{Container, ContainerRole, Facts, Gpu, Node, Pod, SharedMemory, Workload, WorkloadFormat};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node as Yaml, Raw, Tree, shell};
 use std::sync::Arc;
@@ -39,13 +39,13 @@ pub fn read(tree: &Arc<Tree>, root: Yaml<'_>, facts: &mut Facts) {
     }
     let mut container = Container::blank(place);
     container.name = Fact::value("task".to_owned(), place);
-    container.role = Fact::value("main".to_owned(), place);
+    container.role = Fact::value(ContainerRole::Main, place);
     container.env = super::kubernetes::environment(view.get("envs"));
     container.launch = view.get("run").traced().and_then(|run| launch::of_script(&shell::parse(run), &container.env));
     container.training = container.launch.as_ref().and_then(training::of);
     container.gpus = gpus.clone();
     container.gpu_vendor = Fact::value("nvidia".to_owned(), place);
-    container.shm = Fact::value("host".to_owned(), place);
+    container.shm = Fact::value(SharedMemory::Host, place);
     let mut pod = Pod::blank(place);
     pod.role = Fact::value("main".to_owned(), place);
     pod.replicas = nodes.clone();
@@ -54,7 +54,7 @@ pub fn read(tree: &Arc<Tree>, root: Yaml<'_>, facts: &mut Facts) {
     pod.node = Some(node);
     pod.containers.push(container);
     let mut out = Workload::blank(place);
-    out.format = Fact::value("skypilot".to_owned(), place);
+    out.format = Fact::value(WorkloadFormat::Skypilot, place);
     out.kind = Fact::value("task".to_owned(), place);
     out.name = view.get("name").string();
     out.replicas = Fact::value(1, place);

@@ -1,7 +1,9 @@
 //! Slurm batch scripts: `#SBATCH` lines as the resources, the script as what they launch. Knows sbatch's options.
 
 use super::{image, intent, launch, training};
-use crate::facts::{Container, Facts, Gpu, Image, Node, Object, Pod, Workload};
+use crate::facts::{
+    Container, ContainerRole, Facts, Gpu, Image, Node, Object, Pod, SharedMemory, Workload, WorkloadFormat,
+};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Builder, Dialect, Entry, NodeId, NodeKind, Raw, placeholder, shell};
 use crate::source::{SourceId, Span, Traced};
@@ -17,14 +19,14 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> Vec<Span
     let script = shell::parse(&whole);
     let mut container = Container::blank(first);
     container.name = Fact::value("script".to_owned(), first);
-    container.role = Fact::value("main".to_owned(), first);
+    container.role = Fact::value(ContainerRole::Main, first);
     if let Some(image) = container_image(&script) {
         container.image = image;
     }
     container.launch = launch::of_script(&script, &BTreeMap::new());
     container.training = container.launch.as_ref().and_then(training::of);
     // The shell of the node has the memory of the node.
-    container.shm = Fact::value("host".to_owned(), first);
+    container.shm = Fact::value(SharedMemory::Host, first);
     let get = |names: &[&str]| names.iter().find_map(|n| options.get(*n).cloned());
     let nodes = get(&["nodes", "N"]).map_or(Fact::absent(first), number).or_default(1);
     let gpus = gpus(&options, first);
@@ -43,7 +45,7 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> Vec<Span
     });
     pod.containers.push(container);
     let mut out = Workload::blank(first);
-    out.format = Fact::value("slurm".to_owned(), first);
+    out.format = Fact::value(WorkloadFormat::Slurm, first);
     out.kind = Fact::value("sbatch".to_owned(), first);
     out.name = get(&["job-name", "J"]).unwrap_or_else(|| Fact::value(path.to_owned(), first));
     out.replicas = Fact::value(1, first);
@@ -230,7 +232,7 @@ mod tests {
         assert_eq!(&text[workload.group_size.span.range()], "4");
         assert_eq!(workload.gpus.get(), Some(&32));
         assert_eq!(&text[workload.pods[0].gpus.span.range()], "gpu:8");
-        assert_eq!(workload.intent.get().map(String::as_str), Some("training"));
+        assert_eq!(workload.intent.get(), Some(&crate::facts::Intent::Training));
     }
 
     #[test]

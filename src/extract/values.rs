@@ -2,7 +2,7 @@
 //! kustomization.yaml install.
 
 use super::kubernetes;
-use crate::facts::{Facts, HelmRelease, Object, Pod, Workload};
+use crate::facts::{ContainerRole, Facts, HelmRelease, Object, Pod, ReleaseFormat, Workload, WorkloadFormat};
 use crate::known::Fact;
 use crate::parse::{Node, Raw, Tree, View};
 use crate::version::Version;
@@ -37,8 +37,10 @@ pub fn shaped_like_operator(root: Node<'_>) -> bool {
 pub fn charts(tree: &Arc<Tree>, list: View<'_>, key: &str, facts: &mut Facts) {
     for dependency in list.items() {
         let mut out = HelmRelease::blank(dependency.get("name").place());
-        out.format =
-            Fact::value(if key == "dependencies" { "chart-dependency" } else { "kustomize" }.to_owned(), out.span);
+        out.format = Fact::value(
+            if key == "dependencies" { ReleaseFormat::ChartDependency } else { ReleaseFormat::Kustomize },
+            out.span,
+        );
         out.name = dependency.get("alias").string().or(|| dependency.get("releaseName").string());
         out.chart = dependency.get("name").string();
         out.version = dependency.get("version").parse(Version::parse);
@@ -77,7 +79,7 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
 /// Values of the GPU operator as a release of its chart.
 pub fn operator_values(tree: &Arc<Tree>, view: View<'_>) -> HelmRelease {
     let mut out = HelmRelease::blank(view.place());
-    out.format = Fact::value("values".to_owned(), view.place());
+    out.format = Fact::value(ReleaseFormat::Values, view.place());
     out.chart = Fact::value("gpu-operator".to_owned(), view.place());
     out.values = Some(Raw::new(tree, view));
     out
@@ -117,7 +119,12 @@ fn profile(tree: &Arc<Tree>, view: View<'_>, key: &str) -> Workload {
     kubernetes::scheduling(&mut pod, view);
     pod.spec = Some(Raw::new(tree, view));
     pod.gpus = Fact::absent(view.place());
-    super::lone(("values", "Profile"), Fact::value(key.to_owned(), view.place()), pod, Raw::new(tree, view))
+    super::lone(
+        (WorkloadFormat::Values, "Profile"),
+        Fact::value(key.to_owned(), view.place()),
+        pod,
+        Raw::new(tree, view),
+    )
 }
 
 fn workload(tree: &Arc<Tree>, view: View<'_>, key: &str, top: View<'_>) -> Workload {
@@ -130,11 +137,16 @@ fn workload(tree: &Arc<Tree>, view: View<'_>, key: &str, top: View<'_>) -> Workl
         .map_or(Fact::value(1, view.place()), |v| v.int());
     kubernetes::scheduling(&mut pod, if view.get("nodeSelector").is_some() { view } else { top });
     pod.spec = Some(Raw::new(tree, view));
-    let mut container = kubernetes::container(tree, view, "main", &pod);
+    let mut container = kubernetes::container(tree, view, ContainerRole::Main, &pod);
     if !view.get("resources").is_some() {
         kubernetes::resources(&mut container, top.get("resources"));
     }
     pod.gpus = container.gpus.clone();
     pod.containers.push(container);
-    super::lone(("values", "Values"), Fact::value(key.to_owned(), view.place()), pod, Raw::new(tree, view))
+    super::lone(
+        (WorkloadFormat::Values, "Values"),
+        Fact::value(key.to_owned(), view.place()),
+        pod,
+        Raw::new(tree, view),
+    )
 }

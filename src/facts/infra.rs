@@ -1,6 +1,7 @@
 //! Where things run: nodes, pools, clusters, charts that configure them.
 
 use super::value::entities;
+use super::words::{InfraFormat, ReleaseFormat};
 use super::{Labels, Requirement};
 use crate::known::Fact;
 use crate::parse::Raw;
@@ -42,8 +43,6 @@ entities! {
         instance_type: Fact<String>,
         /// NVIDIA driver.
         driver: Fact<Version>,
-        /// What decides the driver: gpu-operator, ami, configuration, selector, platform.
-        driver_source: Fact<String>,
         /// eks, gke, aks, k3s, rke2, ack, tke, openshift …
         platform: Fact<String>,
         /// Kubernetes version.
@@ -70,8 +69,8 @@ entities! {
 
     /// A group of machines of one shape: a node group, a GKE or AKS node pool, a Karpenter NodePool, an ASG, an instance.
     NodePool {
-        /// The format that states it: terraform, cloudformation, eksctl, karpenter, configuration.
-        format: Fact<String>,
+        /// The format that states it.
+        format: Fact<InfraFormat>,
         /// Kind, as the format names it: aws_eks_node_group, NodePool.
         kind: Fact<String>,
         /// Its name.
@@ -137,7 +136,7 @@ entities! {
     /// A cluster.
     Cluster {
         /// The format that states it.
-        format: Fact<String>,
+        format: Fact<InfraFormat>,
         /// Its name.
         name: Fact<String>,
         /// eks, gke, aks, ack, tke, k3s, rke2 …
@@ -154,8 +153,8 @@ entities! {
 
     /// A chart installed by any means: helm_release, HelmRelease, Argo CD Application, HelmChart (k3s), Chart.yaml dependency, kustomize helmCharts, a values file, an Ansible task.
     HelmRelease {
-        /// How it is stated: terraform, flux, argocd, k3s, chart-dependency, kustomize, values, ansible, configuration.
-        format: Fact<String>,
+        /// How it is stated.
+        format: Fact<ReleaseFormat>,
         /// Release name.
         name: Fact<String>,
         /// Chart name without its repository: gpu-operator, nvidia-device-plugin.

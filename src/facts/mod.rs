@@ -9,12 +9,17 @@ mod objects;
 mod software;
 mod training;
 pub mod value;
+pub mod words;
 mod workload;
 
 pub use infra::{Cluster, Gpu, HelmRelease, Node, NodePool, Taint};
 pub use objects::{Autoscaler, Budget, Metric, Object, Resource, Route, Service};
 pub use software::{Build, Image, Instruction, Package, PackageFile, Software};
 pub use training::Training;
+pub use words::{
+    ContainerRole, EnvSource, InfraFormat, Intent, PackageFileKind, PackageManager, ReleaseFormat, ResourceFormat,
+    SharedMemory, WorkloadFormat,
+};
 pub use workload::{Container, EnvVar, Launch, Mount, Pod, Port, Probe, Requirement, Toleration, Volume, Workload};
 
 use crate::known::Fact;

@@ -1,6 +1,7 @@
 //! Objects that rules join with, and raw documents.
 
 use super::value::entities;
+use super::words::ResourceFormat;
 use super::{Labels, Port};
 use crate::known::Fact;
 use crate::parse::Raw;
@@ -26,8 +27,8 @@ entities! {
 
     /// An infrastructure resource as written: a Terraform resource block, a CloudFormation or ROS resource.
     Resource {
-        /// terraform, cloudformation, ros.
-        format: Fact<String>,
+        /// The format that states it.
+        format: Fact<ResourceFormat>,
         /// Type: aws_efs_file_system, AWS::EFS::FileSystem, ALIYUN::ECS::Instance.
         r#type: Fact<String>,
         /// Name in its file.

@@ -1,6 +1,7 @@
 //! Images and what is installed in them.
 
 use super::value::entities;
+use super::words::{PackageFileKind, PackageManager};
 use super::{Labels, Launch};
 use crate::known::Fact;
 use crate::version::Version;
@@ -72,8 +73,8 @@ entities! {
     Package {
         /// Normalised name, torch.
         name: Fact<String>,
-        /// pip, uv, conda, apt, yum, image (comes with the base image).
-        manager: Fact<String>,
+        /// What it is installed by.
+        manager: Fact<PackageManager>,
         /// The version that will be there: pinned, or inferred as the package manager would resolve it.
         version: Fact<Version>,
         /// Whether the version is pinned exactly.
@@ -108,8 +109,8 @@ entities! {
     PackageFile {
         /// Path as displayed.
         path: Fact<String>,
-        /// requirements, pyproject, conda, pipfile, lock, dockerfile, ansible.
-        kind: Fact<String>,
+        /// What it is.
+        kind: Fact<PackageFileKind>,
         /// Its packages in order.
         packages: Vec<Package>,
         /// Index named in the file.

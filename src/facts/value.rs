@@ -5,6 +5,7 @@ use crate::known::{Fact, Known, Why};
 use crate::parse::{NodeKind, Raw, View};
 use crate::source::Span;
 use crate::version::Version;
+use crate::words::{Word, Words};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -31,6 +32,8 @@ pub enum Type {
     List(Box<Type>),
     /// Values by name.
     Map(Box<Type>),
+    /// A word of a closed vocabulary: reads as text, and is compared with words of the vocabulary only.
+    Word(&'static Words),
     /// An entity of the vocabulary.
     Entity(&'static EntityType),
 }
@@ -86,6 +89,7 @@ impl std::fmt::Display for Type {
             Type::Dyn => f.write_str("dyn"),
             Type::List(item) => write!(f, "list({item})"),
             Type::Map(value) => write!(f, "map({value})"),
+            Type::Word(words) => f.write_str(words.name),
             Type::Entity(entity) => f.write_str(entity.name),
         }
     }
@@ -277,6 +281,13 @@ impl Leaf for Version {
     const TYPE: Type = Type::Version;
     fn data(&self) -> Data<'_> {
         Data::Version(Cow::Borrowed(self))
+    }
+}
+
+impl<W: Word> Leaf for W {
+    const TYPE: Type = Type::Word(W::WORDS);
+    fn data(&self) -> Data<'_> {
+        Data::Str(Cow::Borrowed(self.text()))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Things that run: workloads, pods, containers and how they are launched.
 
 use super::value::entities;
+use super::words::{ContainerRole, EnvSource, Intent, SharedMemory, WorkloadFormat};
 use super::{Autoscaler, Budget, Image, Labels, Node, NodePool, Route, Service, Software, Taint, Training};
 use crate::known::{Fact, Known, Why};
 use crate::parse::Raw;
@@ -10,8 +11,8 @@ use std::sync::Arc;
 entities! {
     /// Something that runs on GPUs or beside them: a Deployment, a Job, a RayCluster, a Compose service, an ECS task, a SkyPilot task, a Slurm job.
     Workload {
-        /// The format that states it: kubernetes, compose, ecs, sagemaker, cloud-run, skypilot, slurm, values (Helm values read as data).
-        format: Fact<String>,
+        /// The format that states it.
+        format: Fact<WorkloadFormat>,
         /// Kind, as the format names it: Deployment, PyTorchJob, service, task-definition.
         kind: Fact<String>,
         /// apiVersion of a Kubernetes object.
@@ -20,8 +21,8 @@ entities! {
         name: Fact<String>,
         /// Its namespace.
         namespace: Fact<String>,
-        /// training, serving, notebook, batch or agent; the span is the evidence.
-        intent: Fact<String>,
+        /// What it is for; the span is the evidence.
+        intent: Fact<Intent>,
         /// Labels of the object itself.
         labels: Labels,
         /// Annotations of the object itself.
@@ -140,8 +141,8 @@ entities! {
     Container {
         /// Its name.
         name: Fact<String>,
-        /// main, init or sidecar.
-        role: Fact<String>,
+        /// What it is in its pod.
+        role: Fact<ContainerRole>,
         /// The image it runs.
         image: Image,
         /// Command and arguments as the process gets them, entrypoint of the image not included.
@@ -184,8 +185,8 @@ entities! {
         capabilities: Vec<Fact<String>>,
         /// Bytes of /dev/shm: a memory volume's limit or shm_size; 64 MiB by default; absent when it is the host's or has no limit.
         shm_bytes: Fact<i64>,
-        /// default (64 MiB), volume, size (shm_size), host.
-        shm: Fact<String>,
+        /// What stands at /dev/shm.
+        shm: Fact<SharedMemory>,
         /// The container as written.
         spec: Option<Raw>,
     }
@@ -248,8 +249,8 @@ entities! {
         value: Fact<String>,
         /// The text that stands for the value, placeholders included.
         written: Fact<String>,
-        /// Where the value comes from instead: secret, config, field, resource.
-        from: Fact<String>,
+        /// Where the value comes from instead.
+        from: Fact<EnvSource>,
     }
 
     /// A port of a container or a service.

@@ -11,19 +11,17 @@ use crate::version::Version;
 pub struct DriverSource {
     /// The file that states it.
     pub file: SourceId,
-    /// gpu-operator, configuration.
-    pub origin: &'static str,
     /// The driver; absent when the operator is told not to install one.
     pub driver: Fact<Version>,
 }
 
 /// Every statement about a cluster's driver in the run.
 pub fn sources(facts: &Facts) -> Vec<DriverSource> {
-    let declared = facts.clusters.iter().filter(|c| c.driver.get().is_some()).map(|c| DriverSource {
-        file: c.driver.span.source,
-        origin: "configuration",
-        driver: c.driver.clone(),
-    });
+    let declared = facts
+        .clusters
+        .iter()
+        .filter(|c| c.driver.get().is_some())
+        .map(|c| DriverSource { file: c.driver.span.source, driver: c.driver.clone() });
     let charts =
         facts.releases.iter().filter(|r| r.chart.get().is_some_and(|c| c == "gpu-operator")).filter_map(|r| release(r));
     let policies = facts.objects.iter().filter_map(|o| policy(o));
@@ -34,29 +32,29 @@ pub fn sources(facts: &Facts) -> Vec<DriverSource> {
 fn release(release: &HelmRelease) -> Option<DriverSource> {
     let values = release.values.as_ref().map(|v| v.view().get("driver"));
     let decide = |key: &str| values.map(|v| v.get(key)).filter(|v| v.is_some());
-    let (origin, file) = ("gpu-operator", release.span.source);
+    let file = release.span.source;
     if let Some(set) = release.set.get("driver.enabled").filter(|s| s.get().is_some_and(|v| v == "false")) {
-        return Some(DriverSource { file, origin, driver: Fact::absent(set.span) });
+        return Some(DriverSource { file, driver: Fact::absent(set.span) });
     }
     if let Some(set) = release.set.get("driver.version") {
         let driver = set.clone().and_then(|text| match driver_version(&text) {
             Some(version) => Known::Value(version),
             None => Known::Unknown(Why::Malformed(text.into())),
         });
-        return Some(DriverSource { file, origin, driver });
+        return Some(DriverSource { file, driver });
     }
     if let Some(enabled) = decide("enabled")
         && enabled.boolean().get() == Some(&false)
     {
-        return Some(DriverSource { file, origin, driver: Fact::absent(enabled.place()) });
+        return Some(DriverSource { file, driver: Fact::absent(enabled.place()) });
     }
     if let Some(version) = decide("version") {
-        return Some(DriverSource { file, origin, driver: version.parse(driver_version) });
+        return Some(DriverSource { file, driver: version.parse(driver_version) });
     }
     if release.values_complete.get() == Some(&false) {
         let driver =
             Fact { known: Known::Unknown(Why::Remote("values that are not at hand".into())), span: release.span };
-        return Some(DriverSource { file, origin, driver });
+        return Some(DriverSource { file, driver });
     }
     let driver =
         release.version.clone().and_then(|chart| match catalog::platform_driver("gpu-operator", &chart.to_string()) {
@@ -66,7 +64,7 @@ fn release(release: &HelmRelease) -> Option<DriverSource> {
     if driver.is_absent() {
         return None;
     }
-    Some(DriverSource { file, origin, driver })
+    Some(DriverSource { file, driver })
 }
 
 /// The driver that a ClusterPolicy or an NVIDIADriver object asks for.
@@ -79,10 +77,10 @@ fn policy(object: &Object) -> Option<DriverSource> {
     };
     let file = object.span.source;
     if view.get("enabled").boolean().get() == Some(&false) {
-        return Some(DriverSource { file, origin: "gpu-operator", driver: Fact::absent(view.get("enabled").place()) });
+        return Some(DriverSource { file, driver: Fact::absent(view.get("enabled").place()) });
     }
     let driver = view.get("version").parse(driver_version);
-    driver.get().is_some().then_some(DriverSource { file, origin: "gpu-operator", driver })
+    driver.get().is_some().then_some(DriverSource { file, driver })
 }
 
 /// A driver version as charts write it: a full version, or a branch of precompiled drivers.

@@ -2,7 +2,7 @@
 
 use super::{nearest, same_namespace};
 use crate::catalog;
-use crate::facts::{Container, EnvVar, Facts, Launch, Object};
+use crate::facts::{Container, EnvSource, EnvVar, Facts, Launch, Object};
 use crate::known::{Fact, Known, Why};
 use crate::parse::View;
 use crate::source::{SourceId, Sources};
@@ -28,7 +28,7 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
             }
             for (name, value) in taken {
                 let variable = container.env.entry(name).or_insert_with(|| EnvVar::blank(value.span));
-                (variable.value, variable.from.known) = (value, Known::Value("config".to_owned()));
+                (variable.value, variable.from.known) = (value, Known::Value(EnvSource::Config));
             }
             let env = std::mem::take(&mut container.env);
             container.launch.iter_mut().for_each(|launch| resolve(launch, &env));

@@ -5,7 +5,7 @@ use super::driver::{self, DriverSource};
 use super::nearest;
 use super::pools::{gpu_facts, most_gpus, series_facts};
 use crate::catalog;
-use crate::facts::{Cluster, Container, Facts, Gpu, Node, NodePool, Pod};
+use crate::facts::{Cluster, Container, Facts, Gpu, InfraFormat, Node, NodePool, Pod, WorkloadFormat};
 use crate::known::{Fact, Why};
 use crate::source::{SourceId, Sources};
 use crate::version::Version;
@@ -20,17 +20,20 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
         let from = workload.span.source;
         let here = |file: SourceId| layout.may_hold(file, from);
         // Schedulers of their own place these, not on pools of Kubernetes.
-        let own = workload.format.get().is_some_and(|format| matches!(format.as_str(), "slurm" | "skypilot"));
+        let own = workload
+            .format
+            .get()
+            .is_some_and(|format| matches!(format, WorkloadFormat::Slurm | WorkloadFormat::Skypilot));
         for pod in &mut workload.pods {
             let possible = pools.iter().filter(|p| {
-                let declared = p.format.get().is_some_and(|format| format == "configuration");
+                let declared = p.format.get() == Some(&InfraFormat::Configuration);
                 (declared || !own) && here(p.span.source) && admits(p, pod)
             });
             pod.pools = nearest(sources, from, possible.map(|p| (p.span.source, Arc::clone(p))).collect());
             let mut node = pod.node.take().unwrap_or_else(|| Node::blank(pod.span));
             // Formats that name a card themselves name it as people do; sites of Slurm have names of their own.
             let named = node.gpu.take().and_then(|gpu| Some((gpu.id.get()?.clone(), gpu.id.span)));
-            let site = workload.format.get().is_some_and(|format| format == "slurm");
+            let site = workload.format.get() == Some(&WorkloadFormat::Slurm);
             node.gpu = named.and_then(|(name, span)| {
                 if site { series_facts(&name, span) } else { Some(gpu_facts(catalog::gpu(&name)?, span)) }
             });
@@ -263,9 +266,6 @@ fn from_pools(node: &mut Node, pools: &[Arc<NodePool>]) {
             .cloned()
             .unwrap_or_else(|| Fact::absent(node.span));
     }
-    if node.driver.get().is_some() && node.driver_source.is_absent() {
-        node.driver_source = Fact::value("pool".to_owned(), node.driver.span);
-    }
 }
 
 fn from_clusters(node: &mut Node, clusters: &[Arc<Cluster>]) {
@@ -279,7 +279,6 @@ fn from_drivers(node: &mut Node, sources: &[DriverSource]) {
     }
     let known: Vec<&DriverSource> = sources.iter().filter(|s| !s.driver.is_absent()).collect();
     if let Some(driver) = agree::<Version>(known.iter().map(|s| s.driver.clone())) {
-        node.driver_source = Fact::value(known[0].origin.to_owned(), driver.span);
         node.driver = driver;
     }
 }

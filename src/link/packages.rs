@@ -2,7 +2,7 @@
 //! other packages of the environment and its Python. Knows package facts and the catalog; knows no files.
 
 use crate::catalog;
-use crate::facts::Package;
+use crate::facts::{Package, PackageManager};
 use crate::known::{Fact, Known, Why};
 use crate::version::Version;
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ fn is_open(package: &Package) -> bool {
 }
 
 fn from_index(package: &Package) -> bool {
-    matches!(package.manager.get().map(String::as_str), Some("pip" | "uv"))
+    matches!(package.manager.get(), Some(PackageManager::Pip | PackageManager::Uv))
 }
 
 /// The version of a package that is not pinned: the newest that its specifier, the Python and the other packages allow.
@@ -249,7 +249,7 @@ mod tests {
         let package = |text: &str| {
             let source = Traced::verbatim(text, Span::new(SourceId(0), 0..text.len()), 0);
             let requirement = crate::parse::requirements::requirement(&source).expect(text);
-            install::of_requirement(&requirement, "pip")
+            install::of_requirement(&requirement, crate::facts::PackageManager::Pip)
         };
         let there = package("torch==2.4.0");
         assert!(keeps(Some(&there), &package("torch")) && keeps(Some(&there), &package("torch>=2.1")));

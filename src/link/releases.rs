@@ -1,7 +1,7 @@
 //! Values that a release takes from files and objects of the repository.
 
 use super::{directories, same_namespace};
-use crate::facts::{Facts, HelmRelease, Object};
+use crate::facts::{Facts, HelmRelease, Object, ReleaseFormat};
 use crate::known::Fact;
 use crate::parse::{Dialect, Raw, merged, yaml};
 use crate::source::Sources;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub fn link(facts: &mut Facts, sources: &Sources) {
     let objects = &facts.objects;
     for shared in &mut facts.releases {
-        let beside = shared.format.get().is_some_and(|f| f == "chart-dependency");
+        let beside = shared.format.get() == Some(&ReleaseFormat::ChartDependency);
         if shared.values_from.is_empty() && !beside {
             continue;
         }

@@ -2,7 +2,7 @@
 
 use super::{nearest, packages};
 use crate::catalog;
-use crate::facts::{Build, Facts, Image, Package, PackageFile, Software};
+use crate::facts::{Build, Facts, Image, Package, PackageFile, PackageFileKind, PackageManager, Software};
 use crate::known::{Fact, Known, Why};
 use crate::parse::View;
 use crate::source::{Sources, Span};
@@ -59,10 +59,12 @@ fn of_declared(file: &Fact<String>, sources: &Sources, builds: &[Arc<Build>]) ->
 
 /// What the Python of a stage has, as a list of packages like those of files.
 fn list_of(build: &Build) -> Option<Arc<PackageFile>> {
-    let from_index = |p: &&Package| matches!(p.manager.get().map(String::as_str), Some("pip" | "uv" | "image"));
+    let from_index = |p: &&Package| {
+        matches!(p.manager.get(), Some(PackageManager::Pip | PackageManager::Uv | PackageManager::Image))
+    };
     let mut list = PackageFile::blank(build.span);
     list.path = build.path.clone();
-    list.kind = Fact::value("dockerfile".to_owned(), build.span);
+    list.kind = Fact::value(PackageFileKind::Dockerfile, build.span);
     list.packages = build.software.as_ref()?.packages.values().filter(from_index).cloned().collect();
     (!list.packages.is_empty()).then(|| Arc::new(list))
 }
@@ -185,7 +187,7 @@ pub fn of_image(image: &Image) -> Software {
             }
             let mut package = Package::blank(place);
             package.name = Fact::value(name.to_owned(), place);
-            package.manager = Fact::value("image".to_owned(), place);
+            package.manager = Fact::value(PackageManager::Image, place);
             package.pinned = Fact::value(true, place);
             package.version = Fact::from_option(version, place);
             package.cuda = out.cuda.clone();

@@ -4,7 +4,7 @@
 use super::releases;
 use crate::evaluate::{Evaluation, Mark};
 use crate::extract;
-use crate::facts::{Facts, Workload};
+use crate::facts::{Facts, InfraFormat, Workload, WorkloadFormat};
 use crate::finding::{Finding, Label, Severity};
 use crate::known::Fact;
 use crate::link;
@@ -69,8 +69,8 @@ impl Rendered {
     /// Takes away what values alone seemed to run: the rendered documents tell it better. Profiles stay: a template
     /// only passes them on, to place what is made later.
     pub fn replace_values(&self, facts: &mut Facts) {
-        let says = |fact: &Fact<String>, text: &str| fact.get().is_some_and(|f| f == text);
-        let guessed = |w: &Workload| says(&w.format, "values") && !says(&w.kind, "Profile");
+        let profile = |w: &Workload| w.kind.get().is_some_and(|kind| kind == "Profile");
+        let guessed = |w: &Workload| w.format.get() == Some(&WorkloadFormat::Values) && !profile(w);
         facts.workloads.retain(|w| !(guessed(w) && self.values.contains(&w.span.source)));
     }
 }
@@ -227,10 +227,10 @@ pub fn evaluate(
 /// cluster an example is meant for is not said elsewhere.
 fn stated_above(facts: &mut Facts, values: SourceId, sources: &Sources) {
     let path = &sources.get(values).path;
-    let above = |span: Span, format: &Fact<String>| {
+    let above = |span: Span, format: &Fact<InfraFormat>| {
         let stating = &sources.get(span.source).path;
         let directory = &stating[..stating.rfind('/').map_or(0, |at| at + 1)];
-        format.get().is_some_and(|format| format == "configuration") || path.starts_with(directory)
+        format.get() == Some(&InfraFormat::Configuration) || path.starts_with(directory)
     };
     facts.pools.retain(|pool| above(pool.span, &pool.format));
     facts.clusters.retain(|cluster| above(cluster.span, &cluster.format));

@@ -1,7 +1,7 @@
 //! Releases of the repository's own charts: what Argo CD, Flux, Terraform and the configuration install, as further
 //! sets of values. Knows facts about releases and the places of charts.
 
-use crate::facts::{Facts, HelmRelease};
+use crate::facts::{Facts, HelmRelease, ReleaseFormat};
 use crate::known::Known;
 use crate::parse::{Builder, Dialect, Entry, NodeId, NodeKind, Raw, Tree, yaml};
 use crate::render::helm::sets::MAX_SETS;
@@ -14,9 +14,11 @@ use std::sync::Arc;
 pub fn add(sets: &mut [Vec<ValueSet>], charts: &[Chart<'_>], facts: &Facts, sources: &Sources) {
     for release in &facts.releases {
         let here = &sources.get(release.span.source).path;
-        let owners: Vec<usize> = match (release.format.get().map(String::as_str), release.path.get()) {
-            (Some("command line"), _) => (0..charts.len()).collect(),
-            (Some("configuration"), Some(path)) => owner(&format!("./{path}"), here, charts).into_iter().collect(),
+        let owners: Vec<usize> = match (release.format.get(), release.path.get()) {
+            (Some(ReleaseFormat::CommandLine), _) => (0..charts.len()).collect(),
+            (Some(ReleaseFormat::Configuration), Some(path)) => {
+                owner(&format!("./{path}"), here, charts).into_iter().collect()
+            }
             (_, path) => path.and_then(|path| owner(path, here, charts)).into_iter().collect(),
         };
         for owner in owners {

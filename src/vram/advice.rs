@@ -1,7 +1,7 @@
 //! The one change that makes a server fit. Knows which changes cost least, not who asks.
 
 use super::serving::{Card, Launch, Ledger, ledger};
-use super::{Architecture, GIB, Parallel, Verdict};
+use super::{Architecture, DecidedBy, GIB, Parallel, Verdict};
 use crate::catalog::{self, Gpu};
 
 /// A change and what it does.
@@ -73,8 +73,8 @@ pub fn change(shape: &Architecture, launch: &Launch, card: &Card, now: &Ledger) 
         larger.find_map(|other| fits(format!("{} ({:.0} GiB)", other.gpu, other.bytes / GIB), launch, &other))
     };
     match now.decided_by {
-        "heads" => wider(),
-        "cache" => fewer().or_else(shorter).or_else(narrow).or_else(wider).or_else(larger),
+        Some(DecidedBy::Heads) => wider(),
+        Some(DecidedBy::Cache) => fewer().or_else(shorter).or_else(narrow).or_else(wider).or_else(larger),
         _ => fewer().or_else(wider).or_else(narrow).or_else(larger),
     }
 }

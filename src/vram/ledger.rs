@@ -1,6 +1,6 @@
 //! What each GPU holds, part by part, and how close that is to its limit. Knows no engine.
 
-use super::{GIB, Verdict};
+use super::{DecidedBy, GIB, Verdict};
 
 /// Name of the weights in a ledger.
 pub const WEIGHTS: &str = "weights";
@@ -33,8 +33,8 @@ pub struct Ledger {
     pub verdict: Verdict,
     /// Why.
     pub reason: String,
-    /// What decided: weights, cache, heads, utilization, activations, graphs; empty when it fits.
-    pub decided_by: &'static str,
+    /// What decided; nothing when it fits.
+    pub decided_by: Option<DecidedBy>,
     /// Its parts, largest concern first; the cache counts as one request of the maximum length.
     pub parts: Vec<Line>,
     /// Bytes of the card.
@@ -71,7 +71,7 @@ impl Ledger {
         Self {
             verdict: Verdict::Unknown(reason.clone()),
             reason,
-            decided_by: "",
+            decided_by: None,
             parts: Vec::new(),
             card: 0.0,
             budget: 0.0,
@@ -92,7 +92,7 @@ impl Ledger {
 
 impl Ledger {
     /// Sets verdict, what decides it and why.
-    pub(super) fn decide(&mut self, verdict: Verdict, by: &'static str, reason: &str) {
+    pub(super) fn decide(&mut self, verdict: Verdict, by: Option<DecidedBy>, reason: &str) {
         (self.verdict, self.decided_by, self.reason) = (verdict, by, reason.to_owned());
     }
 
@@ -100,7 +100,7 @@ impl Ledger {
     pub(super) fn must_load(&mut self, bytes: Option<f64>) {
         let Some(left) = bytes.map(|bytes| self.card - bytes).filter(|left| *left < self.close()) else { return };
         if self.verdict != Verdict::DoesNotFit {
-            self.compare(left, left, "weights", "weights in 16 bits, as they are before they are quantized");
+            self.compare(left, left, DecidedBy::Weights, "weights in 16 bits, as they are before they are quantized");
         }
     }
 
@@ -110,24 +110,24 @@ impl Ledger {
     }
 
     /// Decides by what is left over, in the worst and in the best case.
-    pub(super) fn compare(&mut self, worst: f64, best: f64, by: &'static str, what: &str) {
+    pub(super) fn compare(&mut self, worst: f64, best: f64, by: DecidedBy, what: &str) {
         let close = self.close();
         let gib = |bytes: f64| bytes.abs() / GIB;
         if best < -close {
-            self.decide(Verdict::DoesNotFit, by, &format!("{what}: {:.1} GiB short", gib(best)));
+            self.decide(Verdict::DoesNotFit, Some(by), &format!("{what}: {:.1} GiB short", gib(best)));
         } else if worst > close {
-            self.decide(Verdict::Fits, "", &format!("{:.1} GiB to spare", gib(worst)));
+            self.decide(Verdict::Fits, None, &format!("{:.1} GiB to spare", gib(worst)));
         } else if worst < 0.0 && best > 0.0 {
             self.decide(
                 Verdict::Tight,
-                by,
+                Some(by),
                 &format!("{what}: between {:.1} GiB short and {:.1} GiB to spare", gib(worst), gib(best)),
             );
         } else {
             let side = if worst < 0.0 { "short" } else { "to spare" };
             self.decide(
                 Verdict::Tight,
-                by,
+                Some(by),
                 &format!("{what}: {:.1} GiB {side}, within the error of the estimate", gib(worst)),
             );
         }

@@ -4,7 +4,7 @@
 use super::launch::{Between, Defaults};
 use super::ledger::{ACTIVATIONS, CONTEXT, GRAPHS, REQUEST_TABLE};
 use super::runtime::{body_peak, context, encoder_peak, graphs, non_torch, sampler_peak};
-use super::{Architecture, Cache, GIB, Parallel, Stored, Verdict, weight_bytes};
+use super::{Architecture, Cache, DecidedBy, GIB, Parallel, Stored, Verdict, weight_bytes};
 use crate::catalog;
 
 pub use super::launch::{Card, Launch};
@@ -34,7 +34,7 @@ pub fn weights_only(parameters: f64, launch: &Launch, card: &Card) -> Ledger {
     let parts = vec![part(WEIGHTS, weights, how), part(CONTEXT, context(), "CUDA context".to_owned())];
     let mut ledger = Ledger { parts, card: card.bytes, budget: card.bytes, ..Ledger::unknown("") };
     let left = card.bytes - ledger.total();
-    ledger.compare(left, left, "weights", "weights alone");
+    ledger.compare(left, left, DecidedBy::Weights, "weights alone");
     if ledger.verdict == Verdict::Fits {
         ledger.reason = "its weights fit; its activations are not modelled".to_owned();
         ledger.verdict = Verdict::Unknown(ledger.reason.clone());
@@ -70,7 +70,7 @@ fn in_format(shape: &Architecture, launch: &Launch, card: &Card) -> Ledger {
             "{} attention heads cannot be divided by a tensor parallel size of {}",
             shape.heads, parallel.tensor
         ));
-        (ledger.verdict, ledger.decided_by, ledger.card) = (Verdict::DoesNotFit, "heads", card.bytes);
+        (ledger.verdict, ledger.decided_by, ledger.card) = (Verdict::DoesNotFit, Some(DecidedBy::Heads), card.bytes);
         return ledger;
     }
     let plan = Plan::new(shape, &defaults);
@@ -194,25 +194,29 @@ impl<'a> Plan<'a> {
         if share.most >= 0.995 {
             ledger.decide(
                 Verdict::DoesNotFit,
-                "utilization",
+                Some(DecidedBy::Utilization),
                 "all of the card's memory leaves nothing for the CUDA context",
             );
         } else if self.weights + GIB / 2.0 > self.card() {
-            ledger.decide(Verdict::DoesNotFit, "weights", "the weights do not fit on the card");
+            ledger.decide(Verdict::DoesNotFit, Some(DecidedBy::Weights), "the weights do not fit on the card");
         } else if let Some(limit) = self.launch.cache_limit {
-            ledger.compare(limit - request, limit - request, "cache", "the cache that is asked for");
+            ledger.compare(limit - request, limit - request, DecidedBy::Cache, "the cache that is asked for");
         } else if best <= 0.0 {
             ledger.compare(
                 worst,
                 best,
-                if self.weights > ledger.budget { "weights" } else { "activations" },
+                if self.weights > ledger.budget { DecidedBy::Weights } else { DecidedBy::Activations },
                 "what the engine may take",
             );
         } else {
-            ledger.compare(worst - request, best - request, "cache", "one request of the maximum length");
+            ledger.compare(worst - request, best - request, DecidedBy::Cache, "one request of the maximum length");
         }
         if ledger.verdict == Verdict::Fits && counted == 0.0 && self.graphs > outside {
-            ledger.decide(Verdict::Tight, "graphs", "CUDA graphs are captured outside of the budget, and may not fit");
+            ledger.decide(
+                Verdict::Tight,
+                Some(DecidedBy::Graphs),
+                "CUDA graphs are captured outside of the budget, and may not fit",
+            );
         }
         ledger
     }
@@ -235,10 +239,14 @@ impl<'a> Plan<'a> {
         let mut ledger = self.ledger(body, format!("a chunk of {} tokens", self.batched), &cache, available);
         ledger.budget = budget;
         let what = "weights and cache in their share of the card";
-        ledger.compare(available, available, "weights", what);
+        ledger.compare(available, available, DecidedBy::Weights, what);
         let request = cache.request(self.length, self.batched);
         if ledger.verdict == Verdict::Fits && available < request {
-            ledger.decide(Verdict::Tight, "cache", "the cache holds less than one request of the maximum length");
+            ledger.decide(
+                Verdict::Tight,
+                Some(DecidedBy::Cache),
+                "the cache holds less than one request of the maximum length",
+            );
         }
         let outside = self.card() - budget;
         let table = self.request_table(cache.tokens(available));
@@ -248,12 +256,17 @@ impl<'a> Plan<'a> {
             how: "a slot of every request for every position".into(),
         });
         if table > outside {
-            ledger.compare(outside - table, outside - table, "cache", "the table of requests beside weights and cache");
+            ledger.compare(
+                outside - table,
+                outside - table,
+                DecidedBy::Cache,
+                "the table of requests beside weights and cache",
+            );
         }
         if ledger.verdict == Verdict::Fits && body + self.graphs + table > outside {
             ledger.decide(
                 Verdict::Tight,
-                "activations",
+                Some(DecidedBy::Activations),
                 "activations and CUDA graphs do not fit beside the share of weights and cache",
             );
         }
@@ -279,7 +292,7 @@ impl<'a> Plan<'a> {
         let mut ledger =
             self.ledger(peak, format!("warm-up over {} tokens with their logits", self.batched), &cache, available);
         ledger.budget = share * self.card();
-        let by = if available <= 0.0 { "activations" } else { "cache" };
+        let by = if available <= 0.0 { DecidedBy::Activations } else { DecidedBy::Cache };
         let slack = available - cache.request(self.length, self.batched);
         ledger.compare(slack, slack, by, "one request of the maximum length");
         ledger
@@ -294,9 +307,13 @@ impl<'a> Plan<'a> {
         let cache = self.cache(64);
         let mut ledger = self.ledger(peak, format!("a batch of {} tokens", self.batched), &cache, free * share);
         ledger.budget = self.card();
-        ledger.compare(free, free, "weights", "weights and activations");
+        ledger.compare(free, free, DecidedBy::Weights, "weights and activations");
         if ledger.verdict == Verdict::Fits && free * share < cache.request(self.length, self.batched) {
-            ledger.decide(Verdict::Tight, "cache", "the cache holds less than one request of the maximum length");
+            ledger.decide(
+                Verdict::Tight,
+                Some(DecidedBy::Cache),
+                "the cache holds less than one request of the maximum length",
+            );
         }
         ledger
     }
@@ -326,9 +343,9 @@ impl<'a> Plan<'a> {
             serving.request = request;
         }
         ledger.budget = self.card();
-        ledger.compare(available - request, available - request, "weights", "layers, cache and buffer");
+        ledger.compare(available - request, available - request, DecidedBy::Weights, "layers, cache and buffer");
         if ledger.verdict == Verdict::DoesNotFit && self.launch.gpu_layers.is_none() {
-            ledger.decide(Verdict::Tight, "weights", "not every layer fits: some will run on the CPU");
+            ledger.decide(Verdict::Tight, Some(DecidedBy::Weights), "not every layer fits: some will run on the CPU");
         }
         ledger
     }
@@ -346,7 +363,7 @@ impl<'a> Plan<'a> {
         let available = self.card() - self.weights - peak - self.non_torch;
         let mut ledger = self.ledger(peak, format!("a batch of {tokens} tokens"), &cache, available);
         ledger.budget = self.card();
-        ledger.compare(available - request, available - request, "weights", "weights and one batch");
+        ledger.compare(available - request, available - request, DecidedBy::Weights, "weights and one batch");
         ledger
     }
 

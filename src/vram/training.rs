@@ -6,7 +6,7 @@
 
 use super::run::{Activations, Method, Precision, Run, Spread, Stack};
 use super::serving::{Ledger, Line};
-use super::{Architecture, GIB, TIGHT, Verdict};
+use super::{Architecture, DecidedBy, GIB, TIGHT, Verdict};
 
 /// CUDA context and library workspaces: between the peak that PyTorch reports (0.3 GiB above the tensors) and what
 /// nvidia-smi shows (1.2 GiB) in measured runs.
@@ -51,7 +51,7 @@ pub fn ledger(shape: &Architecture, run: &Run, card: f64) -> Ledger {
     };
     let reason = open.map_or_else(|| format!("{:.1} GiB of {:.1} GiB", peak.total() / GIB, card / GIB), str::to_owned);
     let verdict = if open.is_some() { Verdict::Unknown(reason.clone()) } else { verdict };
-    let decided_by = if verdict == Verdict::Fits { "" } else { peak.largest(card * TIGHT) };
+    let decided_by = if verdict == Verdict::Fits { None } else { Some(peak.decided_by(card * TIGHT)) };
     Ledger { verdict, reason, decided_by, parts: peak.parts, card, budget: card, serving: None }
 }
 
@@ -125,12 +125,10 @@ struct Peak {
 const FLOWING: &[&str] = &["activations", "logits", "layer in work"];
 
 impl Peak {
-    /// The largest part of those that decide: the flowing ones when the others alone are below a limit.
-    fn largest(&self, limit: f64) -> &'static str {
-        let flows = |part: &&Line| FLOWING.contains(&part.name);
-        let fixed: f64 = self.parts.iter().filter(|part| !flows(part)).map(|part| part.bytes).sum();
-        let deciding = self.parts.iter().filter(|part| flows(part) == (fixed < limit));
-        deciding.max_by(|a, b| a.bytes.total_cmp(&b.bytes)).map_or("", |part| part.name)
+    /// What decides: the flowing parts when the others alone are below a limit.
+    fn decided_by(&self, limit: f64) -> DecidedBy {
+        let fixed: f64 = self.parts.iter().filter(|p| !FLOWING.contains(&p.name)).map(|part| part.bytes).sum();
+        if fixed < limit { DecidedBy::Activations } else { DecidedBy::Weights }
     }
 
     fn total(&self) -> f64 {

@@ -2,6 +2,7 @@
 
 use super::GIB;
 use super::serving::Line;
+use crate::words::words;
 use std::fmt;
 
 /// Share of a GPU above which a sum that fits is tight.
@@ -18,6 +19,24 @@ pub enum Verdict {
     DoesNotFit,
     /// It cannot be told, and why.
     Unknown(String),
+}
+
+words! {
+    /// What decides whether something fits.
+    DecidedBy {
+        /// Weights (of a training run also gradients and optimizer states).
+        Weights = "weights",
+        /// The cache of keys and values.
+        Cache = "cache",
+        /// Attention heads that cannot be divided among the GPUs.
+        Heads = "heads",
+        /// The share of the memory that the server may take.
+        Utilization = "utilization",
+        /// Captured CUDA graphs.
+        Graphs = "graphs",
+        /// What grows with the batch and its sequences.
+        Activations = "activations",
+    }
 }
 
 impl fmt::Display for Verdict {

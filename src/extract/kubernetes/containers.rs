@@ -2,7 +2,7 @@
 
 use crate::catalog;
 use crate::extract::{image, launch, training};
-use crate::facts::{Container, EnvVar, Mount, Pod, Port, Probe};
+use crate::facts::{Container, ContainerRole, EnvSource, EnvVar, Mount, Pod, Port, Probe, SharedMemory};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View};
 use crate::quantity;
@@ -24,11 +24,11 @@ pub fn looks_like_container(view: View<'_>) -> bool {
 }
 
 /// A container; `pod` gives the volumes and the IPC namespace that it runs with.
-pub fn container(tree: &Arc<Tree>, view: View<'_>, role: &str, pod: &Pod) -> Container {
+pub fn container(tree: &Arc<Tree>, view: View<'_>, role: ContainerRole, pod: &Pod) -> Container {
     let name = view.get("name");
     let mut out = Container::blank(if name.is_some() { name.place() } else { view.place() });
     out.name = name.string();
-    out.role = Fact::value(role.to_owned(), view.place());
+    out.role = Fact::value(role, view.place());
     out.image = image::at(view.get("image"));
     out.env = environment(view.get("env"));
     resources(&mut out, view.get("resources"));
@@ -87,12 +87,12 @@ pub fn environment(view: View<'_>) -> BTreeMap<String, EnvVar> {
         variable.written = written(item.get("value"));
         if let Some((source, place)) = item.get("valueFrom").entries().first() {
             let from = match *source {
-                "secretKeyRef" => "secret",
-                "configMapKeyRef" => "config",
-                "fieldRef" => "field",
-                _ => "resource",
+                "secretKeyRef" => EnvSource::Secret,
+                "configMapKeyRef" => EnvSource::Config,
+                "fieldRef" => EnvSource::Field,
+                _ => EnvSource::Resource,
             };
-            variable.from = Fact::value(from.to_owned(), place.place());
+            variable.from = Fact::value(from, place.place());
         }
         out.insert(key, variable);
     }
@@ -203,12 +203,12 @@ fn shared_memory(out: &mut Container, pod: &Pod) {
     let mount = out.mounts.iter().find(|m| m.path.get().is_some_and(|p| p.trim_end_matches('/') == "/dev/shm"));
     if let Some(mount) = mount {
         let volume = pod.volumes.iter().find(|v| v.name.get().is_some() && v.name.get() == mount.volume.get());
-        out.shm = Fact::value("volume".to_owned(), mount.path.span);
+        out.shm = Fact::value(SharedMemory::Volume, mount.path.span);
         out.shm_bytes = volume.map_or(Fact::absent(mount.path.span), |v| v.size_bytes.clone());
     } else if pod.host_ipc.get() == Some(&true) {
-        out.shm = Fact::value("host".to_owned(), pod.host_ipc.span);
+        out.shm = Fact::value(SharedMemory::Host, pod.host_ipc.span);
     } else {
-        out.shm = Fact::value("default".to_owned(), out.span);
+        out.shm = Fact::value(SharedMemory::Default, out.span);
         out.shm_bytes = Fact::value(DEFAULT_SHM, out.span);
     }
 }

@@ -1,7 +1,7 @@
 //! Workspaces of Kaito: a preset on machines of a type.
 
 use crate::catalog;
-use crate::facts::{Container, Launch, Pod};
+use crate::facts::{Container, ContainerRole, Launch, Pod, SharedMemory};
 use crate::known::{Fact, Why};
 use crate::parse::{Raw, Tree, View};
 use std::sync::Arc;
@@ -28,12 +28,12 @@ fn preset(view: View<'_>, pod: &Pod) -> Option<Container> {
     let gpus = machine.string().get().and_then(|name| catalog::instance(name)).and_then(|m| m.gpu_count)?;
     let mut out = Container::blank(name.is_some().then(|| name.place())?);
     out.name = name.string();
-    out.role = Fact::value("main".to_owned(), name.place());
+    out.role = Fact::value(ContainerRole::Main, name.place());
     out.gpus = Fact::value(gpus, machine.place());
     out.gpu_resource = Fact::value("nvidia.com/gpu".to_owned(), machine.place());
     out.gpu_vendor = Fact::value("nvidia".to_owned(), machine.place());
     // The operator mounts a memory volume at /dev/shm.
-    out.shm = Fact::value("volume".to_owned(), name.place());
+    out.shm = Fact::value(SharedMemory::Volume, name.place());
     let mut launch = Launch::blank(name.place());
     launch.engine = Fact::value("vllm".to_owned(), name.place());
     launch.model = name.string();

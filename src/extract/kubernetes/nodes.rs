@@ -2,7 +2,7 @@
 
 use super::pods::{labels, requirement};
 use crate::extract::eksctl;
-use crate::facts::{Facts, NodePool, Taint};
+use crate::facts::{Facts, InfraFormat, NodePool, Taint};
 use crate::known::Fact;
 use crate::parse::{Raw, Tree, View};
 use crate::quantity;
@@ -24,7 +24,7 @@ fn pool(tree: &Arc<Tree>, view: View<'_>, kind: &str) -> NodePool {
     let spec = view.get("spec");
     let template = if kind == "Provisioner" { spec } else { spec.path("template.spec") };
     let mut out = NodePool::blank(name.place());
-    out.format = Fact::value("karpenter".to_owned(), name.place());
+    out.format = Fact::value(InfraFormat::Karpenter, name.place());
     out.kind = view.get("kind").string();
     out.name = name.string();
     out.platform = Fact::value("karpenter".to_owned(), name.place());

@@ -1,7 +1,7 @@
 //! Pod specs, wherever they stand.
 
 use super::containers;
-use crate::facts::{Labels, Pod, Requirement, Toleration, Volume};
+use crate::facts::{ContainerRole, Labels, Pod, Requirement, Toleration, Volume};
 use crate::known::Fact;
 use crate::parse::{Raw, Tree, View};
 use crate::quantity;
@@ -44,11 +44,12 @@ pub fn spec_of(tree: &Arc<Tree>, spec: View<'_>, role: &str) -> Pod {
     pod.subdomain = spec.get("subdomain").string();
     pod.spec = Some(Raw::new(tree, spec));
     for view in spec.get("containers").items() {
-        pod.containers.push(containers::container(tree, view, "main", &pod));
+        pod.containers.push(containers::container(tree, view, ContainerRole::Main, &pod));
     }
     for view in spec.get("initContainers").items() {
         let sidecar = view.get("restartPolicy").string().get().is_some_and(|p| p == "Always");
-        let container = containers::container(tree, view, if sidecar { "sidecar" } else { "init" }, &pod);
+        let role = if sidecar { ContainerRole::Sidecar } else { ContainerRole::Init };
+        let container = containers::container(tree, view, role, &pod);
         pod.init_containers.push(container);
     }
     pod.gpus = gpus(&pod);
@@ -135,7 +136,7 @@ pub fn gpus(pod: &Pod) -> Fact<i64> {
     let running = pod
         .containers
         .iter()
-        .chain(pod.init_containers.iter().filter(|c| c.role.get().is_some_and(|r| r == "sidecar")));
+        .chain(pod.init_containers.iter().filter(|c| c.role.get().is_some_and(|r| *r == ContainerRole::Sidecar)));
     for container in running {
         match container.gpus.get() {
             Some(&n) if n > 0 => {

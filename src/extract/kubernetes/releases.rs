@@ -1,7 +1,7 @@
 //! Charts installed by Flux, Argo CD, k3s and kustomize.
 
 use crate::extract::{embedded, values};
-use crate::facts::{Facts, HelmRelease};
+use crate::facts::{Facts, HelmRelease, ReleaseFormat};
 use crate::known::{Fact, Known};
 use crate::parse::{Dialect, Raw, Tree, View, yaml};
 use crate::version::Version;
@@ -20,7 +20,7 @@ fn releases(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
     match kind {
         "HelmRelease" => {
             let chart = spec.path("chart.spec");
-            let mut out = release(tree, view, "flux", (chart.get("chart"), chart.get("version")));
+            let mut out = release(tree, view, ReleaseFormat::Flux, (chart.get("chart"), chart.get("version")));
             out.values = Some(Raw::new(tree, spec.get("values")));
             out.path = chart.get("chart").string();
             let name = spec.get("releaseName").string();
@@ -30,14 +30,15 @@ fn releases(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
         }
         "Kustomization" => values::charts(tree, view.get("helmCharts"), "helmCharts", facts),
         "HelmChart" if spec.get("chart").is_some() => {
-            let mut out = release(tree, view, "k3s", (spec.get("chart"), spec.get("version")));
+            let mut out = release(tree, view, ReleaseFormat::K3s, (spec.get("chart"), spec.get("version")));
             out.values = values_in_text(spec.get("valuesContent"));
             facts.releases.push(Arc::new(out));
         }
         "Application" => {
             let sources = spec.get("sources").items().chain([spec.get("source")]);
             for source in sources.filter(|s| s.get("chart").is_some() || s.get("path").is_some()) {
-                let mut out = release(tree, view, "argocd", (source.get("chart"), source.get("targetRevision")));
+                let mut out =
+                    release(tree, view, ReleaseFormat::Argocd, (source.get("chart"), source.get("targetRevision")));
                 if !source.get("chart").is_some() {
                     // What stands at the path need not be a chart.
                     out.path = source.get("path").string();
@@ -83,10 +84,15 @@ fn values_in_text(view: View<'_>) -> Option<Raw> {
     Some(Raw::new(&inner, root))
 }
 
-fn release(tree: &Arc<Tree>, view: View<'_>, format: &str, (chart, version): (View<'_>, View<'_>)) -> HelmRelease {
+fn release(
+    tree: &Arc<Tree>,
+    view: View<'_>,
+    format: ReleaseFormat,
+    (chart, version): (View<'_>, View<'_>),
+) -> HelmRelease {
     let mut out = HelmRelease::blank(chart.place());
     let _ = tree;
-    out.format = crate::known::Fact::value(format.to_owned(), chart.place());
+    out.format = crate::known::Fact::value(format, chart.place());
     out.name = view.path("metadata.name").string();
     out.namespace = view.path("metadata.namespace").string();
     out.chart = chart.string().map(|c| c.rsplit('/').next().unwrap_or("").to_owned());

@@ -2,7 +2,7 @@
 
 use super::{containers, kaito, pods};
 use crate::extract::{intent, launch};
-use crate::facts::{Container, Object, Pod, Workload};
+use crate::facts::{Container, ContainerRole, Object, Pod, SharedMemory, Workload, WorkloadFormat};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, object: &Object) -> Option<Workloa
     if let Some(stated) = per_node {
         processes_per_node(&mut out, stated);
     }
-    out.format = Fact::value("kubernetes".to_owned(), object.kind.span);
+    out.format = Fact::value(WorkloadFormat::Kubernetes, object.kind.span);
     out.kind = object.kind.clone();
     out.api_version = object.api_version.clone();
     out.name = object.name.clone();
@@ -167,7 +167,7 @@ fn train_job(tree: &Arc<Tree>, trainer: View<'_>) -> Vec<Pod> {
     pod.role = Fact::value("node".to_owned(), trainer.place());
     pod.replicas = trainer.get("numNodes").int().or_default(1);
     pod.spec = Some(Raw::new(tree, trainer));
-    let mut container = containers::container(tree, trainer, "main", &pod);
+    let mut container = containers::container(tree, trainer, ContainerRole::Main, &pod);
     containers::resources(&mut container, trainer.get("resourcesPerNode"));
     // The runtime may mount a volume at /dev/shm.
     container.shm = Fact::unknown(Why::Remote("the training runtime".into()), trainer.place());
@@ -215,8 +215,8 @@ fn ray(tree: &Arc<Tree>, cluster: View<'_>) -> Vec<Pod> {
     // KubeRay mounts a memory volume at /dev/shm of the first container, for the object store (`BuildPod` in its
     // controllers/ray/common/pod.go).
     let first = out.iter_mut().filter_map(|pod| pod.containers.first_mut());
-    for container in first.filter(|c| c.shm.get().is_some_and(|shm| shm == "default")) {
-        container.shm = Fact::value("volume".to_owned(), container.span);
+    for container in first.filter(|c| c.shm.get().is_some_and(|shm| *shm == SharedMemory::Default)) {
+        container.shm = Fact::value(SharedMemory::Volume, container.span);
         container.shm_bytes = Fact::absent(container.span);
     }
     out
@@ -263,7 +263,7 @@ fn search(
         let placed = ["nodeSelector", "tolerations", "affinity"].iter().any(|key| view.get(key).is_some());
         pods::scheduling(&mut pod, if placed { view } else { parent });
         pod.spec = Some(Raw::new(tree, view));
-        let container = containers::container(tree, view, "main", &pod);
+        let container = containers::container(tree, view, ContainerRole::Main, &pod);
         pod.containers.push(container);
         pod.gpus = pods::gpus(&pod);
         out.push(pod);

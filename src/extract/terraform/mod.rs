@@ -9,7 +9,7 @@ mod tests;
 mod workloads;
 
 use super::machines;
-use crate::facts::{Cluster, Facts, Resource};
+use crate::facts::{Cluster, Facts, InfraFormat, Resource, ResourceFormat};
 use crate::known::Fact;
 use crate::parse::{Raw, Tree, View};
 use crate::render::terraform::{Block, Workspace};
@@ -127,7 +127,7 @@ fn resources(all: &[Stated<'_>], facts: &mut Facts) {
             _ => kubernetes::read(resource, facts),
         }
         let mut out = Resource::blank(span);
-        out.format = Fact::value("terraform".to_owned(), span);
+        out.format = Fact::value(ResourceFormat::Terraform, span);
         out.r#type = Fact::value(kind.to_owned(), kind_span);
         out.name = Fact::value(name.to_owned(), name_span);
         out.body = Some(Raw::new(tree, view));
@@ -138,7 +138,7 @@ fn resources(all: &[Stated<'_>], facts: &mut Facts) {
 fn cluster(stated: &Stated<'_>) -> Cluster {
     let view = stated.view;
     let mut out = Cluster::blank(stated.span);
-    out.format = Fact::value("terraform".to_owned(), stated.span);
+    out.format = Fact::value(InfraFormat::Terraform, stated.span);
     out.name = ["name", "cluster_name"]
         .iter()
         .map(|key| view.get(key))

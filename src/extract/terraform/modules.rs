@@ -2,7 +2,7 @@
 
 use super::Stated;
 use crate::extract::machines;
-use crate::facts::{Cluster, Facts, Taint};
+use crate::facts::{Cluster, Facts, InfraFormat, Taint};
 use crate::known::Fact;
 use crate::parse::{Raw, View};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ fn first<'t>(view: View<'t>, keys: &[&str]) -> View<'t> {
 fn cluster(call: &Stated<'_>, platform: &str) -> Cluster {
     let view = call.view;
     let mut out = Cluster::blank(call.span);
-    out.format = Fact::value("terraform".to_owned(), call.span);
+    out.format = Fact::value(InfraFormat::Terraform, call.span);
     out.name = first(view, &["cluster_name", "name"]).string();
     out.platform = Fact::value(platform.to_owned(), view.get("source").place());
     out.kubernetes = machines::version(first(view, &["cluster_version", "kubernetes_version"]));

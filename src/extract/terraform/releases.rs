@@ -1,6 +1,6 @@
 //! Charts that Terraform installs.
 
-use crate::facts::HelmRelease;
+use crate::facts::{HelmRelease, ReleaseFormat};
 use crate::known::Fact;
 use crate::parse::{Dialect, Raw, Tree, View, merged, yaml};
 use crate::version::Version;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub fn release(tree: &Arc<Tree>, view: View<'_>) -> HelmRelease {
     let chart = view.get("chart");
     let mut out = HelmRelease::blank(chart.place());
-    out.format = Fact::value("terraform".to_owned(), chart.place());
+    out.format = Fact::value(ReleaseFormat::Terraform, chart.place());
     out.name = view.get("name").string();
     out.namespace = view.get("namespace").string();
     out.chart = chart.string().map(|c| c.trim_end_matches('/').rsplit('/').next().unwrap_or("").to_owned());

@@ -3,7 +3,7 @@
 use super::{Stated, referred};
 use crate::catalog;
 use crate::extract::{ecs, kubernetes, launch, lone, machines};
-use crate::facts::{Container, Facts, Gpu, Node, Pod, Workload};
+use crate::facts::{Container, ContainerRole, Facts, Gpu, Node, Pod, Workload, WorkloadFormat};
 use crate::known::{Fact, Why};
 use crate::parse::Raw;
 
@@ -33,7 +33,7 @@ fn endpoint(all: &[Stated<'_>], stated: &Stated<'_>) -> Option<Workload> {
         .find(|v| v.node().is_some_and(|n| n.is_map()))?;
     let mut pod = Pod::blank(stated.span);
     pod.role = Fact::value("main".to_owned(), stated.span);
-    let mut out: Container = kubernetes::container(model.tree, definition, "main", &pod);
+    let mut out: Container = kubernetes::container(model.tree, definition, ContainerRole::Main, &pod);
     out.env = kubernetes::environment(definition.get("environment"));
     out.launch = launch::of(&out, &[]);
     // The service starts the container, and says nowhere with how much.
@@ -55,5 +55,5 @@ fn endpoint(all: &[Stated<'_>], stated: &Stated<'_>) -> Option<Workload> {
     pod.replicas = variant.get("initial_instance_count").int().or_default(1);
     pod.containers.push(out);
     let object = Raw::new(stated.tree, stated.view);
-    Some(lone(("sagemaker", "endpoint-configuration"), stated.view.get("name").string(), pod, object))
+    Some(lone((WorkloadFormat::Sagemaker, "endpoint-configuration"), stated.view.get("name").string(), pod, object))
 }

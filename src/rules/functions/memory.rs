@@ -8,7 +8,7 @@ use crate::known::Why;
 use crate::rules::lang::eval::{Number, number, version};
 use crate::version::Version;
 use crate::vram::serving::{self, Card, Launch, Ledger};
-use crate::vram::{Architecture, Config, GIB, Parallel, Verdict, advice, element_bytes, format_of, sum};
+use crate::vram::{Architecture, Config, DecidedBy, GIB, Parallel, Verdict, advice, element_bytes, format_of, sum};
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -176,7 +176,7 @@ impl<'a> Asked<'a> {
         }
         let ledger = self.whatever_the_release(&shape, &launch, &card, ledger);
         let mut ledger = ledger;
-        if !named.sure && ledger.verdict == Verdict::DoesNotFit && ledger.decided_by != "heads" {
+        if !named.sure && ledger.verdict == Verdict::DoesNotFit && ledger.decided_by != Some(DecidedBy::Heads) {
             ledger.verdict = Verdict::Tight;
         }
         let change = advice::change(&shape, &launch, &card, &ledger).map(|change| change.to_string());
@@ -270,10 +270,12 @@ impl<'a> Asked<'a> {
             if found.span.is_some() && !matches!(found.data, Data::Null) { Some(found) } else { None }
         };
         let place = match ledger.decided_by {
-            "cache" => of(field(stated, "max_model_len")),
-            "heads" => of(field(stated, "tensor_parallel")),
-            "utilization" | "graphs" => of(field(stated, "gpu_memory_utilization")),
-            "activations" => of(field(stated, "max_num_seqs")).or_else(|| of(field(flags, "max-num-batched-tokens"))),
+            Some(DecidedBy::Cache) => of(field(stated, "max_model_len")),
+            Some(DecidedBy::Heads) => of(field(stated, "tensor_parallel")),
+            Some(DecidedBy::Utilization | DecidedBy::Graphs) => of(field(stated, "gpu_memory_utilization")),
+            Some(DecidedBy::Activations) => {
+                of(field(stated, "max_num_seqs")).or_else(|| of(field(flags, "max-num-batched-tokens")))
+            }
             _ => None,
         };
         let gib = |bytes: f64| Value::of(Data::Float((bytes / GIB * 100.0).round() / 100.0));
@@ -282,7 +284,7 @@ impl<'a> Asked<'a> {
         let mut out: BTreeMap<Cow<'a, str>, Value<'a>> = BTreeMap::new();
         let mut add = |name: &'static str, value: Value<'a>| out.insert(Cow::Borrowed(name), value);
         add("verdict", say(ledger.verdict.to_string()));
-        add("decided_by", say(ledger.decided_by.to_owned()));
+        add("decided_by", ledger.decided_by.map_or(Value::of(Data::Null), |by| say(by.to_string())));
         add("reason", say(ledger.reason.clone()));
         add("sum", say(sum(&ledger.parts)));
         add("total_gib", gib(ledger.total()));

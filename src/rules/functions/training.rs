@@ -9,7 +9,7 @@ use crate::rules::lang::eval::number;
 use crate::source::Span;
 use crate::vram::run::{Gap, Run};
 use crate::vram::serving::Card;
-use crate::vram::{Architecture, GIB, Verdict, sum, training};
+use crate::vram::{Architecture, DecidedBy, GIB, Verdict, sum, training};
 use std::cell::RefCell;
 
 functions! {
@@ -22,7 +22,7 @@ functions! {
         match ledger.verdict {
             Verdict::Unknown(why) => Value::unknown(Why::NotStated(why.into()), None),
             verdict => {
-                let flows = matches!(ledger.decided_by, "activations" | "logits" | "layer in work");
+                let flows = ledger.decided_by == Some(DecidedBy::Activations);
                 let span = place(a, if flows { "micro_batch_size" } else { "model" });
                 Value { data: Data::Str(verdict.to_string().into()), span }
             }

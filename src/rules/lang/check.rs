@@ -222,6 +222,10 @@ impl Scope {
 
     fn binary(&mut self, op: Op, left: &Expr, right: &Expr, (text, range): (&str, &Range<usize>)) -> (Node, Type) {
         let (mut a, mut b) = (self.boxed(left, text), self.boxed(right, text));
+        if matches!(op, Op::Eq | Op::Ne | Op::In) {
+            self.word_literals(right, &a.ty);
+            self.word_literals(left, &b.ty);
+        }
         self.version_literal(&mut b, &a.ty, &right.range);
         self.version_literal(&mut a, &b.ty, &left.range);
         let ty = match op {
@@ -257,7 +261,7 @@ impl Scope {
                 }
                 Type::Bool
             }
-            Op::Add if a.ty == Type::Str || b.ty == Type::Str => Type::Str,
+            Op::Add if is_text(&a.ty) || is_text(&b.ty) => Type::Str,
             Op::Add if matches!((&a.ty, &b.ty), (Type::List(_), Type::List(_))) => {
                 join(&a.ty, &b.ty).unwrap_or(Type::List(Box::new(Type::Dyn)))
             }
@@ -272,6 +276,19 @@ impl Scope {
             }
         };
         (Node::Binary(op, a, b), ty)
+    }
+
+    /// A text that is compared with words of a closed vocabulary, or a list of texts, must be of them.
+    fn word_literals(&mut self, literal: &Expr, other: &Type) {
+        match (&literal.kind, other) {
+            (Kind::List(items), _) => items.iter().for_each(|item| self.word_literals(item, other)),
+            (_, Type::List(item)) => self.word_literals(literal, item),
+            (Kind::Str(text), Type::Word(words)) if !words.has(text) => {
+                let hint = did_you_mean(text, words.words.iter().map(|(word, _)| *word));
+                self.fault(&literal.range, format!("`{text}` is no word of {}{hint}", words.name));
+            }
+            _ => {}
+        }
     }
 
     /// A string literal beside a version is read as a version, once.
@@ -405,11 +422,15 @@ impl Scope {
 pub fn accepts(wanted: &Type, found: &Type) -> bool {
     match (wanted, found) {
         (Type::Dyn, _) | (_, Type::Dyn | Type::Null) => true,
-        (Type::Float, Type::Int) | (Type::Version, Type::Str) => true,
+        (Type::Float, Type::Int) | (Type::Version, Type::Str) | (Type::Str, Type::Word(_)) => true,
         (Type::List(a), Type::List(b) | Type::Map(b)) => accepts(a, b),
         (Type::Map(a), Type::Map(b)) => accepts(a, b),
         (a, b) => a == b,
     }
+}
+
+fn is_text(ty: &Type) -> bool {
+    matches!(ty, Type::Str | Type::Word(_))
 }
 
 /// The type that holds both; `None` when nothing does.
@@ -418,6 +439,8 @@ fn join(a: &Type, b: &Type) -> Option<Type> {
         (Type::Null, other) | (other, Type::Null) => Some(other.clone()),
         (Type::Dyn, _) | (_, Type::Dyn) => Some(Type::Dyn),
         (Type::Int, Type::Float) | (Type::Float, Type::Int) => Some(Type::Float),
+        (Type::Word(a), Type::Word(b)) if a == b => Some(Type::Word(a)),
+        (a, b) if is_text(a) && is_text(b) => Some(Type::Str),
         (Type::List(a), Type::List(b)) => join(a, b).map(|t| Type::List(Box::new(t))),
         (a, b) => (a == b).then(|| a.clone()),
     }
@@ -430,4 +453,51 @@ pub fn did_you_mean<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Str
         .filter(|(distance, k)| *distance <= 1 + k.len().min(word.len()) / 4)
         .min()
         .map_or(String::new(), |(_, k)| format!("; did you mean `{k}`?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::value::Reflect;
+    use crate::facts::{Cluster, NodePool, Workload};
+    use crate::rules::lang::ast;
+
+    /// The text at each fault and its message.
+    fn faults(text: &str) -> Vec<(String, String)> {
+        let mut scope = Scope::default();
+        scope.declare("workload", Workload::ty());
+        scope.declare("pool", NodePool::ty());
+        scope.declare("cluster", Cluster::ty());
+        scope.check(&ast::expression(text).expect("syntax"), text);
+        scope.faults.into_iter().map(|fault| (text[fault.range].to_owned(), fault.message)).collect()
+    }
+
+    #[test]
+    fn a_text_that_is_no_word_of_the_vocabulary_is_refused_where_it_stands() {
+        for text in [
+            "workload.format == 'kuberntes'",
+            "'kuberntes' != workload.format",
+            "workload.format in ['compose', 'kuberntes']",
+            "workloads().exists(w, w.format == 'kuberntes')",
+            "'kuberntes' in workloads().map(w, w.format)",
+            "(pool == null ? workload.format : null) == 'kuberntes'",
+        ] {
+            let wanted = "`kuberntes` is no word of WorkloadFormat; did you mean `kubernetes`?";
+            assert_eq!(faults(text), [("'kuberntes'".to_owned(), wanted.to_owned())], "{text}");
+        }
+        assert_eq!(faults("workload.intent == 'kubernetes'").len(), 1);
+        assert_eq!(faults("workload.intent == 1").len(), 1);
+    }
+
+    #[test]
+    fn words_read_as_text() {
+        for text in [
+            "workload.format == 'kubernetes' && 'x ' + workload.format != workload.kind",
+            "workload.kind == workload.format || workload.format == pool.format || cluster.format == pool.format",
+            "workload.format.startsWith('k') && workload.labels[workload.format] == null",
+            "workload.intent in [workload.name, 'training'] && workload.intent != null",
+        ] {
+            assert_eq!(faults(text), [], "{text}");
+        }
+    }
 }

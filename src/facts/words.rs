@@ -1,0 +1,160 @@
+//! The closed vocabularies of facts. What grows with the world (engines, vendors, machines, providers) has rows in
+//! the catalog and is text here.
+
+use crate::words::words;
+
+words! {
+    /// What a workload is for.
+    Intent {
+        /// It fits the weights of a model.
+        Training = "training",
+        /// It answers requests.
+        Serving = "serving",
+        /// A person works in it.
+        Notebook = "notebook",
+        /// It computes something and ends.
+        Batch = "batch",
+        /// It runs on every node for the others.
+        Agent = "agent",
+    }
+
+    /// The format that states a workload.
+    WorkloadFormat {
+        /// Kubernetes manifests, rendered charts and kustomizations, and what Terraform or Cloud Run state in their shape.
+        Kubernetes = "kubernetes",
+        /// Compose files.
+        Compose = "compose",
+        /// Task definitions of ECS.
+        Ecs = "ecs",
+        /// Job definitions of AWS Batch.
+        AwsBatch = "batch",
+        /// Models and endpoints of SageMaker.
+        Sagemaker = "sagemaker",
+        /// Tasks of SkyPilot.
+        Skypilot = "skypilot",
+        /// Batch scripts of Slurm.
+        Slurm = "slurm",
+        /// Helm values read as data, where no chart is at hand.
+        Values = "values",
+    }
+
+    /// The format that states a pool or a cluster.
+    InfraFormat {
+        /// Terraform.
+        Terraform = "terraform",
+        /// CloudFormation.
+        Cloudformation = "cloudformation",
+        /// Configuration of eksctl.
+        Eksctl = "eksctl",
+        /// NodePools of Karpenter.
+        Karpenter = "karpenter",
+        /// gpulint's own configuration file.
+        Configuration = "configuration",
+    }
+
+    /// How the installation of a chart is stated.
+    ReleaseFormat {
+        /// helm_release of Terraform.
+        Terraform = "terraform",
+        /// HelmRelease of Flux.
+        Flux = "flux",
+        /// Application of Argo CD.
+        Argocd = "argocd",
+        /// HelmChart of k3s.
+        K3s = "k3s",
+        /// A dependency in Chart.yaml.
+        ChartDependency = "chart-dependency",
+        /// helmCharts of a kustomization.
+        Kustomize = "kustomize",
+        /// A file of values.
+        Values = "values",
+        /// A task of Ansible.
+        Ansible = "ansible",
+        /// gpulint's own configuration file.
+        Configuration = "configuration",
+        /// Options of gpulint's command line.
+        CommandLine = "command line",
+    }
+
+    /// The format that states a raw infrastructure resource.
+    ResourceFormat {
+        /// Terraform.
+        Terraform = "terraform",
+        /// CloudFormation.
+        Cloudformation = "cloudformation",
+        /// Resource Orchestration Service of Alibaba Cloud.
+        Ros = "ros",
+    }
+
+    /// What a container is in its pod.
+    ContainerRole {
+        /// It does the work.
+        Main = "main",
+        /// It runs before the others start.
+        Init = "init",
+        /// It starts before the others and runs beside them.
+        Sidecar = "sidecar",
+    }
+
+    /// What stands at /dev/shm of a container.
+    SharedMemory {
+        /// The 64 MiB of the container runtime.
+        Default = "default",
+        /// A volume.
+        Volume = "volume",
+        /// A size stated for the container.
+        Size = "size",
+        /// The host's.
+        Host = "host",
+    }
+
+    /// Where the value of an environment variable comes from, when it is not written in place.
+    EnvSource {
+        /// A secret.
+        Secret = "secret",
+        /// A ConfigMap.
+        Config = "config",
+        /// A field of the pod.
+        Field = "field",
+        /// A request or limit of the container.
+        Resource = "resource",
+    }
+
+    /// What a package is installed by.
+    PackageManager {
+        /// pip.
+        Pip = "pip",
+        /// uv.
+        Uv = "uv",
+        /// conda, mamba and micromamba.
+        Conda = "conda",
+        /// The package manager of a distribution with apt or yum packages.
+        Apt = "apt",
+        /// The package manager of Alpine.
+        Apk = "apk",
+        /// Whatever reads the lock file that pins it.
+        Lock = "lock",
+        /// Nothing: it comes with the base image.
+        Image = "image",
+    }
+
+    /// What lists packages.
+    PackageFileKind {
+        /// A requirements file of pip.
+        Requirements = "requirements",
+        /// pyproject.toml.
+        Pyproject = "pyproject",
+        /// An environment of conda.
+        Conda = "conda",
+        /// A Pipfile.
+        Pipfile = "pipfile",
+        /// pixi.toml.
+        Pixi = "pixi",
+        /// A lock file.
+        Lock = "lock",
+        /// The RUN instructions of a Dockerfile.
+        Dockerfile = "dockerfile",
+        /// Tasks of Ansible.
+        Ansible = "ansible",
+    }
+}
