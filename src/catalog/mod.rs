@@ -12,7 +12,8 @@
 //! | images | [`image`], [`image_family`], [`image_flaw`], [`image_traits`] |
 //! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`constrains`], [`extra_packages`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`], [`package_traits`] |
 //! | systems | [`base_os`] |
-//! | servers | [`server`], [`launch_flags`], [`feature_needs`], [`model_supported_since`], [`engine_default`] |
+//! | programs | [`server`], [`server_of_program`], [`server_of_image`], [`launcher_of_program`], [`wrapper`] |
+//! | engines | [`launch_flags`], [`feature_needs`], [`model_supported_since`], [`engine_default`] |
 //! | models | [`model`], [`models`], [`named_model`], [`weight_format`], [`encoder_peak`] |
 //! | trainers | [`training_options`], [`training_defaults`], [`optimizer_state_bytes`] |
 //! | the rest | [`accelerator`], [`advisories`], [`api_removed_in`], [`tls_policy_minimum`], [`within`] |
@@ -25,6 +26,7 @@ mod images;
 mod machines;
 mod model_names;
 mod models;
+mod programs;
 mod servers;
 mod software;
 mod table;
@@ -50,10 +52,13 @@ pub use machines::{
 };
 pub use model_names::{NamedModel, named_model};
 pub use models::{Model, model, models};
+pub use programs::{
+    ImageModel, Planner, Server, Wrapper, launcher_of_program, server, server_of_image, server_of_metric,
+    server_of_program, wrapper,
+};
 pub use servers::{
-    Accelerator, FeatureNeeds, LaunchFlag, Server, accelerator, api_removed_in, feature_needs, launch_flags,
-    model_supported_since, nearest_accelerator, promised_availability, server, server_of_image, server_of_metric,
-    server_of_program, tls_policy_minimum,
+    Accelerator, FeatureNeeds, LaunchFlag, accelerator, api_removed_in, feature_needs, launch_flags,
+    model_supported_since, nearest_accelerator, promised_availability, tls_policy_minimum,
 };
 pub use software::{
     BaseOs, Build, RuntimeNeeds, base_os, conflicting_packages, constrains, extra_packages, framework_build,

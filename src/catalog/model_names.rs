@@ -63,8 +63,8 @@ fn alias(engine: &str, text: &str) -> Option<NamedModel> {
     if let Some(row) = row(&lower) {
         return Some(found(row, None));
     }
-    // llama3.1:70b-instruct-q8_0
-    let (library, tag) = lower.split_once(':').filter(|_| engine == "ollama")?;
+    // A tag of a library: llama3.1:70b-instruct-q8_0
+    let (library, tag) = lower.split_once(':')?;
     let (size, rest) = tag.split_once('-')?;
     let (kind, format) = match rest.rsplit_once('-').unwrap_or(("", rest)) {
         (kind, last) if weight_format(last).is_some() => (kind, Some(weight_format(last)?.name)),

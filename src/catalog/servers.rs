@@ -1,4 +1,4 @@
-//! Accelerator resources, the programs that serve models and what they need, Kubernetes and TLS tables.
+//! Accelerator resources, flags of launchers, what engines need, Kubernetes and TLS tables.
 
 use super::table::{Row, Table};
 use crate::version::Version;
@@ -42,63 +42,7 @@ pub fn nearest_accelerator(resource: &str) -> Option<&'static str> {
     known.filter(like).min_by_key(|known| strsim::damerau_levenshtein(resource, known))
 }
 
-static SERVERS: Table = Table::new(include_str!("../../rules/catalog/servers.csv"));
 static LAUNCH_FLAGS: Table = Table::new(include_str!("../../rules/catalog/launch_flags.csv"));
-
-/// An inference server, a notebook server or another program that listens.
-#[derive(Debug, Clone, Copy)]
-pub struct Server {
-    /// Its name in the vocabulary: vllm, sglang, tgi …
-    pub engine: &'static str,
-    /// Whether it serves a model.
-    pub serves: bool,
-    /// Its default port.
-    pub port: Option<i64>,
-    /// Path of its health check.
-    pub health_path: &'static str,
-    /// Flags that give it a credential to ask for, space separated.
-    pub auth_flags: &'static str,
-    /// Variables that do.
-    pub auth_envs: &'static str,
-    /// What the names of its metrics start with.
-    pub metric_prefix: &'static str,
-    programs: &'static str,
-    images: &'static str,
-}
-
-fn servers() -> impl Iterator<Item = Server> {
-    SERVERS.rows().map(|row| Server {
-        engine: row.text("engine"),
-        serves: row.text("serves") == "yes",
-        port: row.number("port"),
-        health_path: row.text("health_path"),
-        auth_flags: row.text("auth_flags"),
-        auth_envs: row.text("auth_envs"),
-        metric_prefix: row.text("metric_prefix"),
-        programs: row.text("programs"),
-        images: row.text("images"),
-    })
-}
-
-/// The server of an engine name.
-pub fn server(engine: &str) -> Option<Server> {
-    servers().find(|s| s.engine == engine)
-}
-
-/// The server that a program or Python module starts.
-pub fn server_of_program(program: &str) -> Option<Server> {
-    servers().find(|s| s.programs.split_whitespace().any(|p| p == program))
-}
-
-/// The server that an image starts by itself.
-pub fn server_of_image(name: &str) -> Option<Server> {
-    servers().find(|s| s.images.split_whitespace().any(|part| name.contains(part)))
-}
-
-/// The server whose metrics have this name.
-pub fn server_of_metric(metric: &str) -> Option<Server> {
-    servers().find(|s| !s.metric_prefix.is_empty() && metric.contains(s.metric_prefix))
-}
 
 /// A flag of a launcher that states a fact.
 #[derive(Debug, Clone, Copy)]
@@ -206,6 +150,5 @@ mod tests {
         assert_eq!(model_supported_since("vllm", "openai/gpt-oss-20b"), Some(v("0.10.1")));
         assert_eq!(model_supported_since("vllm", "Qwen/Qwen3-8B"), Some(v("0.8.4")));
         assert_eq!(model_supported_since("vllm", "Qwen/Qwen2.5-7B"), None);
-        assert!(server("vllm").is_some_and(|s| s.port == Some(8000)));
     }
 }

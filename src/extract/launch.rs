@@ -9,23 +9,6 @@ use crate::parse::{Dialect, View, placeholder, yaml};
 use crate::source::{Span, Traced};
 use std::collections::BTreeMap;
 
-/// Launchers that are no servers, and the engine they are.
-const LAUNCHERS: &[(&str, &str)] = &[
-    ("torchrun", "torchrun"),
-    ("torch.distributed.run", "torchrun"),
-    ("torch.distributed.launch", "torchrun"),
-    ("accelerate", "accelerate"),
-    ("deepspeed", "deepspeed"),
-    ("mpirun", "mpirun"),
-    ("mpiexec", "mpirun"),
-    ("horovodrun", "mpirun"),
-    ("axolotl", "axolotl"),
-    ("axolotl.cli.train", "axolotl"),
-    ("llamafactory-cli", "llama-factory"),
-    ("tune", "torchtune"),
-    ("trl", "trl"),
-];
-
 /// Words that run another command.
 const PREFIXES: &[&str] = &[
     "env",
@@ -43,10 +26,6 @@ const PREFIXES: &[&str] = &[
     "dumb-init",
     "stdbuf",
 ];
-
-/// Engines whose model is the word after another one.
-const POSITIONAL: &[(&str, &[&str])] =
-    &[("vllm", &["serve"]), ("lmdeploy", &["api_server"]), ("tensorrt-llm", &["serve", "trtllm-serve"])];
 
 /// What a container launches, by its command line, else by its image.
 pub fn of(container: &Container, words: &[&Traced]) -> Option<Launch> {
@@ -73,8 +52,8 @@ pub fn of(container: &Container, words: &[&Traced]) -> Option<Launch> {
                 read("python", first.span(), (&all, &container.env))
             })
         })?;
-    if launch.model.is_absent() && launch.engine.get().is_some_and(|engine| engine == "ollama") {
-        launch.model = pulled(&commands(words), &container.env).unwrap_or(launch.model);
+    if let (true, Some(server)) = (launch.model.is_absent(), launch.engine.get().and_then(|e| catalog::server(e))) {
+        launch.model = fetched(server, &commands(words), &container.env).unwrap_or(launch.model);
     }
     defaults(&mut launch, container);
     Some(launch)
@@ -166,10 +145,9 @@ fn of_command(command: &Command, env: &BTreeMap<String, EnvVar>) -> Option<Launc
             PREFIXES.contains(&text) || text.starts_with("python") || flag(w) || value || w.assignment().is_some()
         });
         // A launcher may stand behind another one: mpirun … python, ray … vllm.
-        let server =
-            catalog::server_of_program(program).or_else(|| catalog::server_of_program(module)).map(|s| s.engine);
-        let launcher = LAUNCHERS.iter().find(|(name, _)| *name == program).map(|(_, engine)| *engine);
-        let engine = server.or(launcher)?;
+        let verb = command.words.get(i + 1).map(Word::text);
+        let server = catalog::server_of_program(program, verb).or_else(|| catalog::server_of_program(module, verb));
+        let engine = server.map(|s| s.engine).or_else(|| catalog::launcher_of_program(program, verb))?;
         first.then_some((i, engine))
     })?;
     let word = &command.words[at];
@@ -182,9 +160,9 @@ fn read(engine: &str, place: Span, (words, env): (&[Word], &BTreeMap<String, Env
     out.engine = Fact::value(engine.to_owned(), place);
     out.words = words.iter().map(|w| Fact::value(w.text().to_owned(), w.span())).collect();
     out.flags = flags(words, env);
-    let before = POSITIONAL.iter().find(|(name, _)| *name == engine).map_or(&[][..], |(_, before)| before);
+    let mut before = catalog::server(engine).into_iter().flat_map(|server| server.model_after());
     let after = |word: &str| words.iter().position(|w| base_name(w.text()) == word).and_then(|i| words.get(i + 1));
-    if let Some(model) = before.iter().find_map(|word| after(word)).filter(|w| !w.text().starts_with('-')) {
+    if let Some(model) = before.find_map(after).filter(|w| !w.text().starts_with('-')) {
         out.model = value(model.text(), model.span(), env);
     }
     for flag in catalog::launch_flags(engine) {
@@ -206,11 +184,11 @@ fn read(engine: &str, place: Span, (words, env): (&[Word], &BTreeMap<String, Env
     out
 }
 
-/// The model that a script of Ollama fetches or runs; nothing when there are several.
-fn pulled(commands: &[Command], env: &BTreeMap<String, EnvVar>) -> Option<Fact<String>> {
+/// The model that a script fetches for its server, or runs; nothing when there are several.
+fn fetched(server: catalog::Server, commands: &[Command], env: &BTreeMap<String, EnvVar>) -> Option<Fact<String>> {
     let named = commands.iter().filter_map(|command| {
-        let at = command.words.iter().position(|w| base_name(w.text()) == "ollama")?;
-        let verb = command.words.get(at + 1).filter(|w| matches!(w.text(), "run" | "pull"));
+        let at = command.words.iter().position(|w| base_name(w.text()) == server.engine)?;
+        let verb = command.words.get(at + 1).filter(|w| server.fetches().any(|verb| verb == w.text()));
         verb.and(command.words.get(at + 2)).map(|w| value(w.text(), w.span(), env))
     });
     let mut names: Vec<Fact<String>> = named.collect();
@@ -301,12 +279,13 @@ fn defaults(launch: &mut Launch, container: &Container) {
     }
     let image = &container.image.repository;
     // Images of NIM are named as the model that they hold.
-    let model = image.get().filter(|_| server.engine == "nim").and_then(|name| name.strip_prefix("nim/"));
+    let named = container.image.registry.get().zip(image.get()).map(|(host, name)| format!("{host}/{name}"));
+    let model = named.as_deref().and_then(|name| server.model_of_image(name));
     if let (true, Some(model)) = (launch.model.is_absent(), model) {
         launch.model = Fact::value(model.to_owned(), image.span);
     }
-    let flag = server.auth_flags.split_whitespace().find_map(|f| launch.flags.get(f));
-    let env = server.auth_envs.split_whitespace().find_map(|e| container.env.get(e));
+    let flag = server.auth_flags().find_map(|f| launch.flags.get(f));
+    let env = server.auth_envs().find_map(|e| container.env.get(e));
     let empty = |fact: &Fact<String>| fact.get().is_some_and(|v| v.trim_matches(['\'', '"']).is_empty());
     launch.authenticated = match (flag, env) {
         (Some(flag), _) => Fact::value(!empty(flag), flag.span),

@@ -5,7 +5,7 @@ use super::launch::{Between, Defaults};
 use super::ledger::{ACTIVATIONS, CONTEXT, GRAPHS, REQUEST_TABLE};
 use super::runtime::{body_peak, context, encoder_peak, graphs, non_torch, sampler_peak};
 use super::{Architecture, Cache, DecidedBy, GIB, Parallel, Stored, Verdict, weight_bytes};
-use crate::catalog;
+use crate::catalog::{self, Planner};
 
 pub use super::launch::{Card, Launch};
 pub use super::ledger::{KV_CACHE, Ledger, Line, Serving, WEIGHTS};
@@ -65,7 +65,8 @@ fn in_format(shape: &Architecture, launch: &Launch, card: &Card) -> Ledger {
         ));
     }
     let heads = heads_divide(shape, parallel.tensor);
-    if parallel.tensor > 1 && launch.engine != "llama.cpp" && launch.engine != "ollama" && !heads {
+    let planner = catalog::server(&launch.engine).and_then(|server| server.planner).unwrap_or(Planner::Plain);
+    if parallel.tensor > 1 && planner != Planner::Layered && !heads {
         let mut ledger = Ledger::unknown(format!(
             "{} attention heads cannot be divided by a tensor parallel size of {}",
             shape.heads, parallel.tensor
@@ -75,13 +76,13 @@ fn in_format(shape: &Architecture, launch: &Launch, card: &Card) -> Ledger {
     }
     let plan = Plan::new(shape, &defaults);
     let loading = plan.loading();
-    let mut ledger = match launch.engine.as_str() {
-        "vllm" | "aphrodite" => plan.profiled(),
-        "sglang" => plan.static_fraction(),
-        "tgi" => plan.warmed_up(),
-        "tensorrt-llm" | "nim" | "lmdeploy" => plan.share_of_free(),
-        "llama.cpp" | "ollama" => plan.layered(),
-        _ => plan.plain(),
+    let mut ledger = match planner {
+        Planner::Profiled => plan.profiled(),
+        Planner::StaticFraction => plan.static_fraction(),
+        Planner::WarmedUp => plan.warmed_up(),
+        Planner::ShareOfFree => plan.share_of_free(),
+        Planner::Layered => plan.layered(),
+        Planner::Plain => plan.plain(),
     };
     ledger.must_load(loading);
     ledger
@@ -123,7 +124,7 @@ impl<'a> Plan<'a> {
         let stored = Stored {
             format: launch.format,
             plain_bytes: if launch.format.bits > 16.0 { 4.0 } else { 2.0 },
-            engine_layout: matches!(launch.engine.as_str(), "vllm" | "aphrodite" | "sglang"),
+            engine_layout: catalog::server(&launch.engine).is_some_and(|server| server.own_layout),
         };
         Self {
             shape,
@@ -331,7 +332,8 @@ impl<'a> Plan<'a> {
         self.non_torch = context();
         let one = Cache { parallel: Parallel::ONE, ..self.cache(1) };
         // llama.cpp divides its context among the requests, Ollama gives each one its own.
-        let sequences = self.launch.sequences.filter(|_| self.launch.engine == "ollama").unwrap_or(1) as f64;
+        let each = catalog::server(&self.launch.engine).is_some_and(|server| server.context_each);
+        let sequences = self.launch.sequences.filter(|_| each).unwrap_or(1) as f64;
         let request = one.request(self.length, self.batched) * sequences * there / gpus;
         let buffer = self.batched as f64 * (self.shape.vocab as f64 * 4.0 + 16.0 * self.shape.hidden as f64);
         let available = self.card() - self.weights - buffer - self.non_torch;

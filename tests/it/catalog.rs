@@ -34,6 +34,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("instances", &["instance_type"]),
     ("kubernetes_api_removals", &["api_version", "kind"]),
     ("launch_flags", &["engine", "field"]),
+    ("launchers", &["engine"]),
     ("mig_profiles", &["gpu", "profile"]),
     ("model_names", &["engine", "names"]),
     ("model_support", &["engine", "model"]),
@@ -58,6 +59,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("training_options", &["trainer", "field", "key", "written"]),
     ("weight_formats", &["format"]),
     ("wheel_glibc", &["package", "versions"]),
+    ("wrappers", &["program"]),
 ];
 
 /// How the source of a row was read: by a person or program that saw the statement in it, or computed by a program from

@@ -113,7 +113,8 @@ impl<'a> Asked<'a> {
         if real(&stated).is_some() {
             return Ok(stated);
         }
-        if !matches!(engine.as_str(), "vllm" | "aphrodite") {
+        let planner = tables::server(&engine).and_then(|server| server.planner);
+        if planner != Some(tables::Planner::Profiled) {
             return Err(Self::nothing());
         }
         let release = self.release(&engine)?.or_else(|| tables::newest_release(&engine, None, (None, "")));
@@ -155,7 +156,7 @@ impl<'a> Asked<'a> {
     fn ledger(&self) -> Result<Value<'a>, Missing<'a>> {
         let stated = known(&self.container, "launch")?;
         let engine = text(&stated, "engine")?.ok_or_else(Self::nothing)?;
-        if !tables::server(&engine).is_some_and(|s| s.serves) || engine == "triton" || engine == "ray" {
+        if tables::server(&engine).is_none_or(|server| server.planner.is_none()) {
             return Err(Self::nothing());
         }
         let flags = known(&stated, "flags")?;
@@ -205,8 +206,7 @@ impl<'a> Asked<'a> {
         let format = format_of(name, quantization.as_deref(), text(stated, "dtype")?.as_deref())
             .ok_or_else(|| self.unknown(quantization.clone().unwrap_or_default()))?;
         let gpus = whole(&self.container, "gpus")?.ok_or_else(Self::nothing)?;
-        // These spread over every GPU they see; the others use one unless told.
-        let spreads = matches!(engine, "tgi" | "nim" | "ollama" | "llama.cpp");
+        let spreads = tables::server(engine).is_some_and(|server| server.spreads);
         let tensor = whole(stated, "tensor_parallel")?.unwrap_or(if spreads { gpus } else { 1 });
         let pipeline = whole(stated, "pipeline_parallel")?.unwrap_or(1);
         let flag =

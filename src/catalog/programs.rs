@@ -1,0 +1,243 @@
+//! Programs and images that serve models, launch training or run another command. Knows no formula and no command line.
+
+use super::table::{Row, Table};
+use std::str::SplitAsciiWhitespace;
+
+static SERVERS: Table = Table::new(include_str!("../../rules/catalog/servers.csv"));
+static LAUNCHERS: Table = Table::new(include_str!("../../rules/catalog/launchers.csv"));
+static WRAPPERS: Table = Table::new(include_str!("../../rules/catalog/wrappers.csv"));
+
+/// How an engine divides the memory of a GPU when it starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Planner {
+    /// A profile run, then the cache takes what is left of a share of the card.
+    Profiled,
+    /// Weights and cache take a fixed share.
+    StaticFraction,
+    /// A warm-up over the largest batch, then the rest is cache.
+    WarmedUp,
+    /// The cache takes a share of what is free once the weights are loaded.
+    ShareOfFree,
+    /// Layers are spread over the GPUs with their cache.
+    Layered,
+    /// Nothing is known but that weights and cache must fit.
+    Plain,
+}
+
+/// Where a server's image tells the model when nothing else does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ImageModel {
+    /// The first argument that is no option.
+    Argument,
+    /// The name of the image itself, behind the part that all of its images share.
+    Name,
+}
+
+/// An inference server, a notebook server or another program that listens.
+#[derive(Clone, Copy)]
+pub struct Server {
+    /// Its name in the vocabulary: vllm, sglang, tgi …
+    pub engine: &'static str,
+    /// Whether it serves a model.
+    pub serves: bool,
+    /// Its default port.
+    pub port: Option<i64>,
+    /// How it divides memory; `None` for what holds no model of its own.
+    pub planner: Option<Planner>,
+    /// Whether it spreads over every GPU it sees without being told.
+    pub spreads: bool,
+    /// Whether it lays weights out by itself, so that a checkpoint's padding does not count.
+    pub own_layout: bool,
+    /// Whether each request has the context of its own (else all share one).
+    pub context_each: bool,
+    /// Where its image tells the model.
+    pub image_model: Option<ImageModel>,
+    row: Row,
+}
+
+impl Server {
+    fn read(row: Row) -> Self {
+        Self {
+            engine: row.text("engine"),
+            serves: row.text("serves") == "yes",
+            port: row.number("port"),
+            planner: match row.text("planner") {
+                "profiled" => Some(Planner::Profiled),
+                "static-fraction" => Some(Planner::StaticFraction),
+                "warmed-up" => Some(Planner::WarmedUp),
+                "share-of-free" => Some(Planner::ShareOfFree),
+                "layered" => Some(Planner::Layered),
+                "plain" => Some(Planner::Plain),
+                _ => None,
+            },
+            spreads: row.flag("spreads") == Some(true),
+            own_layout: row.flag("own_layout") == Some(true),
+            context_each: row.flag("context_each") == Some(true),
+            image_model: match row.text("image_model") {
+                "argument" => Some(ImageModel::Argument),
+                "name" => Some(ImageModel::Name),
+                _ => None,
+            },
+            row,
+        }
+    }
+
+    /// Words of its command line behind which the model stands.
+    pub fn model_after(&self) -> SplitAsciiWhitespace<'static> {
+        self.row.text("model_after").split_ascii_whitespace()
+    }
+
+    /// Subcommands that fetch the model that is named behind them.
+    pub fn fetches(&self) -> SplitAsciiWhitespace<'static> {
+        self.row.text("fetches").split_ascii_whitespace()
+    }
+
+    /// Flags that give it a credential to ask for.
+    pub fn auth_flags(&self) -> SplitAsciiWhitespace<'static> {
+        self.row.text("auth_flags").split_ascii_whitespace()
+    }
+
+    /// Variables that do.
+    pub fn auth_envs(&self) -> SplitAsciiWhitespace<'static> {
+        self.row.text("auth_envs").split_ascii_whitespace()
+    }
+
+    /// The model that the name of an image says.
+    pub fn model_of_image<'n>(&self, name: &'n str) -> Option<&'n str> {
+        self.image_model.filter(|told| *told == ImageModel::Name)?;
+        let shared = self.row.words("images").find_map(|pattern| pattern.split_once('*'))?.0;
+        name.split_once(shared).map(|(_, model)| model).filter(|model| !model.is_empty())
+    }
+}
+
+fn servers() -> impl Iterator<Item = Server> {
+    SERVERS.rows().map(Server::read)
+}
+
+/// The server of an engine name.
+pub fn server(engine: &str) -> Option<Server> {
+    SERVERS.find("engine", engine).map(Server::read)
+}
+
+/// The server that a program or Python module starts; some only with a subcommand (`vllm serve`, not `vllm bench serve`).
+pub fn server_of_program(program: &str, subcommand: Option<&str>) -> Option<Server> {
+    servers().find(|s| starts(s.row, program, subcommand))
+}
+
+/// The launcher (torchrun, accelerate, mpirun …) that a program or Python module is.
+pub fn launcher_of_program(program: &str, subcommand: Option<&str>) -> Option<&'static str> {
+    LAUNCHERS.rows().find(|row| starts(*row, program, subcommand)).map(|row| row.text("engine"))
+}
+
+/// Whether the programs of a row (`name`, or `name:subcommand`) hold this one.
+fn starts(row: Row, program: &str, subcommand: Option<&str>) -> bool {
+    row.words("programs").any(|written| match written.split_once(':') {
+        Some((name, verb)) => name == program && subcommand == Some(verb),
+        None => written == program,
+    })
+}
+
+/// The server that an image starts by itself: by the last parts of its name, as its publisher or a mirror writes it; tag
+/// and digest aside. Names that only contain an engine's are other images.
+pub fn server_of_image(reference: &str) -> Option<Server> {
+    let reference = reference.split('@').next().unwrap_or(reference);
+    let tag = reference.rfind(':').filter(|colon| !reference[*colon..].contains('/'));
+    let name = &reference[..tag.unwrap_or(reference.len())];
+    servers().find(|s| s.row.words("images").any(|pattern| ends_with(name, pattern)))
+}
+
+/// Whether a name ends with the parts of a pattern; `*` stands for any text within a part.
+fn ends_with(name: &str, pattern: &str) -> bool {
+    let mut parts = name.rsplit('/');
+    pattern.rsplit('/').all(|wanted| parts.next().is_some_and(|part| is_like(part, wanted)))
+}
+
+fn is_like(text: &str, pattern: &str) -> bool {
+    match pattern.split_once('*') {
+        None => text == pattern,
+        Some((start, end)) => text.len() > start.len() + end.len() && text.starts_with(start) && text.ends_with(end),
+    }
+}
+
+/// The server whose metrics have this name.
+pub fn server_of_metric(metric: &str) -> Option<Server> {
+    servers().find(|s| s.row.filled("metric_prefix").is_some_and(|prefix| metric.contains(prefix)))
+}
+
+/// A program that runs the command behind it: `srun`, `uv run`, `apptainer exec IMAGE`.
+#[derive(Clone, Copy)]
+pub struct Wrapper(Row);
+
+impl Wrapper {
+    /// Words one of which must follow; none for a program that runs a command in any case.
+    pub fn subcommands(&self) -> SplitAsciiWhitespace<'static> {
+        self.0.text("subcommands").split_ascii_whitespace()
+    }
+
+    /// Words of its own between its options and the command: the image of `apptainer exec`.
+    pub fn operands(&self) -> usize {
+        self.0.number("operands").unwrap_or(0)
+    }
+
+    /// Whether the word behind an option (named without dashes) is the option's value.
+    pub fn takes_value(&self, option: &str) -> bool {
+        self.0.words("value_options").any(|known| known == option)
+    }
+}
+
+/// The wrapper of a name.
+pub fn wrapper(program: &str) -> Option<Wrapper> {
+    let exact = WRAPPERS.find("program", program);
+    exact.or_else(|| WRAPPERS.rows().find(|row| is_like(program, row.text("program")))).map(Wrapper)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_image(name: &str) -> Option<&'static str> {
+        server_of_image(name).map(|s| s.engine)
+    }
+
+    #[test]
+    fn an_image_is_a_server_by_its_own_name() {
+        assert_eq!(of_image("vllm/vllm-openai:v0.10.2"), Some("vllm"));
+        assert_eq!(of_image("mirror.example.com:5000/vllm/vllm-openai"), Some("vllm"));
+        assert_eq!(of_image("vllm/vllm-openai-rocm@sha256:00"), Some("vllm"));
+        assert_eq!(of_image("nvcr.io/nim/meta/llama-3.1-8b-instruct:1.8.5"), Some("nim"));
+        assert_eq!(of_image("quay.io/jupyter/pytorch-notebook"), Some("jupyter"));
+        for other in
+            ["quay.io/rh-aiservices-bu/gradio-rag-vllm-openai", "someone/chat-ui-for-vllm-openai", "acme/my-ollama"]
+        {
+            assert_eq!(of_image(other), None, "{other}");
+        }
+        assert_eq!(of_image("ghcr.io/huggingface/text-generation-inference-benchmark"), None);
+    }
+
+    #[test]
+    fn a_program_is_a_server_with_the_subcommand_that_serves() {
+        let of = |program, verb| server_of_program(program, verb).map(|s| s.engine);
+        assert_eq!(of("vllm", Some("serve")), Some("vllm"));
+        assert_eq!(of("vllm", Some("bench")), None);
+        assert_eq!(of("vllm.entrypoints.openai.api_server", None), Some("vllm"));
+        assert_eq!(of("serve", Some("something")), None);
+        assert_eq!(of("tritonserver", None), Some("triton"));
+        assert_eq!(launcher_of_program("accelerate", Some("launch")), Some("accelerate"));
+        assert_eq!(launcher_of_program("accelerate", Some("config")), None);
+    }
+
+    #[test]
+    fn what_stands_before_a_command() {
+        let apptainer = wrapper("apptainer").expect("a row");
+        assert!(apptainer.operands() == 1 && apptainer.takes_value("bind") && !apptainer.takes_value("nv"));
+        assert!(wrapper("siteexec").is_some() && wrapper("vllm").is_none());
+        assert_eq!(wrapper("uv").map(|w| w.subcommands().collect::<Vec<_>>()), Some(vec!["run"]));
+    }
+
+    #[test]
+    fn images_named_as_their_model() {
+        let nim = server("nim").expect("a row");
+        assert_eq!(nim.model_of_image("nvcr.io/nim/meta/llama3-8b-instruct"), Some("meta/llama3-8b-instruct"));
+        assert_eq!(server("vllm").and_then(|s| s.model_of_image("vllm/vllm-openai")), None);
+    }
+}
