@@ -1,17 +1,15 @@
 //! For each entity, for each rule: ask, record. Knows facts and rules; does no input or output and knows no
 //! configuration.
 
-use crate::facts::value::{Data, Entity, Reflect, Value};
-use crate::facts::{Facts, Workload};
+use crate::facts::value::{Data, Entity, Value};
+use crate::facts::{Facts, LISTS, Subject};
 use crate::finding::{Finding, Fix, Label, Severity, Undecided};
 use crate::rules::Ruleset;
-use crate::rules::compile::{Part, Rule, Subject, Template};
+use crate::rules::compile::{Part, Rule, Template};
 use crate::rules::functions::Context;
 use crate::rules::lang::eval::{Eval, Truth, Used, elements, truth};
-use crate::source::Span;
 use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
 /// Labels beyond this many explain nothing.
 const MOST_LABELS: usize = 4;
@@ -27,79 +25,20 @@ pub struct Evaluation {
 
 /// An entity with the variables that rules about it bind.
 struct Asked<'a> {
-    subject: Subject,
-    kind: Option<&'a str>,
+    subject: &'static Subject,
+    entity: &'a dyn Entity,
     variables: Vec<Value<'a>>,
-    span: Span,
     name: String,
 }
 
-/// How many entities of each kind facts hold: a mark before more are added.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Mark([usize; 12]);
-
-impl Mark {
-    /// The end of what is there.
-    pub fn of(facts: &Facts) -> Self {
-        Self([
-            facts.workloads.len(),
-            facts.pools.len(),
-            facts.clusters.len(),
-            facts.builds.len(),
-            facts.package_files.len(),
-            facts.releases.len(),
-            facts.autoscalers.len(),
-            facts.services.len(),
-            facts.routes.len(),
-            facts.budgets.len(),
-            facts.objects.len(),
-            facts.resources.len(),
-        ])
-    }
-
-    /// The same, past the package files: joining lists what builds install, which they were asked about before.
-    pub fn past_package_files(mut self, facts: &Facts) -> Self {
-        self.0[4] = facts.package_files.len();
-        self
-    }
-
-    /// Positions, among all entities of `facts`, of those that were added after this mark.
-    fn added(self, facts: &Facts) -> Vec<usize> {
-        let mut out = Vec::new();
-        let mut offset = 0;
-        for (before, now) in self.0.into_iter().zip(Mark::of(facts).0) {
-            out.extend(offset + before..offset + now);
-            offset += now;
-        }
-        out
-    }
-}
-
-/// Asks every rule about every entity. The order of the result does not depend on threads.
-pub fn evaluate(facts: &Facts, paths: &[&str], rules: &Ruleset) -> Evaluation {
-    evaluate_since(Mark::default(), facts, paths, rules)
-}
-
-/// Asks every rule about the entities that were added after the mark; the others are what they are joined with.
-pub fn evaluate_since(mark: Mark, facts: &Facts, paths: &[&str], rules: &Ruleset) -> Evaluation {
-    let context = Context::new(facts, paths);
-    let parts: Vec<Evaluation> = mark
-        .added(facts)
-        .into_par_iter()
-        .map(|index| {
-            let mut part = Evaluation::default();
-            for asked in asked(facts, index) {
-                for rule in rules.about(asked.subject, asked.kind) {
-                    // A rule that panics is a finding at what it was asked about; the others are asked all the same.
-                    if catch_unwind(AssertUnwindSafe(|| ask(rule, &asked, &context, &mut part))).is_err() {
-                        let message = format!("gpulint failed on the rule {} here; please report it", rule.id);
-                        part.findings.push(Finding::own("internal-error", Severity::Error, asked.span, message));
-                    }
-                }
-            }
-            part
-        })
-        .collect();
+/// Asks every rule about every entity of `facts`. `beside` is what else is known and may be joined with; nothing is asked
+/// about it. `paths` are the display paths of the sources, by id. The order of the result does not depend on threads.
+pub fn evaluate(facts: &Facts, beside: &Facts, paths: &[&str], rules: &Ruleset) -> Evaluation {
+    let context = Context::new([facts, beside], paths);
+    let entities: Vec<_> =
+        LISTS.iter().flat_map(|list| (list.entities)(facts).into_iter().map(|entity| (list.subject, entity))).collect();
+    let parts: Vec<Evaluation> =
+        entities.into_par_iter().map(|(subject, entity)| ask_all(subject, entity, &context, rules)).collect();
     let mut all = Evaluation::default();
     for part in parts {
         all.findings.extend(part.findings);
@@ -119,111 +58,63 @@ impl Evaluation {
     }
 }
 
-fn entity<E: Entity>(entity: &E) -> Value<'_> {
-    Value::at(Data::Entity(entity), entity.span())
-}
-
-fn maybe<E: Reflect>(entity: Option<&E>) -> Value<'_> {
-    entity.map_or(Value::of(Data::Null), Reflect::reflect)
-}
-
-/// The entities of one unit of work: a workload with its pods and containers, or one other entity.
-fn asked(facts: &Facts, index: usize) -> Vec<Asked<'_>> {
-    let mut index = index;
-    if let Some(workload) = facts.workloads.get(index) {
-        return about_workload(workload);
-    }
-    index -= facts.workloads.len();
-    macro_rules! plain {
-        ($list:ident, $subject:ident, |$e:ident| $variables:expr) => {
-            if let Some($e) = facts.$list.get(index) {
-                let name = $e.name.get().cloned().unwrap_or_default();
-                return one(Subject::$subject, $variables, $e.span, name);
+/// Asks every rule about an entity and its parts.
+fn ask_all<'a>(
+    subject: &'static Subject,
+    entity: &'a dyn Entity,
+    context: &'a Context<'a>,
+    rules: &'a Ruleset,
+) -> Evaluation {
+    let mut out = Evaluation::default();
+    let mut all = Vec::new();
+    with_parts(subject, entity, (&[], ""), context, &mut all);
+    for asked in all {
+        let kind = asked.subject.kind.map(|field| text(asked.entity, field));
+        for rule in rules.about(asked.subject, kind.as_deref()) {
+            // A rule that panics is a finding at what it was asked about; the others are asked all the same.
+            if catch_unwind(AssertUnwindSafe(|| ask(rule, &asked, context, &mut out))).is_err() {
+                let message = format!("gpulint failed on the rule {} here; please report it", rule.id);
+                out.findings.push(Finding::own("internal-error", Severity::Error, asked.entity.span(), message));
             }
-            index -= facts.$list.len();
-        };
-    }
-    plain!(pools, Pool, |e| vec![entity(&**e)]);
-    plain!(clusters, Cluster, |e| vec![entity(&**e)]);
-    if let Some(build) = facts.builds.get(index) {
-        let path = build.path.get().cloned().unwrap_or_default();
-        let variables = vec![entity(&**build), maybe(build.software.as_ref()), entity(&build.base)];
-        return one(Subject::Build, variables, build.span, path);
-    }
-    index -= facts.builds.len();
-    if let Some(file) = facts.package_files.get(index) {
-        return one(
-            Subject::PackageFile,
-            vec![entity(&**file)],
-            file.span,
-            file.path.get().cloned().unwrap_or_default(),
-        );
-    }
-    index -= facts.package_files.len();
-    plain!(releases, Release, |e| vec![entity(&**e)]);
-    plain!(autoscalers, Autoscaler, |e| vec![entity(&**e), maybe(joined(facts, |w| has(&w.autoscalers, e)))]);
-    plain!(services, Service, |e| vec![entity(&**e), maybe(joined(facts, |w| has(&w.services, e)))]);
-    plain!(routes, Route, |e| vec![entity(&**e), maybe(joined(facts, |w| has(&w.routes, e)))]);
-    plain!(budgets, Budget, |e| vec![entity(&**e), maybe(joined(facts, |w| has(&w.budgets, e)))]);
-    if let Some(object) = facts.objects.get(index) {
-        let kind = object.kind.get().map_or("", String::as_str);
-        let name = object.name.get().map_or("", String::as_str);
-        let mut asked = one(
-            Subject::Object,
-            vec![entity(&**object), maybe(object.body.as_ref())],
-            object.span,
-            format!("{kind}/{name}"),
-        );
-        asked[0].kind = Some(kind);
-        return asked;
-    }
-    index -= facts.objects.len();
-    let resource = &facts.resources[index];
-    let kind = resource.r#type.get().map_or("", String::as_str);
-    let name = format!("{kind}.{}", resource.name.get().map_or("", String::as_str));
-    let mut asked =
-        one(Subject::Resource, vec![entity(&**resource), maybe(resource.body.as_ref())], resource.span, name);
-    asked[0].kind = Some(kind);
-    asked
-}
-
-fn one<'a>(subject: Subject, variables: Vec<Value<'a>>, span: Span, name: String) -> Vec<Asked<'a>> {
-    vec![Asked { subject, kind: None, variables, span, name }]
-}
-
-fn has<T>(list: &[Arc<T>], wanted: &Arc<T>) -> bool {
-    list.iter().any(|item| Arc::ptr_eq(item, wanted))
-}
-
-fn joined(facts: &Facts, is: impl Fn(&Workload) -> bool) -> Option<&Workload> {
-    facts.workloads.iter().find(|w| is(w))
-}
-
-fn about_workload(workload: &Workload) -> Vec<Asked<'_>> {
-    let text = |fact: &crate::known::Fact<String>| fact.get().cloned();
-    let name = [text(&workload.kind), text(&workload.namespace), text(&workload.name)]
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>()
-        .join("/");
-    let mut out = one(Subject::Workload, vec![entity(workload)], workload.span, name.clone());
-    for pod in &workload.pods {
-        let node = maybe(pod.node.as_ref());
-        let variables = vec![entity(workload), entity(pod), node.clone()];
-        out.extend(one(Subject::Pod, variables.clone(), pod.span, name.clone()));
-        for container in pod.containers.iter().chain(&pod.init_containers) {
-            let mut variables = variables.clone();
-            variables.extend([
-                entity(container),
-                entity(&container.image),
-                maybe(container.launch.as_ref()),
-                maybe(container.software.as_ref()),
-            ]);
-            let container_name = container.name.get().map(|n| format!("{name} container {n}"));
-            out.extend(one(Subject::Container, variables, container.span, container_name.unwrap_or(name.clone())));
         }
     }
     out
+}
+
+/// An entity and its parts, each with the variables of what it is a part of before its own.
+fn with_parts<'a>(
+    subject: &'static Subject,
+    entity: &'a dyn Entity,
+    (around, whole): (&[Value<'a>], &str),
+    context: &'a Context<'a>,
+    out: &mut Vec<Asked<'a>>,
+) {
+    let mut variables = around.to_vec();
+    variables.push(Value::at(Data::Entity(entity), entity.span()));
+    variables.extend(subject.short.iter().map(|(_, field)| entity.named_field(field)));
+    variables.extend(subject.of_workload.then(|| context.workload_of(entity)));
+    let own: Vec<String> = subject.named.iter().map(|field| text(entity, field)).filter(|n| !n.is_empty()).collect();
+    let name = match (whole, own.join(subject.joint)) {
+        ("", own) => own,
+        (whole, own) if own.is_empty() => whole.to_owned(),
+        (whole, own) => format!("{whole} {} {own}", subject.name),
+    };
+    out.push(Asked { subject, entity, variables: variables.clone(), name: name.clone() });
+    for (fields, part) in subject.parts {
+        for item in fields.iter().flat_map(|field| elements(&entity.named_field(field))) {
+            if let Data::Entity(item) = item.data {
+                with_parts(part, item, (&variables, &name), context, out);
+            }
+        }
+    }
+}
+
+/// The text of a field; empty where it is not known.
+fn text(entity: &dyn Entity, field: &str) -> String {
+    match entity.named_field(field).data {
+        Data::Str(text) => text.into_owned(),
+        _ => String::new(),
+    }
 }
 
 /// Asks one rule about one entity (or about each element of its list).
@@ -258,7 +149,7 @@ fn decide<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, out: &mut 
             pack: rule.pack.clone(),
             confidence: rule.confidence,
             rule: rule.id.clone(),
-            span: span.unwrap_or(asked.span),
+            span: span.unwrap_or(asked.entity.span()),
             why: why.to_string(),
             entity: asked.name.clone(),
         }),
@@ -267,7 +158,7 @@ fn decide<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, out: &mut 
 }
 
 fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec<Used>) -> Finding {
-    let span = rule.at.as_ref().and_then(|at| eval.run(at).0.span).unwrap_or(asked.span);
+    let span = rule.at.as_ref().and_then(|at| eval.run(at).0.span).unwrap_or(asked.entity.span());
     let mut related: Vec<Label> = Vec::new();
     for (at, text) in &rule.labels {
         if let Some(place) = eval.run(at).0.span {
@@ -286,7 +177,7 @@ fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec
         }
     });
     related.truncate(MOST_LABELS);
-    if let Some(place) = eval.facts().use_of(span, asked.span) {
+    if let Some(place) = eval.use_of(span, asked.entity.span()) {
         related.push(Label { span: place, text: "used here".to_owned() });
     }
     let fix = rule.fix.as_ref().and_then(|(at, replacement, safe)| {
@@ -326,4 +217,52 @@ fn render<'a>(template: &'a Template, eval: &mut Eval<'a>) -> String {
             Part::Value(typed) => eval.run(typed).0.to_string(),
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::{NodePool, Service, Workload};
+    use crate::known::Fact;
+    use crate::source::{SourceId, Span};
+    use std::sync::Arc;
+
+    const SPAN: Span = Span { source: SourceId(0), start: 0, end: 1 };
+
+    /// Entities and messages of what a rule finds.
+    fn found(facts: &Facts, beside: &Facts, rule: &str) -> Vec<(String, String)> {
+        let mut rules = Ruleset::empty();
+        let page = "id: it\npack: p\nseverity: error\nhelp: h\nwhy: w\nreferences: ['https://a.example']\n\
+                    examples: [{fires: {a.yaml: ''}}]\n";
+        let problems = rules.add(SourceId(0), "it.yaml", &format!("{page}{rule}"));
+        assert!(problems.is_empty(), "{problems:?}");
+        let findings = evaluate(facts, beside, &["a.yaml"], &rules).findings;
+        findings.into_iter().map(|finding| (finding.entity, finding.message)).collect()
+    }
+
+    fn pool(name: &str) -> Arc<NodePool> {
+        Arc::new(NodePool { name: Fact::value(name.to_owned(), SPAN), ..NodePool::blank(SPAN) })
+    }
+
+    #[test]
+    fn what_stands_beside_is_known_and_not_asked_about() {
+        let facts = Facts { pools: vec![pool("mine")], ..Facts::default() };
+        let beside = Facts { pools: vec![pool("other")], workloads: vec![Workload::blank(SPAN)], ..Facts::default() };
+        let rule = "applies_to: pool\nforbid: \"true\"\nmessage: \"{pools().size()} {workloads().size()}\"";
+        assert_eq!(found(&facts, &beside, rule), [("mine".to_owned(), "2 0".to_owned())]);
+    }
+
+    #[test]
+    fn a_service_knows_the_workload_that_it_is_joined_with() {
+        // Two documents of one template state the same place.
+        let service =
+            |name: &str| Arc::new(Service { name: Fact::value(name.to_owned(), SPAN), ..Service::blank(SPAN) });
+        let services = vec![service("a"), service("b")];
+        let mut workload = Workload::blank(SPAN);
+        workload.name = Fact::value("w".to_owned(), SPAN);
+        workload.services = vec![Arc::clone(&services[1])];
+        let facts = Facts { workloads: vec![workload], services, ..Facts::default() };
+        let rule = "applies_to: service\nforbid: workload.name == 'w'\nmessage: \"{service.name}\"";
+        assert_eq!(found(&facts, &Facts::default(), rule), [("b".to_owned(), "b".to_owned())]);
+    }
 }

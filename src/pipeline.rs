@@ -137,10 +137,10 @@ pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Rule
     routes.sort();
     link::link(&mut facts, &sources);
     let paths: Vec<&str> = sources.iter().map(|(_, source)| source.path.as_str()).collect();
-    let mut evaluation = evaluate::evaluate(&facts, &paths, rules);
+    let mut evaluation = evaluate::evaluate(&facts, &Facts::default(), &paths, rules);
     charts::explain(&mut evaluation, &routes);
     facts.objects.extend(kustomizations::annotated(&kustomized.variants));
-    let ask = |mark, facts: &Facts| evaluate::evaluate_since(mark, facts, &paths, rules);
+    let ask = |facts: &Facts, beside: &Facts| evaluate::evaluate(facts, beside, &paths, rules);
     charts::merge(&mut evaluation, charts::evaluate(rendered.variants, &context, &sources, ask));
     charts::merge(&mut evaluation, charts::evaluate(kustomized.variants, &without, &sources, ask));
     evaluation.findings.extend(findings);

@@ -6,8 +6,8 @@ use super::setup::{Setup, add_pack};
 use super::{CLEAN, FINDINGS, print};
 use crate::config;
 use crate::discover::{self, Options};
-use crate::facts::Facts;
 use crate::facts::value::{Data, Entity, Value as Fact};
+use crate::facts::{Facts, LISTS};
 use crate::pipeline::{self, Input};
 use crate::rules::Ruleset;
 use crate::rules::examples::{self, Verdict};
@@ -174,32 +174,10 @@ pub fn facts(paths: &[PathBuf], all: bool) -> Result<u8, String> {
     let show = Show { sources: &outcome.sources, all };
     let facts = &outcome.facts;
     let mut out = Map::new();
-    macro_rules! lists {
-        ($($list:ident),*) => { $(
-            let items: Vec<Value> = facts.$list.iter().map(|e| show.entity(e as &dyn Entity, 0)).collect();
-            out.insert(stringify!($list).to_owned(), Value::Array(items));
-        )* };
+    for list in LISTS {
+        let items = (list.entities)(facts).into_iter().map(|entity| show.entity(entity, 0));
+        out.insert(list.name.to_owned(), items.collect());
     }
-    lists!(workloads);
-    macro_rules! shared {
-        ($($list:ident),*) => { $(
-            let items: Vec<Value> = facts.$list.iter().map(|e| show.entity(&**e as &dyn Entity, 0)).collect();
-            out.insert(stringify!($list).to_owned(), Value::Array(items));
-        )* };
-    }
-    shared!(
-        pools,
-        clusters,
-        builds,
-        package_files,
-        releases,
-        autoscalers,
-        services,
-        routes,
-        budgets,
-        objects,
-        resources
-    );
     print(&(serde_json::to_string_pretty(&Value::Object(out)).map_err(|e| e.to_string())? + "\n"));
     Ok(CLEAN)
 }

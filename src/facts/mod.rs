@@ -1,12 +1,14 @@
 //! The vocabulary: what is so about GPU workloads, as spanned three-valued facts. Knows nothing of where
 //! facts came from beyond a span, and nothing of rules.
 //!
-//! Every entity is declared once, by [`value::entities`]: the Rust struct, the names and types that rules
-//! use, and the documentation that `gpulint facts` and the rule reference show are the same text.
+//! Every entity is declared once, by [`value::entities`], and every list of entities once, by `lists` below: what rules
+//! are asked about, the variables that they have, the functions that list entities and what `gpulint facts` shows follow
+//! from that, and so does the reference of the rule language.
 
 mod infra;
 mod objects;
 mod software;
+mod subject;
 mod training;
 pub mod value;
 pub mod words;
@@ -15,6 +17,7 @@ mod workload;
 pub use infra::{Cluster, Gpu, HelmRelease, Node, NodePool, Taint};
 pub use objects::{Autoscaler, Budget, Metric, Object, Resource, Route, Service};
 pub use software::{Build, Image, Instruction, Package, PackageFile, Software};
+pub use subject::{List, Subject, Variable, list, subjects};
 pub use training::Training;
 pub use words::{
     ContainerRole, EnvSource, InfraFormat, Intent, PackageFileKind, PackageManager, ReleaseFormat, ResourceFormat,
@@ -27,96 +30,141 @@ use crate::parse::Raw;
 use crate::source::Span;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use subject::{Listed, subject};
 
 /// Names and their string values: labels, annotations, selectors, build arguments.
 pub type Labels = BTreeMap<String, Fact<String>>;
 
-/// Everything that was extracted from one file, one module or the whole run. Lists keep file order.
-#[derive(Debug, Default)]
-pub struct Facts {
+/// Declares the lists of entities: the fields of [`Facts`], how they come together, and what rules are asked about.
+/// `shared` lists are what any deployment may be joined with; the others belong to one.
+macro_rules! lists {
+    ($($(#[doc = $doc:literal])+ $shared:ident $list:ident: Vec<$entity:ty> = $subject:expr;)*) => {
+        /// Everything that was extracted from one file, one module or the whole run. Lists keep file order.
+        #[derive(Debug, Default)]
+        pub struct Facts {
+            $($(#[doc = $doc])+ pub $list: Vec<$entity>,)*
+            /// Image names and the Dockerfiles that are declared to build them, relative to the file that declares it.
+            pub images: Vec<(String, Fact<String>)>,
+            /// What configuration files of trainers state, by display path, or by `ConfigMap/name/key`.
+            pub trainings: Vec<(String, Training)>,
+            /// What models say of themselves in their `config.json`.
+            pub model_configs: Vec<Raw>,
+            /// What scripts in ConfigMaps launch, by `ConfigMap/name/key`.
+            pub scripts: Vec<(String, Launch, Option<Training>)>,
+            /// Expressions that use a value which is written elsewhere (a default, an argument), by the place of that value.
+            pub uses: BTreeMap<Span, Vec<Span>>,
+        }
+
+        /// Every list of entities.
+        pub static LISTS: &[List] = &[$(List {
+            name: stringify!($list),
+            doc: concat!($($doc),+),
+            shared: lists!(@is $shared),
+            subject: &$subject,
+            entities: |facts| facts.$list.iter().map(Listed::entity).collect(),
+        },)*];
+
+        impl Facts {
+            /// Takes over everything of `other`, after what is already here.
+            pub fn append(&mut self, other: Facts) {
+                $(self.$list.extend(other.$list);)*
+                self.images.extend(other.images);
+                self.trainings.extend(other.trainings);
+                self.model_configs.extend(other.model_configs);
+                self.scripts.extend(other.scripts);
+                for (value, uses) in other.uses {
+                    self.uses.entry(value).or_default().extend(uses);
+                }
+            }
+
+            /// What was added after a context.
+            pub fn past(mut self, context: &Facts) -> Facts {
+                Facts { $($list: self.$list.split_off(context.$list.len()),)* uses: self.uses, ..Facts::default() }
+            }
+
+            /// What further entities may be joined with: everything but what runs and what belongs to it. Of workloads
+            /// only their places are kept, which tell how the repository is laid out.
+            pub fn context(&self) -> Facts {
+                Facts {
+                    $($list: lists!(@keep $shared self.$list),)*
+                    images: self.images.clone(),
+                    model_configs: self.model_configs.clone(),
+                    uses: self.uses.clone(),
+                    trainings: Vec::new(),
+                    scripts: Vec::new(),
+                }
+            }
+        }
+    };
+    (@is shared) => { true };
+    (@is own) => { false };
+    (@keep shared $list:expr) => { $list.clone() };
+    (@keep own $list:expr) => { Vec::new() };
+}
+
+lists! {
     /// Things that run, whatever the format that states them.
-    pub workloads: Vec<Workload>,
+    own workloads: Vec<Workload> = Subject {
+        named: &["kind", "namespace", "name"],
+        parts: &[(&["pods"], &Subject {
+            short: &[("node", "node")],
+            named: &[],
+            parts: &[(&["containers", "init_containers"], &Subject {
+                short: &[("image", "image"), ("launch", "launch"), ("software", "software")],
+                ..subject("container", Container::TYPE)
+            })],
+            ..subject("pod", Pod::TYPE)
+        })],
+        ..subject("workload", Workload::TYPE)
+    };
     /// Groups of machines of one shape.
-    pub pools: Vec<Arc<NodePool>>,
+    shared pools: Vec<Arc<NodePool>> = subject("pool", NodePool::TYPE);
     /// Clusters.
-    pub clusters: Vec<Arc<Cluster>>,
+    shared clusters: Vec<Arc<Cluster>> = subject("cluster", Cluster::TYPE);
     /// Images built here: one per Dockerfile stage.
-    pub builds: Vec<Arc<Build>>,
+    shared builds: Vec<Arc<Build>> = Subject {
+        short: &[("software", "software"), ("image", "base")],
+        named: &["path"],
+        ..subject("build", Build::TYPE)
+    };
     /// Files that list Python packages.
-    pub package_files: Vec<Arc<PackageFile>>,
+    shared package_files: Vec<Arc<PackageFile>> = Subject {
+        variable: "file",
+        named: &["path"],
+        ..subject("package_file", PackageFile::TYPE)
+    };
     /// Charts installed by any means, with their values.
-    pub releases: Vec<Arc<HelmRelease>>,
+    shared releases: Vec<Arc<HelmRelease>> = subject("release", HelmRelease::TYPE);
     /// HPAs, ScaledObjects and their kin.
-    pub autoscalers: Vec<Arc<Autoscaler>>,
+    own autoscalers: Vec<Arc<Autoscaler>> = Subject { of_workload: true, ..subject("autoscaler", Autoscaler::TYPE) };
     /// Services.
-    pub services: Vec<Arc<Service>>,
+    own services: Vec<Arc<Service>> = Subject { of_workload: true, ..subject("service", Service::TYPE) };
     /// Ingresses, HTTPRoutes and their kin.
-    pub routes: Vec<Arc<Route>>,
+    own routes: Vec<Arc<Route>> = Subject { of_workload: true, ..subject("route", Route::TYPE) };
     /// PodDisruptionBudgets.
-    pub budgets: Vec<Arc<Budget>>,
-    /// Every Kubernetes document, raw.
-    pub objects: Vec<Arc<Object>>,
-    /// Every infrastructure resource (Terraform, CloudFormation, ROS), raw.
-    pub resources: Vec<Arc<Resource>>,
-    /// Image names and the Dockerfiles that are declared to build them, relative to the file that declares it.
-    pub images: Vec<(String, Fact<String>)>,
-    /// What configuration files of trainers state, by display path, or by `ConfigMap/name/key`.
-    pub trainings: Vec<(String, Training)>,
-    /// What models say of themselves in their `config.json`.
-    pub model_configs: Vec<Raw>,
-    /// What scripts in ConfigMaps launch, by `ConfigMap/name/key`.
-    pub scripts: Vec<(String, Launch, Option<Training>)>,
-    /// Expressions that use a value which is written elsewhere (a default, an argument), by the place of that value.
-    pub uses: BTreeMap<Span, Vec<Span>>,
+    own budgets: Vec<Arc<Budget>> = Subject { of_workload: true, ..subject("budget", Budget::TYPE) };
+    /// Kubernetes documents as written, and what other files state in their shape.
+    shared objects: Vec<Arc<Object>> = Subject {
+        short: &[("body", "body")],
+        named: &["kind", "name"],
+        kind: Some("kind"),
+        ..subject("object", Object::TYPE)
+    };
+    /// Infrastructure resources (Terraform, CloudFormation, ROS) as written.
+    shared resources: Vec<Arc<Resource>> = Subject {
+        short: &[("body", "body")],
+        named: &["type", "name"],
+        joint: ".",
+        kind: Some("type"),
+        ..subject("resource", Resource::TYPE)
+    };
 }
 
 impl Facts {
-    /// What further entities may be joined with: everything but what runs and what belongs to it. Of workloads only
-    /// their places are kept, which tell how the repository is laid out.
-    pub fn context(&self) -> Facts {
-        Facts {
-            workloads: self.workloads.iter().map(|workload| Workload::blank(workload.span)).collect(),
-            pools: self.pools.clone(),
-            clusters: self.clusters.clone(),
-            builds: self.builds.clone(),
-            package_files: self.package_files.clone(),
-            releases: self.releases.clone(),
-            objects: self.objects.clone(),
-            resources: self.resources.clone(),
-            images: self.images.clone(),
-            model_configs: self.model_configs.clone(),
-            uses: self.uses.clone(),
-            ..Facts::default()
-        }
-    }
-
     /// The expression that uses a value written elsewhere: of several the first one of the entity at `from`.
     pub fn use_of(&self, value: Span, from: Span) -> Option<Span> {
         let uses = self.uses.get(&value)?;
         let here = uses.iter().filter(|used| used.source == from.source && used.start >= from.start).min();
         here.or(uses.first()).copied()
-    }
-
-    /// Takes over everything of `other`, after what is already here.
-    pub fn append(&mut self, other: Facts) {
-        self.workloads.extend(other.workloads);
-        self.pools.extend(other.pools);
-        self.clusters.extend(other.clusters);
-        self.builds.extend(other.builds);
-        self.package_files.extend(other.package_files);
-        self.releases.extend(other.releases);
-        self.autoscalers.extend(other.autoscalers);
-        self.services.extend(other.services);
-        self.routes.extend(other.routes);
-        self.budgets.extend(other.budgets);
-        self.objects.extend(other.objects);
-        self.resources.extend(other.resources);
-        self.images.extend(other.images);
-        self.trainings.extend(other.trainings);
-        self.model_configs.extend(other.model_configs);
-        self.scripts.extend(other.scripts);
-        for (value, uses) in other.uses {
-            self.uses.entry(value).or_default().extend(uses);
-        }
     }
 }

@@ -6,6 +6,7 @@ use crate::parse::{NodeKind, Raw, View};
 use crate::source::Span;
 use crate::version::Version;
 use crate::words::{Word, Words};
+use std::any::Any;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -111,6 +112,13 @@ pub trait Entity: Send + Sync {
     fn span(&self) -> Span;
     /// The value of the field with this index in [`EntityType::fields`].
     fn field(&self, index: usize) -> Value<'_>;
+    /// Its Rust struct.
+    fn as_any(&self) -> &dyn Any;
+
+    /// The value of the field of a name; null when there is no such field.
+    fn named_field(&self, name: &str) -> Value<'_> {
+        self.entity().field(name).map_or(Value::of(Data::Null), |(index, _)| self.field(index))
+    }
 }
 
 /// A value with the place that decided it.
@@ -445,6 +453,10 @@ macro_rules! entities {
                         _current += 1;
                     )*
                     $crate::facts::value::Value::of($crate::facts::value::Data::Null)
+                }
+
+                fn as_any(&self) -> &dyn std::any::Any {
+                    self
                 }
             }
 

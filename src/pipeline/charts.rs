@@ -2,7 +2,7 @@
 //! which sets there are and what they gave; renders nothing itself.
 
 use super::releases;
-use crate::evaluate::{Evaluation, Mark};
+use crate::evaluate::Evaluation;
 use crate::extract;
 use crate::facts::{Facts, InfraFormat, Workload, WorkloadFormat};
 use crate::finding::{Finding, Label, Severity};
@@ -199,12 +199,12 @@ fn one(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
     }
 }
 
-/// Asks about what each further set gave, joined with the context. `ask` asks about what was added after a mark.
+/// Asks about what each further set gave, joined with the context. `ask` asks about facts beside others.
 pub fn evaluate(
     variants: Vec<Set>,
     context: &Facts,
     sources: &Sources,
-    ask: impl Fn(Mark, &Facts) -> Evaluation + Sync,
+    ask: impl Fn(&Facts, &Facts) -> Evaluation + Sync,
 ) -> Vec<([String; 2], Evaluation)> {
     variants
         .into_par_iter()
@@ -213,10 +213,13 @@ pub fn evaluate(
             if let Some(values) = set.example {
                 stated_above(&mut facts, values, sources);
             }
-            let mark = Mark::of(&facts);
+            let beside = facts.context();
             facts.append(set.facts);
             link::link(&mut facts, sources);
-            let mut evaluation = ask(mark.past_package_files(&facts), &facts);
+            let mut added = facts.past(&beside);
+            // Joining lists what builds install, which they were asked about before.
+            added.package_files.clear();
+            let mut evaluation = ask(&added, &beside);
             explain(&mut evaluation, &set.routes);
             ([set.name, set.beside], evaluation)
         })

@@ -3,64 +3,10 @@
 use super::lang::ast::{self, Fault, Piece};
 use super::lang::check::{Const, Scope, Typed, accepts};
 use super::text::{ParamText, RuleText};
-use crate::facts::value::{Reflect, Type};
-use crate::facts::{
-    Autoscaler, Budget, Build, Cluster, Container, HelmRelease, Image, Launch, Node, NodePool, Object, PackageFile,
-    Pod, Resource, Route, Service, Software, Workload,
-};
+use crate::facts::value::Type;
+use crate::facts::{Subject, subjects};
 use crate::finding::{Confidence, Severity};
 use std::ops::Range;
-
-/// What a rule is asked about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(missing_docs)]
-pub enum Subject {
-    Workload,
-    Pod,
-    Container,
-    Pool,
-    Cluster,
-    Build,
-    PackageFile,
-    Release,
-    Autoscaler,
-    Service,
-    Route,
-    Budget,
-    Object,
-    Resource,
-}
-
-/// Every subject, its name in rules, and the variables it binds, in slot order.
-#[allow(clippy::type_complexity)] // a table of names and types reads best as one
-pub const SUBJECTS: &[(Subject, &str, &[(&str, fn() -> Type)])] = &[
-    (Subject::Workload, "workload", &[("workload", Workload::ty)]),
-    (Subject::Pod, "pod", &[("workload", Workload::ty), ("pod", Pod::ty), ("node", Node::ty)]),
-    (
-        Subject::Container,
-        "container",
-        &[
-            ("workload", Workload::ty),
-            ("pod", Pod::ty),
-            ("node", Node::ty),
-            ("container", Container::ty),
-            ("image", Image::ty),
-            ("launch", Launch::ty),
-            ("software", Software::ty),
-        ],
-    ),
-    (Subject::Pool, "pool", &[("pool", NodePool::ty)]),
-    (Subject::Cluster, "cluster", &[("cluster", Cluster::ty)]),
-    (Subject::Build, "build", &[("build", Build::ty), ("software", Software::ty), ("image", Image::ty)]),
-    (Subject::PackageFile, "package_file", &[("file", PackageFile::ty)]),
-    (Subject::Release, "release", &[("release", HelmRelease::ty)]),
-    (Subject::Autoscaler, "autoscaler", &[("autoscaler", Autoscaler::ty), ("workload", Workload::ty)]),
-    (Subject::Service, "service", &[("service", Service::ty), ("workload", Workload::ty)]),
-    (Subject::Route, "route", &[("route", Route::ty), ("workload", Workload::ty)]),
-    (Subject::Budget, "budget", &[("budget", Budget::ty), ("workload", Workload::ty)]),
-    (Subject::Object, "object", &[("object", Object::ty), ("body", || Type::Dyn)]),
-    (Subject::Resource, "resource", &[("resource", Resource::ty), ("body", || Type::Dyn)]),
-];
 
 /// A checked rule.
 #[derive(Debug, Clone)]
@@ -74,7 +20,7 @@ pub struct Rule {
     /// How sure.
     pub confidence: Confidence,
     /// What it is asked about.
-    pub subject: Subject,
+    pub subject: &'static Subject,
     /// Kinds of raw documents; empty for every other subject.
     pub kinds: Vec<String>,
     /// Slot and list of `each`.
@@ -206,14 +152,15 @@ impl Compiler {
         if confidence.is_none() {
             self.fault("confidence", "must be high, medium or low");
         }
-        let Some((subject, _, variables)) = SUBJECTS.iter().find(|(_, name, _)| *name == text.applies_to) else {
-            let known = SUBJECTS.iter().map(|(_, name, _)| *name);
+        let subjects = subjects();
+        let Some((subject, variables)) = subjects.iter().find(|(subject, _)| subject.name == text.applies_to) else {
+            let known = subjects.iter().map(|(subject, _)| subject.name);
             let hint = super::lang::check::did_you_mean(&text.applies_to, known);
             self.fault("applies_to", format!("unknown entity `{}`{hint}", text.applies_to));
             return None;
         };
-        for (name, ty) in *variables {
-            self.scope.declare(name, ty());
+        for (name, ty) in variables {
+            self.scope.declare(name, ty.clone());
         }
         let given = self.scope.variables.len();
         let params = self.params(&text.params);
@@ -266,7 +213,7 @@ impl Compiler {
             pack: text.pack.clone(),
             severity: severity?,
             confidence: confidence?,
-            subject: *subject,
+            subject,
             kinds: text.kinds.clone(),
             each,
             lets,

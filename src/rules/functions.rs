@@ -6,33 +6,65 @@ mod general;
 mod memory;
 mod training;
 
-use crate::facts::value::{Entity, Reflect, Type, Value};
-use crate::facts::{Facts, Object, Resource};
-use crate::source::SourceId;
+use super::lang::eval::{elements, list as values};
+use crate::facts::value::{Data, Entity, Reflect, Type, Value};
+use crate::facts::{Facts, LISTS, List, Object, Resource, Workload};
+use crate::source::{SourceId, Span};
 use std::collections::BTreeMap;
 
 /// What functions may ask about the run.
 pub struct Context<'a> {
-    /// Every fact of the run.
-    pub facts: &'a Facts,
+    /// What is asked about, and what stands beside it.
+    facts: [&'a Facts; 2],
+    /// The workload that an entity is joined with, by the entity's address.
+    workloads: BTreeMap<usize, &'a Workload>,
     objects: BTreeMap<&'a str, Vec<&'a Object>>,
     resources: BTreeMap<&'a str, Vec<&'a Resource>>,
     directories: Vec<&'a str>,
 }
 
 impl<'a> Context<'a> {
-    /// Indexes the facts of a run; `paths` are the display paths of its sources, by id.
-    pub fn new(facts: &'a Facts, paths: &[&'a str]) -> Self {
+    /// Indexes what is asked about and what stands beside it; `paths` are the display paths of the sources, by id.
+    pub fn new(facts: [&'a Facts; 2], paths: &[&'a str]) -> Self {
+        let [asked, beside] = facts;
         let mut objects: BTreeMap<&str, Vec<&Object>> = BTreeMap::new();
-        for object in &facts.objects {
+        for object in beside.objects.iter().chain(&asked.objects) {
             objects.entry(object.kind.get().map_or("", String::as_str)).or_default().push(object);
         }
         let mut resources: BTreeMap<&str, Vec<&Resource>> = BTreeMap::new();
-        for resource in &facts.resources {
+        for resource in beside.resources.iter().chain(&asked.resources) {
             resources.entry(resource.r#type.get().map_or("", String::as_str)).or_default().push(resource);
         }
+        let mut workloads = BTreeMap::new();
+        for workload in &asked.workloads {
+            for list in LISTS.iter().filter(|list| list.subject.of_workload) {
+                for item in elements(&workload.named_field(list.name)) {
+                    if let Data::Entity(item) = item.data {
+                        workloads.entry(address(item)).or_insert(workload);
+                    }
+                }
+            }
+        }
         let directories = paths.iter().map(|p| p.rsplit_once('/').map_or("", |(d, _)| d)).collect();
-        Self { facts, objects, resources, directories }
+        Self { facts, workloads, objects, resources, directories }
+    }
+
+    /// The entities of a list: shared ones that stand beside, then those that are asked about.
+    pub fn entities(&self, list: &List) -> Value<'a> {
+        let [asked, beside] = self.facts;
+        let mut found = if list.shared { (list.entities)(beside) } else { Vec::new() };
+        found.extend((list.entities)(asked));
+        values(found.into_iter().map(|entity| Value::at(Data::Entity(entity), entity.span())))
+    }
+
+    /// The workload that an entity is joined with: of several the first one.
+    pub fn workload_of(&self, entity: &dyn Entity) -> Value<'a> {
+        self.workloads.get(&address(entity)).map_or(Value::of(Data::Null), |workload| workload.reflect())
+    }
+
+    /// The expression that uses a value written elsewhere.
+    pub fn use_of(&self, value: Span, from: Span) -> Option<Span> {
+        self.facts.iter().find_map(|facts| facts.use_of(value, from))
     }
 
     /// Raw Kubernetes documents of a kind.
@@ -150,10 +182,14 @@ const fn optional(name: &'static str, ty: fn() -> Type) -> Param {
     Param { name, ty, optional: true }
 }
 
+/// Where an entity lies in memory: two documents of one template state the same place.
+fn address(entity: &dyn Entity) -> usize {
+    std::ptr::from_ref(entity).cast::<()>().addr()
+}
+
 /// References to entities as values.
 fn entities<'a, E: Entity + 'a>(items: impl Iterator<Item = &'a E>) -> Value<'a> {
-    use crate::facts::value::Data;
-    super::lang::eval::list(items.map(|e| Value::at(Data::Entity(e), e.span())))
+    values(items.map(|e| Value::at(Data::Entity(e), e.span())))
 }
 
 /// Every function, general ones first.

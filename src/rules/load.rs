@@ -3,6 +3,7 @@
 use super::compile::{self, Rule, RuleFault};
 use super::lang::check::did_you_mean;
 use super::text::{Example, FixText, Page, ParamText, RuleText};
+use crate::facts::subjects;
 use crate::parse::{Dialect, Node, Problem, Tree, yaml};
 use crate::source::{SourceId, Span};
 
@@ -155,7 +156,8 @@ impl<'t> Reader<'t, '_> {
     /// `container`, `{object: {kind: K}}`, `{resource: {type: [T, U]}}`.
     fn applies_to(&mut self) -> (String, Vec<String>) {
         let Some(node) = self.root.get("applies_to") else { return (String::new(), Vec::new()) };
-        for (name, key) in [("object", "kind"), ("resource", "type")] {
+        let kinds = subjects().into_iter().filter_map(|(subject, _)| Some((subject.name, subject.kind?)));
+        for (name, key) in kinds {
             if let Some(inner) = node.get(name) {
                 self.keys(inner, &[key], name);
                 let kinds = inner.get(key).map(|k| k.view().strings()).unwrap_or_default();

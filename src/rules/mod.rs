@@ -8,10 +8,11 @@ pub mod lang;
 pub mod load;
 pub mod text;
 
+use crate::facts::Subject;
 use crate::finding::Severity;
 use crate::parse::Problem;
 use crate::source::SourceId;
-use compile::{Rule, Subject, parameter};
+use compile::{Rule, parameter};
 use lang::check::did_you_mean;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -159,11 +160,10 @@ impl Ruleset {
     }
 
     /// Checked rules that are on and asked about a subject (and, for raw documents, a kind).
-    pub fn about<'r>(&'r self, subject: Subject, kind: Option<&'r str>) -> impl Iterator<Item = &'r Rule> {
-        let name = compile::SUBJECTS.iter().find(|(s, _, _)| *s == subject).map_or("", |(_, name, _)| *name);
+    pub fn about<'r>(&'r self, subject: &'r Subject, kind: Option<&'r str>) -> impl Iterator<Item = &'r Rule> {
         self.entries
             .iter()
-            .filter(move |e| e.text.applies_to == name && e.severity.is_some())
+            .filter(move |e| e.text.applies_to == subject.name && e.severity.is_some())
             .filter(move |e| kind.is_none_or(|kind| e.text.kinds.iter().any(|k| k == kind)))
             .filter_map(Entry::rule)
     }

@@ -47,6 +47,24 @@ fn the_rule_schema_and_the_loader_refuse_the_same_keys() {
     assert!(problems.iter().any(|p| p.message.contains("forbids")));
 }
 
+#[test]
+fn the_rule_schema_names_every_subject() {
+    let schema: Value = serde_json::from_str(RULE).expect("JSON");
+    let applies_to = &schema["properties"]["applies_to"]["oneOf"];
+    let of_kind = |name: &str, key: &str| {
+        let forms = applies_to.as_array().expect("a list");
+        forms.iter().any(|form| form["properties"][name]["properties"][key].is_object())
+    };
+    let mut plain = Vec::new();
+    for (subject, _) in gpulint::facts::subjects() {
+        match subject.kind {
+            Some(key) => assert!(of_kind(subject.name, key), "{}", subject.name),
+            None => plain.push(subject.name),
+        }
+    }
+    assert_eq!(applies_to[0]["enum"], json!(plain));
+}
+
 /// A configuration with every key.
 const SAMPLE: &str = "
 clusters:

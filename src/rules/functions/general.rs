@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::facts::value::Data;
-use crate::facts::{Autoscaler, Build, Cluster, HelmRelease, NodePool, PackageFile, Service, Workload};
 use crate::known::Why;
 use crate::quantity;
 use crate::rules::lang::eval::{elements, list, number, same, version};
@@ -159,14 +158,6 @@ functions! {
     "resources" (param("type", str_type)) -> Output::Type(entity_list::<Resource>), false, "Raw infrastructure resources of a type.", |a, context| {
         entities(context.resources(&text(&a[0]).unwrap_or_default()).iter().copied())
     };
-    "workloads" () -> Output::Type(entity_list::<Workload>), false, "Every workload of the run.", |_, context| entities(context.facts.workloads.iter());
-    "pools" () -> Output::Type(entity_list::<NodePool>), false, "Every pool of the run.", |_, context| entities(context.facts.pools.iter().map(|p| &**p));
-    "clusters" () -> Output::Type(entity_list::<Cluster>), false, "Every cluster of the run.", |_, context| entities(context.facts.clusters.iter().map(|p| &**p));
-    "builds" () -> Output::Type(entity_list::<Build>), false, "Every Dockerfile stage of the run.", |_, context| entities(context.facts.builds.iter().map(|p| &**p));
-    "package_files" () -> Output::Type(entity_list::<PackageFile>), false, "Every file that lists Python packages.", |_, context| entities(context.facts.package_files.iter().map(|p| &**p));
-    "releases" () -> Output::Type(entity_list::<HelmRelease>), false, "Every installed chart of the run.", |_, context| entities(context.facts.releases.iter().map(|p| &**p));
-    "services" () -> Output::Type(entity_list::<Service>), false, "Every Service of the run.", |_, context| entities(context.facts.services.iter().map(|p| &**p));
-    "autoscalers" () -> Output::Type(entity_list::<Autoscaler>), false, "Every autoscaler of the run.", |_, context| entities(context.facts.autoscalers.iter().map(|p| &**p));
 }
 
 /// The text of a value.

@@ -2,6 +2,7 @@
 
 use super::ast::{Expr, Fault, Kind, Op};
 use crate::facts::value::Type;
+use crate::facts::{self, LISTS, List};
 use crate::rules::functions::{self, Function, Output};
 use crate::version::Version;
 use std::ops::Range;
@@ -33,6 +34,7 @@ pub enum Node {
     Binary(Op, Box<Typed>, Box<Typed>),
     Cond(Box<Typed>, Box<Typed>, Box<Typed>),
     Macro { kind: Macro, list: Box<Typed>, slot: usize, body: Box<Typed> },
+    Entities(&'static List),
     Call { function: &'static Function, args: Vec<Typed> },
 }
 
@@ -336,8 +338,11 @@ impl Scope {
             let null = Box::new(Typed { node: Node::Const(Const::Null), ty: Type::Null, text: "null".into() });
             return (Node::Binary(Op::Ne, inner, null), Type::Bool);
         }
+        if let (None, [], Some(list)) = (target, args, facts::list(name)) {
+            return (Node::Entities(list), Type::List(Box::new(Type::Entity(list.subject.entity))));
+        }
         let Some(function) = functions::find(name) else {
-            let known = functions::ALL.iter().map(|f| f.name);
+            let known = functions::ALL.iter().map(|f| f.name).chain(LISTS.iter().map(|list| list.name));
             let message = format!("unknown function `{name}`{}", did_you_mean(name, known));
             self.fault(range, message);
             return (Node::Const(Const::Null), Type::Dyn);

@@ -2,7 +2,6 @@
 
 use super::ast::Op;
 use super::check::{Const, Macro, Node, Typed};
-use crate::facts::Facts;
 use crate::facts::value::{Data, Value};
 use crate::known::Why;
 use crate::parse::View;
@@ -40,9 +39,9 @@ pub struct Eval<'a> {
 }
 
 impl<'a> Eval<'a> {
-    /// The facts that are asked about.
-    pub fn facts(&self) -> &'a Facts {
-        self.context.facts
+    /// The expression that uses a value written elsewhere, for what stands at `from`.
+    pub fn use_of(&self, value: Span, from: Span) -> Option<Span> {
+        self.context.use_of(value, from)
     }
 
     /// An evaluation with `slots` variables.
@@ -132,6 +131,7 @@ impl<'a> Eval<'a> {
                 Truth::False => self.value(no),
             },
             Node::Macro { kind, list, slot, body } => self.list_macro(*kind, list, *slot, body),
+            Node::Entities(list) => self.context.entities(list),
             Node::Call { function, args } => {
                 let args: Vec<Value<'a>> = args.iter().map(|arg| self.value(arg)).collect();
                 if let Some(unknown) = args.iter().find(|a| matches!(a.data, Data::Unknown(_))) {
@@ -506,7 +506,7 @@ mod tests {
         let typed = scope.check(&ast::expression(text).expect("syntax"), text);
         assert!(scope.faults.is_empty(), "{:?}", scope.faults);
         let facts = Facts::default();
-        let context = Context::new(&facts, &[]);
+        let context = Context::new([&facts, &facts], &[]);
         let mut eval = Eval::new(&context, &[], &[], scope.variables.len());
         let text = |text: &'static str| Value::of(Data::Str(Cow::Borrowed(text)));
         eval.set(0, Value::unknown(Why::Template, None));
@@ -546,7 +546,7 @@ mod tests {
             scope.declare("image", Image::ty());
             let typed = scope.check(&ast::expression(text).expect("syntax"), text);
             let facts = Facts::default();
-            let context = Context::new(&facts, &[]);
+            let context = Context::new([&facts, &facts], &[]);
             let mut eval = Eval::new(&context, &[], &[], 1);
             eval.set(0, entity.reflect());
             eval.run(&typed).1.into_iter().map(|used| used.path.into()).collect()
