@@ -10,7 +10,7 @@ pub enum Known<T> {
     Value(T),
     /// It was not stated, and nothing supplies it.
     Absent,
-    /// It exists but cannot be told from the files at hand.
+    /// It cannot be told from the files at hand; the reason says whether it is there ([`Why::is_stated`]).
     Unknown(Why),
 }
 
@@ -37,6 +37,23 @@ pub enum Why {
     NotStated(Box<str>),
     /// Something that the formulas do not cover: what it is.
     NotModelled(Box<str>),
+    /// It may not even be there, and why that cannot be told: what is below something unknown, a condition.
+    Perhaps(Box<Why>),
+}
+
+impl Why {
+    /// Whether something is there, though its value cannot be told: an expression or a placeholder stands in its place.
+    pub fn is_stated(&self) -> bool {
+        matches!(
+            self,
+            Why::Template | Why::Placeholder | Why::Variable(_) | Why::Remote(_) | Why::DigestOnly | Why::Malformed(_)
+        )
+    }
+
+    /// The same reason for something that may not be there.
+    pub fn perhaps(self) -> Self {
+        if self.is_stated() { Why::Perhaps(Box::new(self)) } else { self }
+    }
 }
 
 impl fmt::Display for Why {
@@ -52,6 +69,7 @@ impl fmt::Display for Why {
             Why::Malformed(value) => write!(f, "{value} cannot be read as a value of this field"),
             Why::NotStated(what) => write!(f, "{what} is not stated in these files"),
             Why::NotModelled(what) => write!(f, "{what} is not modelled"),
+            Why::Perhaps(why) => write!(f, "{why}"),
         }
     }
 }
@@ -102,7 +120,7 @@ impl<T> Fact<T> {
         matches!(self.known, Known::Absent)
     }
 
-    /// Whether it exists but cannot be told.
+    /// Whether it cannot be told.
     pub fn is_unknown(&self) -> bool {
         matches!(self.known, Known::Unknown(_))
     }

@@ -1,7 +1,7 @@
 //! Image references. Knows their grammar and the catalog's families; nothing of where they are written.
 
 use crate::facts::Image;
-use crate::known::{Fact, Why};
+use crate::known::{Fact, Known, Why};
 use crate::parse::{View, placeholder};
 use crate::source::{Span, Traced};
 use std::ops::Range;
@@ -14,6 +14,11 @@ pub fn at(view: View<'_>) -> Image {
         None => {
             let mut image = Image::blank(view.place());
             image.reference = view.string();
+            if let Known::Unknown(why) = &image.reference.known {
+                let part = || Fact::unknown(why.clone().perhaps(), view.place());
+                (image.registry, image.repository) = (part(), part());
+                (image.tag, image.digest) = (part(), part());
+            }
             image
         }
     }
@@ -36,11 +41,25 @@ pub fn reference(text: &Traced) -> Image {
     let slash = outside(name, '/').last().copied();
     let colon = outside(name, ':').into_iter().rfind(|&c| slash.is_none_or(|s| c > s));
     let path = 0..colon.unwrap_or(name.len());
-    if let Some(colon) = colon {
-        image.tag = part(text, colon + 1..name.len());
+    let last = &name[slash.map_or(0, |s| s + 1)..];
+    match (colon, placeholder(last)) {
+        (Some(colon), _) => image.tag = part(text, colon + 1..name.len()),
+        // A name that a variable states may bring its tag along.
+        (None, Some(why)) => image.tag = Fact::unknown(why.perhaps(), text.whole()),
+        (None, None) => {}
     }
-    if let Some(digest) = digest {
-        image.digest = part(text, digest);
+    match (digest, placeholder(last)) {
+        (Some(digest), _) => image.digest = part(text, digest),
+        (None, Some(why)) => image.digest = Fact::unknown(why.perhaps(), text.whole()),
+        (None, None) => {}
+    }
+    // A prefix that a template writes before the repository: `{{PREFIX}}vllm/vllm-openai`.
+    let prefix = leading_placeholder(name).filter(|&end| end < path.end && !name[end..].starts_with(['/', ':']));
+    if let Some(end) = prefix.filter(|&end| placeholder(&name[end..path.end]).is_none()) {
+        image.registry = part(text, 0..end);
+        image.repository = part(text, end..path.end);
+        finish(&mut image);
+        return image;
     }
     let first_slash = outside(&name[path.clone()], '/').first().copied();
     let host = first_slash.filter(|&s| {
@@ -75,6 +94,13 @@ fn outside(text: &str, wanted: char) -> Vec<usize> {
         }
     }
     out
+}
+
+/// Where the expression ends that a text starts with: `${…}`, `$(…)`, `{{…}}`, `<…>`.
+fn leading_placeholder(text: &str) -> Option<usize> {
+    let closed = [("{{", "}}"), ("${", "}"), ("$(", ")"), ("<", ">")];
+    let (open, close) = closed.into_iter().find(|(open, _)| text.starts_with(open))?;
+    text[open.len()..].find(close).map(|at| open.len() + at + close.len())
 }
 
 fn part(text: &Traced, range: Range<usize>) -> Fact<String> {
@@ -170,5 +196,20 @@ mod tests {
         let image = read("vllm/vllm-openai:${TAG:-latest}");
         assert!(image.tag.is_unknown());
         assert_eq!(image.repository.get().map(String::as_str), Some("vllm/vllm-openai"));
+        for prefix in ["{{PREFIX}}", "${PREFIX}", "$(PREFIX)", "<prefix>", "{{ PREFIX }}/", "${REGISTRY}/"] {
+            let image = read(&format!("{prefix}vllm/vllm-openai:v0.10.2"));
+            assert!(image.registry.is_unknown(), "{prefix}");
+            assert_eq!(image.repository.get().map(String::as_str), Some("vllm/vllm-openai"), "{prefix}");
+            assert_eq!(image.tag.get().map(String::as_str), Some("v0.10.2"), "{prefix}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_a_variable_states_may_bring_its_tag_along() {
+        for text in ["${IMAGE}", "$IMAGE", "{{ .Values.image }}", "registry.example/${NAME}"] {
+            let image = read(text);
+            assert!(image.tag.is_unknown() && image.digest.is_unknown(), "{text}");
+        }
+        assert!(read("${REGISTRY}/team/app").tag.is_absent());
     }
 }

@@ -173,12 +173,20 @@ impl<'a> Value<'a> {
         Self { data: Data::Unknown(Cow::Owned(why)), span }
     }
 
+    /// The same, for what may not be there if this is unknown: what an unknown value holds, or decides.
+    pub fn perhaps(self) -> Self {
+        match self.data {
+            Data::Unknown(why) => Self { data: Data::Unknown(Cow::Owned(why.into_owned().perhaps())), ..self },
+            data => Self { data, ..self },
+        }
+    }
+
     /// The value of a raw node: scalars are typed by their dialect, placeholders are unknown, collections
     /// stay nodes.
     pub fn of_view(view: View<'a>) -> Self {
         let data = match view.node().map(|n| n.kind()) {
             None | Some(NodeKind::Null) => Data::Null,
-            Some(NodeKind::Unknown(why)) => Data::Unknown(Cow::Borrowed(why)),
+            Some(NodeKind::Unknown(why)) => Data::Unknown(Cow::Owned(view.why(why.clone()))),
             Some(NodeKind::Map(_) | NodeKind::Seq(_) | NodeKind::Alias(_)) => Data::Node(view),
             Some(NodeKind::Scalar { text, .. }) => {
                 use crate::parse::scalar::Scalar;
@@ -188,7 +196,7 @@ impl<'a> Value<'a> {
                     Some(Scalar::Int(value)) => Data::Int(value),
                     Some(Scalar::Float(value)) => Data::Float(value),
                     Some(Scalar::Str(value)) => match crate::parse::placeholder(text.text()) {
-                        Some(why) => Data::Unknown(Cow::Owned(why)),
+                        Some(why) => Data::Unknown(Cow::Owned(view.why(why))),
                         None => Data::Str(Cow::Borrowed(value)),
                     },
                 }

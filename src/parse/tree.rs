@@ -465,7 +465,7 @@ impl<'t> Node<'t> {
 
     /// A view that starts here.
     pub fn view(self) -> View<'t> {
-        View { node: Some(self), place: self.head() }
+        View::new(Some(self), self.head())
     }
 }
 
@@ -474,26 +474,33 @@ impl<'t> Node<'t> {
 pub struct View<'t> {
     node: Option<Node<'t>>,
     place: Span,
+    /// Whether the node stands for what may not be there: something below an unknown one.
+    perhaps: bool,
 }
 
 impl<'t> View<'t> {
     /// A view of something that may not be there; `place` is the text it would stand under.
     pub fn new(node: Option<Node<'t>>, place: Span) -> Self {
-        Self { node, place }
+        Self { node, place, perhaps: false }
     }
 
     /// The value under a key, or absent under this place.
     pub fn get(self, key: &str) -> View<'t> {
         match self.node.and_then(|n| n.entry(key)) {
-            Some((key, value)) => View::of(key, value),
+            Some((own, value)) => View { perhaps: own.text() != Some(key), ..View::of(own, value) },
             // What is below something unknown is unknown itself.
-            None => View { node: self.node.filter(|node| node.is_unknown()), place: self.place },
+            None => View { node: self.node.filter(|node| node.is_unknown()), place: self.place, perhaps: true },
         }
+    }
+
+    /// The reason why the value here is unknown, for a reason found in its node.
+    pub fn why(self, why: Why) -> Why {
+        if self.perhaps { why.perhaps() } else { why }
     }
 
     fn of(key: Node<'t>, value: Node<'t>) -> View<'t> {
         let scalar = matches!(value.kind(), NodeKind::Scalar { .. } | NodeKind::Unknown(_));
-        View { node: Some(value), place: if scalar { value.span() } else { key.span() } }
+        View::new(Some(value), if scalar { value.span() } else { key.span() })
     }
 
     /// The value under a dotted path of keys.
@@ -530,14 +537,15 @@ impl<'t> View<'t> {
     fn fact<T>(self, read: impl FnOnce(Node<'t>) -> Option<T>) -> Fact<T> {
         let Some(node) = self.node else { return Fact::absent(self.place) };
         let known = match node.kind() {
-            NodeKind::Unknown(why) => Known::Unknown(why.clone()),
+            NodeKind::Unknown(why) => Known::Unknown(self.why(why.clone())),
             NodeKind::Null => Known::Absent,
             NodeKind::Scalar { text, .. } => match read(node) {
                 Some(value) => Known::Value(value),
                 None if node.is_null() => Known::Absent,
-                None => Known::Unknown(
-                    super::placeholder(text.text()).unwrap_or_else(|| Why::Malformed(text.text().into())),
-                ),
+                None => {
+                    let why = super::placeholder(text.text()).unwrap_or_else(|| Why::Malformed(text.text().into()));
+                    Known::Unknown(self.why(why))
+                }
             },
             NodeKind::Map(_) | NodeKind::Seq(_) | NodeKind::Alias(_) => {
                 Known::Unknown(Why::Malformed("a collection".into()))

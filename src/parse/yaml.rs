@@ -213,6 +213,7 @@ impl Reader<'_> {
         let tree = self.builder.tree();
         let called = tree.node(open.id).tag().and_then(|t| t.strip_prefix('!')).and_then(|name| function(name, ""));
         let kind = match open.children {
+            Children::Seq(items) if called.is_some() => either(tree, &items, called),
             _ if called.is_some() => called.unwrap_or(NodeKind::Null),
             Children::Seq(items) => NodeKind::Seq(items),
             // `{{ name }}` without quotes: to YAML a mapping with a mapping for its key.
@@ -354,6 +355,8 @@ pub fn root(tree: &Tree) -> Option<Node<'_>> {
 /// The unknown that a function of CloudFormation stands for, by its short name; a reference keeps its name.
 fn function(name: &str, argument: &str) -> Option<NodeKind> {
     let why = match name {
+        // CloudFormation's word for a property that is left out.
+        "Ref" if argument == "AWS::NoValue" => return Some(NodeKind::Null),
         "Ref" => Why::Variable(argument.into()),
         "If" | "GetAtt" | "FindInMap" | "Select" | "Join" | "Split" | "ImportValue" | "GetAZs" | "Cidr" => {
             Why::Remote(format!("!{name} {argument}").trim_end().into())
@@ -364,11 +367,25 @@ fn function(name: &str, argument: &str) -> Option<NodeKind> {
     Some(NodeKind::Unknown(why))
 }
 
+/// What a function makes of its arguments: one that chooses between something and nothing may give nothing.
+fn either(tree: &Tree, arguments: &[NodeId], kind: Option<NodeKind>) -> NodeKind {
+    match kind {
+        Some(NodeKind::Unknown(why)) if arguments.iter().any(|&id| tree.node(id).is_null()) => {
+            NodeKind::Unknown(why.perhaps())
+        }
+        kind => kind.unwrap_or(NodeKind::Null),
+    }
+}
+
 /// The same for the long form: a mapping of one key, `Ref` or `Fn::…`.
 fn long_function(tree: &Tree, entries: &[Entry]) -> Option<NodeKind> {
     let [Entry { key, value }] = entries else { return None };
     let (name, argument) = (tree.node(*key).text()?, tree.node(*value).text().unwrap_or(""));
     match name.strip_prefix("Fn::") {
+        Some("If") => {
+            let arguments: Vec<NodeId> = tree.node(*value).items().map(Node::id).collect();
+            Some(either(tree, &arguments, function("If", "")))
+        }
         Some(_) if argument.contains("${") => Some(NodeKind::Unknown(Why::Remote(name.into()))),
         Some(short) => function(short, argument),
         None if name == "Ref" && !argument.is_empty() => function(name, argument),

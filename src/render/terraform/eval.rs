@@ -176,7 +176,11 @@ impl<'e> Eval<'e> {
             Ok(false) => Ok(self.eval(&conditional.false_expr)),
             Err(Fail::Unknown(why)) => {
                 let (yes, no) = (self.eval(&conditional.true_expr), self.eval(&conditional.false_expr));
-                if self.equal(&yes, &no).is_ok_and(|same| same) { Ok(yes) } else { Err(Fail::Unknown(why)) }
+                match self.equal(&yes, &no) {
+                    Ok(true) => Ok(yes),
+                    _ if yes.may_be_null() || no.may_be_null() => Err(Fail::Unknown(why.perhaps())),
+                    _ => Err(Fail::Unknown(why)),
+                }
             }
             Err(fail) => Err(fail),
         }
@@ -241,7 +245,11 @@ impl<'e> Eval<'e> {
         let mut args = call.args.iter().map(|arg| self.eval(arg));
         if name == "try" {
             let found = args.find(|value| !matches!(value.value, Value::Failed(_)));
-            return found.ok_or(Fail::Failed("no argument of try succeeds".into()));
+            let found = found.ok_or(Fail::Failed("no argument of try succeeds".into()))?;
+            return match found.value {
+                Value::Unknown(why) if args.any(|value| value.may_be_null()) => Err(Fail::Unknown(why.perhaps())),
+                _ => Ok(found),
+            };
         }
         let mut args: Vec<Val> = args.collect();
         if call.args.expand_final()
@@ -252,7 +260,12 @@ impl<'e> Eval<'e> {
         if !call.name.namespace.is_empty() {
             return Err(Fail::Unknown(Why::Remote(self.place.slice(call.span()).into())));
         }
-        functions::call(self, name, &args, span)
+        match functions::call(self, name, &args, span) {
+            Err(Fail::Unknown(why)) if name == "one" || args.iter().any(Val::may_be_null) => {
+                Err(Fail::Unknown(why.perhaps()))
+            }
+            found => found,
+        }
     }
 
     fn traversal(&self, traversal: &Traversal, span: Span) -> Result<Val, Fail> {

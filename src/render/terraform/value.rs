@@ -122,6 +122,11 @@ impl Val {
         matches!(self.value, Value::Null)
     }
 
+    /// Whether this is null, or something that is not known to be there.
+    pub fn may_be_null(&self) -> bool {
+        self.is_null() || matches!(&self.value, Value::Unknown(Why::Perhaps(_)))
+    }
+
     pub fn boolean(&self) -> Result<bool, Fail> {
         match self.known()? {
             Value::Bool(value) => Ok(*value),

@@ -83,7 +83,7 @@ impl<'a> Eval<'a> {
                 let base = self.value(base);
                 let value = match base.data {
                     Data::Entity(entity) => entity.field(*index),
-                    Data::Unknown(_) => return base,
+                    Data::Unknown(_) => return base.perhaps(),
                     _ => Value { data: Data::Null, span: base.span },
                 };
                 self.used(typed, &value);
@@ -94,7 +94,7 @@ impl<'a> Eval<'a> {
                 let value = match base.data {
                     Data::Node(view) => Value::of_view(view.get(name)),
                     Data::Map(map) => map.get(name.as_ref() as &str).cloned().unwrap_or(Value::of(Data::Null)),
-                    Data::Unknown(_) => return base,
+                    Data::Unknown(_) => return base.perhaps(),
                     _ => Value { data: Data::Null, span: base.span },
                 };
                 self.used(typed, &value);
@@ -127,7 +127,7 @@ impl<'a> Eval<'a> {
             }
             Node::Cond(condition, yes, no) => match truth(self.value(condition)) {
                 Truth::True => self.value(yes),
-                Truth::Unknown(value) => value,
+                Truth::Unknown(value) => value.perhaps(),
                 Truth::False => self.value(no),
             },
             Node::Macro { kind, list, slot, body } => self.list_macro(*kind, list, *slot, body),
@@ -135,7 +135,7 @@ impl<'a> Eval<'a> {
             Node::Call { function, args } => {
                 let args: Vec<Value<'a>> = args.iter().map(|arg| self.value(arg)).collect();
                 if let Some(unknown) = args.iter().find(|a| matches!(a.data, Data::Unknown(_))) {
-                    return unknown.clone();
+                    return unknown.clone().perhaps();
                 }
                 if !function.takes_null && args.iter().any(|a| matches!(a.data, Data::Null)) {
                     return Value::of(Data::Null);
@@ -318,7 +318,7 @@ pub fn elements<'a>(value: &Value<'a>) -> Vec<Value<'a>> {
 fn at<'a>(base: &Value<'a>, index: &Value<'a>) -> Value<'a> {
     for value in [base, index] {
         if let Data::Unknown(_) = value.data {
-            return value.clone();
+            return value.clone().perhaps();
         }
     }
     let missing = Value { data: Data::Null, span: base.span };
@@ -385,7 +385,13 @@ pub fn version<'v>(value: &'v Value<'_>) -> Option<Cow<'v, Version>> {
 }
 
 fn binary<'a>(op: Op, a: Value<'a>, b: Value<'a>) -> Value<'a> {
-    // `x in []` is decided by the list, `unknown == …` by nothing.
+    // What is stated is not nothing, whatever its value.
+    if let (Op::Eq | Op::Ne, (Data::Unknown(why), Data::Null) | (Data::Null, Data::Unknown(why))) =
+        (op, (&a.data, &b.data))
+        && why.is_stated()
+    {
+        return Value::of(Data::Bool(op == Op::Ne));
+    }
     if let Data::Unknown(_) = a.data {
         return a;
     }
