@@ -73,6 +73,11 @@ impl Version {
         matches!(self.stage, Stage::Pre(..))
     }
 
+    /// Whether it is a build of a day: `2.6.0.dev20241112`.
+    pub fn is_nightly(&self) -> bool {
+        matches!(self.stage, Stage::Pre(0, _))
+    }
+
     /// Whether this version starts with the numbers of `prefix`: `12.4.1` starts with `12.4`.
     pub fn starts_with(&self, prefix: &Version) -> bool {
         self.release.starts_with(&prefix.release)

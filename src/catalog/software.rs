@@ -121,6 +121,10 @@ pub fn extra_packages(package: &str, extra: &str) -> impl Iterator<Item = &'stat
 
 /// The range of `other` that a release of a package needs, and whether its metadata says so (then pip enforces it).
 pub fn package_requirement(package: &str, version: &Version, other: &str) -> Option<(String, bool)> {
+    // A nightly build goes with the others of its day, which no table lists.
+    if version.is_nightly() {
+        return None;
+    }
     let mut pins = PINS.rows().filter(|r| r.text("package") == package && r.text("requires") == other);
     if let Some(pin) = pins.find(|r| r.holds(version)) {
         return Some((pin.text("requirement").to_owned(), pin.flag("declared") == Some(true)));

@@ -144,8 +144,12 @@ fn instruction(
                         install::set_indexes(package, None, extra.as_slice());
                     }
                 }
+                let redirections: Vec<Traced> = command.redirections.iter().map(|r| r.traced().clone()).collect();
+                install::unquoted(&mut found.packages, &redirections);
                 stage.packages.append(&mut found.packages);
                 stage.package_files.append(&mut found.files);
+                stage.constraints.append(&mut found.constraints);
+                stage.groups.append(&mut found.groups);
             }
             return;
         }

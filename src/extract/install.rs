@@ -1,9 +1,10 @@
 //! Install commands: what pip, uv, conda and the package managers of distributions are told to install. Knows
 //! their command lines; knows neither Dockerfiles nor what a version brings.
 
-use crate::facts::{Package, PackageManager};
+use crate::facts::{Package, PackageFile, PackageFileKind, PackageManager};
 use crate::known::{Fact, Why};
 use crate::parse::requirements::{self, Requirement};
+use crate::parse::shell::{Command, Script};
 use crate::parse::{placeholder, wheel};
 use crate::source::{Span, Traced};
 use crate::version::Version;
@@ -15,35 +16,21 @@ pub struct Install {
     pub packages: Vec<Package>,
     /// Requirement files, as written.
     pub files: Vec<Fact<String>>,
+    /// Constraint files, as written.
+    pub constraints: Vec<Fact<String>>,
+    /// Extras and groups of the project in the working directory.
+    pub groups: Vec<Fact<String>>,
 }
 
-/// Options of pip and uv that take a value.
-const WITH_VALUE: [&str; 24] = [
-    "--target",
-    "-t",
-    "--prefix",
-    "--python",
-    "-p",
-    "--platform",
-    "--trusted-host",
-    "--cache-dir",
-    "--timeout",
-    "--retries",
-    "--upgrade-strategy",
-    "--root",
-    "--progress-bar",
-    "--torch-backend",
-    "--python-version",
-    "--config-settings",
-    "--no-binary",
-    "--only-binary",
-    "--constraint",
-    "-c",
-    "--index-strategy",
-    "--group",
-    "--wheel-dir",
-    "-w",
-];
+/// Options of pip and uv that take a value, beside those that are read.
+const WITH_VALUE: &str = "--target -t --prefix --python -p --platform --python-version --implementation --abi \
+    --trusted-host --cert --client-cert --proxy --cache-dir --timeout --retries --resume-retries --upgrade-strategy --root \
+    --src --progress-bar --log --report --exists-action --keyring-provider --use-feature --use-deprecated --torch-backend \
+    --python-platform --python-preference --config-settings -C --global-option --build-option --install-option --no-binary \
+    --only-binary --no-binary-package --no-build-package --no-build-isolation-package --index-strategy --link-mode \
+    --resolution --prerelease --exclude-newer --override --overrides --build-constraint --build-constraints -b \
+    --reinstall-package --refresh-package --upgrade-package -P --package --directory --project --script --wheel-dir -w \
+    --dest -d";
 
 /// What a command installs; `None` when it installs nothing. `words` have their variables replaced.
 pub fn of_command(words: &[Traced]) -> Option<Install> {
@@ -59,7 +46,9 @@ pub fn of_command(words: &[Traced]) -> Option<Install> {
         p if p.starts_with("python") && starts(&["-m", "pip"]) => pip(),
         "uv" if starts(&["pip"]) => after("install").map(|rest| of_pip(rest, PackageManager::Uv)),
         "uv" if starts(&["add"]) => Some(of_pip(&rest[1..], PackageManager::Uv)),
-        "conda" | "mamba" | "micromamba" => after("install").map(of_conda),
+        "uv" if starts(&["sync"]) => Some(of_project(&rest[1..])),
+        "poetry" | "pdm" => after("install").map(of_project),
+        "conda" | "mamba" | "micromamba" => after("install").or_else(|| after("create")).map(of_conda),
         "apt-get" | "apt" | "yum" | "dnf" | "microdnf" => {
             after("install").map(|rest| of_distribution(rest, PackageManager::Apt))
         }
@@ -91,22 +80,82 @@ fn of_pip(words: &[Traced], manager: PackageManager) -> Install {
         let mut value = || given.clone().or_else(|| rest.next().cloned());
         match name {
             "-r" | "--requirement" | "--requirements" => install.files.extend(value().map(|v| fact(&v))),
+            "-c" | "--constraint" | "--constraints" => install.constraints.extend(value().map(|v| fact(&v))),
+            "--extra" | "--group" => install.groups.extend(value().map(|v| fact(&v))),
+            "-e" | "--editable" => named.extend(rest.next()),
             "-i" | "--index-url" | "--default-index" => index = value(),
             "--extra-index-url" | "--index" | "-f" | "--find-links" => extra.extend(value()),
-            _ if WITH_VALUE.contains(&name) => {
+            _ if WITH_VALUE.split_whitespace().any(|option| option == name) => {
                 value();
             }
             _ => options.push(text),
         }
     }
     for word in named {
-        let Some(requirement) = requirements::requirement(word) else { continue };
+        let Some(requirement) = requirements::requirement(word) else {
+            // `.[gpu]`: the project itself with its extras.
+            let extras = word.text().split_once('[').and_then(|(path, extras)| Some((path, extras.strip_suffix(']')?)));
+            if let Some((_, extras)) = extras.filter(|(path, _)| path.starts_with('.')) {
+                let names = extras.split(',').map(|extra| Fact::value(requirements::normalized(extra), word.whole()));
+                install.groups.extend(names);
+            }
+            continue;
+        };
         let mut package = of_requirement(&requirement, manager);
         set_indexes(&mut package, index.as_ref(), &extra);
         package.options = Fact::value(options.join(" "), word.whole());
         install.packages.push(package);
     }
     install
+}
+
+/// What a project installs of itself: the extras and groups that are asked for.
+fn of_project(words: &[Traced]) -> Install {
+    let mut install = Install::default();
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        let (name, given) = match word.text().split_once('=') {
+            Some((name, value)) => (name, Some(word.slice(word.text().len() - value.len()..word.text().len()))),
+            None => (word.text(), None),
+        };
+        if matches!(name, "--extra" | "--group" | "--only-group" | "--extras" | "-E" | "--with" | "--only" | "-G") {
+            let value = given.or_else(|| rest.next().cloned());
+            let names = value.iter().flat_map(|value| {
+                let names = value.text().split([',', ' ']).filter(|name| !name.is_empty());
+                names.map(|name| Fact::value(requirements::normalized(name), value.whole())).collect::<Vec<_>>()
+            });
+            install.groups.extend(names);
+        }
+    }
+    install
+}
+
+/// What each command of a script installs, as a list of its own: other commands may stand in other branches.
+pub fn of_script(script: &Script, path: &str) -> Vec<PackageFile> {
+    let read = |command: &Command| {
+        let words: Vec<Traced> = command.words.iter().map(|w| w.traced().clone()).collect();
+        let mut install = of_command(&words)?;
+        let redirections: Vec<Traced> = command.redirections.iter().map(|r| r.traced().clone()).collect();
+        unquoted(&mut install.packages, &redirections);
+        let mut file = PackageFile::blank(command.span);
+        file.path = Fact::value(path.to_owned(), command.span);
+        file.kind = Fact::value(PackageFileKind::Script, command.span);
+        file.includes = install.files;
+        file.constraints = install.constraints;
+        file.packages = install.packages;
+        (!file.packages.is_empty()).then_some(file)
+    };
+    script.commands.iter().filter_map(read).collect()
+}
+
+/// Marks packages whose comparison has no quotes: to the shell it is a redirection, and the package has no version.
+pub fn unquoted(packages: &mut [Package], redirections: &[Traced]) {
+    for package in packages {
+        let attached = |r: &&Traced| r.whole().start == package.span.end && r.whole().source == package.span.source;
+        if let Some(redirection) = redirections.iter().find(attached) {
+            package.unquoted = Fact::value(redirection.text().to_owned(), redirection.whole());
+        }
+    }
 }
 
 /// States the indexes that a package is looked for in.
@@ -140,6 +189,9 @@ pub fn of_requirement(requirement: &Requirement, manager: PackageManager) -> Pac
     let mut extras = requirement.extras.clone();
     extras.sort();
     package.extras = Fact::from_option(Some(extras.join(",")).filter(|e| !e.is_empty()), requirement.span);
+    if let Some(marker) = &requirement.marker {
+        package.marker = fact(marker);
+    }
     if let Some(url) = &requirement.url {
         package.url = fact(url);
         if let Some(wheel) = wheel::parse(url) {
@@ -176,21 +228,29 @@ fn set_version(package: &mut Package, text: &str, span: Span) {
 }
 
 fn of_conda(words: &[Traced]) -> Install {
-    let mut packages = Vec::new();
+    let mut install = Install::default();
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
         let text = word.text();
-        if matches!(text, "-c" | "-n" | "-p" | "--channel" | "--name" | "--prefix" | "--file") {
-            rest.next();
-        } else if !text.starts_with('-') {
-            let (name, version) = text.split_once('=').unwrap_or((text, ""));
-            let name = name.rsplit("::").next().unwrap_or(name);
-            let mut package = system(word, name, PackageManager::Conda);
-            set_version(&mut package, version.trim_start_matches('=').split('=').next().unwrap_or(""), word.whole());
-            packages.push(package);
+        match text {
+            "-c" | "-n" | "-p" | "--channel" | "--name" | "--prefix" | "--solver" | "--clone" | "--platform" | "-r" => {
+                rest.next();
+            }
+            "-f" | "--file" => install.files.extend(rest.next().map(fact)),
+            _ if text.starts_with('-') => {}
+            _ => {
+                let end = text.find(['=', '<', '>', '!', '~', ' ']).unwrap_or(text.len());
+                let (name, version) = text.split_at(end);
+                let mut package = system(word, name.rsplit("::").next().unwrap_or(name), PackageManager::Conda);
+                if let Some(exact) = version.strip_prefix('=') {
+                    let exact = exact.trim_start_matches('=').split('=').next().unwrap_or("");
+                    set_version(&mut package, exact, word.whole());
+                }
+                install.packages.push(package);
+            }
         }
     }
-    Install { packages, files: Vec::new() }
+    install
 }
 
 /// What the package manager of a distribution installs.
@@ -202,7 +262,7 @@ pub fn of_distribution(words: &[Traced], manager: PackageManager) -> Install {
         set_version(&mut package, version, word.whole());
         package
     };
-    Install { packages: named.map(read).collect(), files: Vec::new() }
+    Install { packages: named.map(read).collect(), ..Install::default() }
 }
 
 fn system(word: &Traced, name: &str, manager: PackageManager) -> Package {
@@ -252,6 +312,39 @@ mod tests {
         let found = install("pip wheel -w /dist torch==2.9.1 --index-url https://x/whl/cu130").unwrap();
         let names: Vec<_> = found.packages.iter().filter_map(|p| p.name.get()).collect();
         assert_eq!(names, ["torch"]);
+    }
+
+    #[test]
+    fn values_of_options_are_no_packages() {
+        for options in [
+            "--platform linux_x86_64 --python-version 3.10",
+            "--index-url https://x/simple -t dir",
+            "-c pins.txt --only-binary numpy",
+            "--abi cp310 --upgrade-package jax -P jax",
+            "--torch-backend cu126 --report out",
+        ] {
+            for command in ["pip install", "uv pip install", "python -m pip install"] {
+                let found = install(&format!("{command} {options} torch==2.5.1")).unwrap();
+                let names: Vec<_> = found.packages.iter().filter_map(|p| p.name.get()).collect();
+                assert_eq!(names, ["torch"], "{options}");
+            }
+        }
+        let found = install("conda install -c nvidia -n base 'numpy<2' pytorch==2.5.1 --file more.txt").unwrap();
+        let names: Vec<_> = found.packages.iter().filter_map(|p| p.name.get()).collect();
+        assert_eq!(names, ["numpy", "pytorch"]);
+        assert_eq!(found.files.len(), 1);
+    }
+
+    #[test]
+    fn extras_and_groups_of_the_project() {
+        for command in
+            ["pip install -e .[gpu]", "uv sync --extra gpu", "poetry install -E gpu", "uv pip install '.[GPU]'"]
+        {
+            let found = install(command).unwrap();
+            let groups: Vec<_> = found.groups.iter().filter_map(|g| g.get()).collect();
+            assert_eq!(groups, ["gpu"], "{command}");
+            assert!(found.packages.is_empty(), "{command}");
+        }
     }
 
     #[test]

@@ -2,11 +2,31 @@
 
 use super::install;
 use crate::facts::{Package, PackageFile, PackageFileKind, PackageManager};
-use crate::known::{Fact, Known};
+use crate::known::{Fact, Known, Why};
+use crate::parse::markers::{self, Marker};
 use crate::parse::requirements::{self, normalized};
 use crate::parse::{Node, Tree, View};
 use crate::source::Traced;
 use crate::version::Version;
+
+/// Tables of packages by name: where they stand in a file or in one of its features, and who installs them.
+const TABLES: &[(&str, PackageManager)] = &[
+    ("tool.poetry.dependencies", PackageManager::Pip),
+    ("packages", PackageManager::Pip),
+    ("pypi-dependencies", PackageManager::Pip),
+    ("tool.pixi.pypi-dependencies", PackageManager::Pip),
+    ("dependencies", PackageManager::Conda),
+    ("tool.pixi.dependencies", PackageManager::Conda),
+];
+
+/// Tables that hold a part of the packages by its name, and the table of packages in each part.
+const GROUPS: &[(&str, &str, PackageManager)] = &[
+    ("tool.poetry.group", "dependencies", PackageManager::Pip),
+    ("feature", "pypi-dependencies", PackageManager::Pip),
+    ("feature", "dependencies", PackageManager::Conda),
+    ("tool.pixi.feature", "pypi-dependencies", PackageManager::Pip),
+    ("tool.pixi.feature", "dependencies", PackageManager::Conda),
+];
 
 /// pyproject.toml, Pipfile, lock files.
 pub fn toml_file(tree: &Tree, path: &str) -> Option<PackageFile> {
@@ -22,60 +42,226 @@ pub fn toml_file(tree: &Tree, path: &str) -> Option<PackageFile> {
     };
     out.kind = Fact::value(kind, root.head());
     let project = view.get("project");
-    let mut lists: Vec<View<'_>> = vec![project.get("dependencies")];
-    lists.extend(project.get("optional-dependencies").entries().into_iter().map(|(_, list)| list));
-    lists.extend(view.get("dependency-groups").entries().into_iter().map(|(_, list)| list));
-    for item in lists.into_iter().flat_map(|list| list.items().collect::<Vec<_>>()) {
-        let requirement = item.traced().and_then(requirements::requirement);
-        out.packages.extend(requirement.map(|r| install::of_requirement(&r, PackageManager::Pip)));
-    }
-    for key in ["tool.poetry.dependencies", "packages", "dependencies", "pypi-dependencies"] {
-        for (name, value) in view.path(key).entries() {
-            out.packages.extend(table_entry(name, value));
+    out.packages.extend(requirements_of(project.get("dependencies"), None));
+    for (table, groups) in [("optional-dependencies", project), ("dependency-groups", view)] {
+        let groups = groups.get(table);
+        for (name, list) in groups.entries() {
+            let lists = with_included(groups, project.get("name"), (name, list), MAX_DEPTH);
+            out.packages.extend(lists.into_iter().flat_map(|list| requirements_of(list, Some(name))));
         }
     }
-    for item in view.get("package").items() {
-        let mut locked = Package::blank(item.get("name").place());
-        locked.name = item.get("name").string().map(|n| normalized(&n));
-        locked.manager = Fact::value(PackageManager::Lock, locked.span);
-        locked.version = item.get("version").parse(Version::parse);
-        locked.pinned = Fact::value(true, locked.span);
-        out.packages.push(locked);
+    for (key, manager) in TABLES {
+        out.packages
+            .extend(view.path(key).entries().into_iter().flat_map(|(name, value)| entries(name, value, *manager)));
     }
-    out.python = project.get("requires-python").string();
-    // uv: an index by name, and the packages that come from it.
-    let named: Vec<(String, Traced)> = view
-        .path("tool.uv")
+    for (key, packages, manager) in GROUPS {
+        for (group, table) in view.path(key).entries() {
+            let of_group =
+                table.get(packages).entries().into_iter().flat_map(|(name, value)| entries(name, value, *manager));
+            out.packages.extend(of_group.map(|package| grouped(package, group)));
+        }
+    }
+    let development = [view.get("dev-packages"), view.path("tool.poetry.dev-dependencies")];
+    for (name, value) in development.into_iter().flat_map(View::entries) {
+        out.packages
+            .extend(entries(name, value, PackageManager::Pip).into_iter().map(|package| grouped(package, "dev")));
+    }
+    optional(view.path("tool.poetry"), &mut out.packages);
+    out.packages.extend(view.get("package").items().chain(view.get("packages").items()).map(locked));
+    out.python = project.get("requires-python").string().or(|| view.get("requires-python").string());
+    indexes(view.path("tool.uv"), &mut out.packages);
+    (!out.packages.is_empty()).then_some(out)
+}
+
+/// Groups that include each other are followed so far.
+const MAX_DEPTH: usize = 8;
+
+/// A list of requirements and those that it includes: `{include-group = "x"}`, `own-name[extra]`.
+fn with_included<'t>(
+    groups: View<'t>,
+    project: View<'t>,
+    (name, list): (&str, View<'t>),
+    depth: usize,
+) -> Vec<View<'t>> {
+    let Some(depth) = depth.checked_sub(1) else { return vec![] };
+    let own = project.string();
+    let named = |item: View<'t>| -> Vec<String> {
+        let group = item.get("include-group").string().get().cloned();
+        let extras = item.traced().and_then(requirements::requirement).filter(|r| {
+            own.get().is_some_and(|own| normalized(own) == normalized(r.name.text())) && !r.extras.is_empty()
+        });
+        group.into_iter().chain(extras.into_iter().flat_map(|r| r.extras)).collect()
+    };
+    let included = list.items().flat_map(named).filter(|other| other != name);
+    let lists = included.flat_map(|other| {
+        let list = groups.get(&other);
+        with_included(groups, project, (&other, list), depth)
+    });
+    std::iter::once(list).chain(lists).collect()
+}
+
+fn requirements_of(list: View<'_>, group: Option<&str>) -> Vec<Package> {
+    let read = |item: View<'_>| {
+        let package = install::of_requirement(&requirements::requirement(item.traced()?)?, PackageManager::Pip);
+        Some(match group {
+            Some(group) => grouped(package, group),
+            None => package,
+        })
+    };
+    list.items().filter_map(read).collect()
+}
+
+fn grouped(mut package: Package, group: &str) -> Package {
+    package.group = Fact::value(normalized(group), package.span);
+    package
+}
+
+/// The extras of Poetry: lists of names of packages that are optional.
+fn optional(poetry: View<'_>, packages: &mut Vec<Package>) {
+    for (extra, names) in poetry.get("extras").entries() {
+        let names: Vec<String> = names.strings().iter().filter_map(|n| n.get().map(|n| normalized(n))).collect();
+        let of_extra = |p: &&Package| p.name.get().is_some_and(|name| names.contains(name));
+        let copies: Vec<Package> = packages.iter().filter(of_extra).map(|p| grouped(p.clone(), extra)).collect();
+        packages.retain(|p| !of_extra(&p) || p.group.get().is_some());
+        packages.extend(copies);
+    }
+}
+
+/// A package of a lock file.
+fn locked(item: View<'_>) -> Package {
+    let mut out = Package::blank(item.get("name").place());
+    out.name = item.get("name").string().map(|n| normalized(&n));
+    out.manager = Fact::value(PackageManager::Lock, out.span);
+    out.version = item.get("version").parse(Version::parse);
+    out.pinned = Fact::value(true, out.span);
+    let conditions = ["resolution-markers", "markers", "marker"].iter().map(|key| item.get(key));
+    if let Some(conditions) = conditions.into_iter().find(|view| view.is_some()) {
+        let all: Vec<String> =
+            conditions.strings().into_iter().filter_map(|c| c.get().map(|c| format!("({c})"))).collect();
+        out.marker = Fact::from_option((!all.is_empty()).then(|| all.join(" or ")), conditions.place());
+    }
+    out
+}
+
+/// uv: an index by name, and the packages that come from it; a package may have one for each extra or platform.
+fn indexes(uv: View<'_>, packages: &mut [Package]) {
+    let named: Vec<(String, Traced)> = uv
         .get("index")
         .items()
         .filter_map(|i| Some((i.get("name").string().get()?.clone(), i.get("url").traced()?.clone())))
         .collect();
-    for (name, source) in view.path("tool.uv.sources").entries() {
-        let source = if source.node().is_some_and(Node::is_seq) { source.items().next()? } else { source };
-        let index = source.get("index").string();
-        let url = named.iter().find(|(n, _)| Some(n) == index.get()).map(|(_, url)| url.clone());
+    for (name, source) in uv.get("sources").entries() {
+        let sources: Vec<View<'_>> =
+            if source.node().is_some_and(Node::is_seq) { source.items().collect() } else { vec![source] };
         let wanted = normalized(name);
-        for package in out.packages.iter_mut().filter(|p| p.name.get() == Some(&wanted)) {
-            install::set_indexes(package, url.as_ref(), &[]);
+        for package in packages.iter_mut().filter(|p| p.name.get() == Some(&wanted)) {
+            let taken = sources.iter().find_map(|source| match from_here(*source, package) {
+                Some(false) => None,
+                certain => Some((certain, source)),
+            });
+            let Some((certain, source)) = taken else { continue };
+            let index = source.get("index").string();
+            let url = named.iter().find(|(n, _)| Some(n) == index.get()).map(|(_, url)| url.clone());
+            match certain {
+                Some(_) => install::set_indexes(package, url.as_ref(), &[]),
+                None => {
+                    let marker = source.get("marker").string().get().cloned().unwrap_or_default();
+                    package.index_url =
+                        Fact::unknown(Why::NotStated(format!("whether {marker}").into()), source.place());
+                }
+            }
         }
     }
-    (!out.packages.is_empty()).then_some(out)
 }
 
-fn table_entry(name: &str, value: View<'_>) -> Option<Package> {
-    if name == "python" {
-        return None;
+/// Whether a package comes from a source; `None` where the environment decides.
+fn from_here(source: View<'_>, package: &Package) -> Option<bool> {
+    let of_group = ["extra", "group"].iter().map(|key| source.get(key).string()).find(|group| !group.is_absent());
+    if let Some(group) = of_group
+        && group.get().map(|g| normalized(g)) != package.group.get().cloned()
+    {
+        return Some(false);
     }
+    match source.get("marker").string().known {
+        Known::Absent => Some(true),
+        Known::Unknown(_) => None,
+        Known::Value(marker) => {
+            Marker::parse(&marker)?.holds(&|variable| markers::of_linux(variable).map(str::to_owned))
+        }
+    }
+}
+
+/// A package by its name in a table: a version, a table, or a list of tables of which one holds.
+fn entries(name: &str, value: View<'_>, manager: PackageManager) -> Vec<Package> {
+    match value.node() {
+        _ if name == "python" => vec![],
+        Some(node) if node.is_seq() => value.items().map(|item| entry(name, item, manager)).collect(),
+        _ => vec![entry(name, value, manager)],
+    }
+}
+
+fn entry(name: &str, value: View<'_>, manager: PackageManager) -> Package {
     let spec = if value.get("version").is_some() { value.get("version") } else { value };
     let mut out = Package::blank(value.place());
     out.name = Fact::value(normalized(name), value.place());
-    out.manager = Fact::value(PackageManager::Pip, value.place());
-    out.specifier = spec.string();
+    out.manager = Fact::value(manager, value.place());
+    out.specifier = if value.node().is_some_and(Node::is_map) { value.get("version").string() } else { spec.string() };
     let exact = out.specifier.get().filter(|t| !t.contains(['>', '<', '~', '^', '*', ',']));
     let version = exact.and_then(|t| Version::parse(t.trim_start_matches('=')));
     out.pinned = Fact::value(version.is_some(), value.place());
-    out.version = Fact::from_option(version, spec.place());
-    Some(out)
+    out.version = match version {
+        Some(version) => Fact::value(version, spec.place()),
+        None => Fact::unknown(Why::NotStated("the version that will be installed".into()), spec.place()),
+    };
+    for key in ["url", "git", "path", "file"] {
+        out.url = out.url.or(|| value.get(key).string());
+    }
+    out.marker = condition(value);
+    out
+}
+
+/// The condition of a table: `markers`, `python`, `platform`, `sys_platform`, `platform_machine`.
+fn condition(value: View<'_>) -> Fact<String> {
+    let marker = ["markers", "marker"].iter().map(|key| value.get(key).string()).find(|fact| !fact.is_absent());
+    let mut all: Vec<Fact<String>> = marker.map(|m| m.map(|m| format!("({m})"))).into_iter().collect();
+    for (key, variable) in
+        [("platform", "sys_platform"), ("sys_platform", "sys_platform"), ("platform_machine", "platform_machine")]
+    {
+        let text = value.get(key).string();
+        // Pipfile writes the comparison, Poetry the value.
+        all.push(text.map(|t| {
+            if t.contains("==") || t.contains("!=") {
+                format!("{variable} {t}")
+            } else {
+                format!("{variable} == '{t}'")
+            }
+        }));
+    }
+    let python = value.get("python").string();
+    let clauses = |range: String| {
+        let each = range.split(',').map(|clause| {
+            let at = clause.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
+            let (operator, version) = clause.split_at(at);
+            let operator = match operator.trim() {
+                "" => "==",
+                "^" => ">=",
+                "~" => "~=",
+                other => other,
+            };
+            format!("python_version {operator} '{}'", version.trim())
+        });
+        each.collect::<Vec<_>>().join(" and ")
+    };
+    all.push(python.map(clauses));
+    let stated: Vec<&Fact<String>> = all.iter().filter(|fact| !fact.is_absent()).collect();
+    let Some(first) = stated.first() else { return Fact::absent(value.place()) };
+    match stated.iter().find(|fact| fact.is_unknown()) {
+        Some(unknown) => (*unknown).clone(),
+        None => {
+            let texts: Vec<&str> = stated.iter().filter_map(|fact| fact.get().map(String::as_str)).collect();
+            Fact::value(texts.join(" and "), first.span)
+        }
+    }
 }
 
 /// Whether a document is a conda environment.
@@ -106,7 +292,7 @@ pub fn conda_file(root: Node<'_>, path: &str) -> Option<PackageFile> {
 
 fn conda(text: &Traced) -> Option<Package> {
     let whole = text.text().trim();
-    let name = whole.split(['=', '<', '>', ' ']).next()?;
+    let name = whole.split(['=', '<', '>', '!', '~', ' ']).next()?;
     let mut out = Package::blank(text.whole());
     out.name = Fact::value(name.rsplit("::").next()?.to_lowercase(), text.whole());
     out.manager = Fact::value(PackageManager::Conda, text.whole());

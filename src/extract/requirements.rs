@@ -13,7 +13,9 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::T
     let whole = Span::new(id, 0..0);
     let mut file = PackageFile::blank(whole);
     file.path = Fact::value(path.to_owned(), whole);
-    file.kind = Fact::value(PackageFileKind::Requirements, whole);
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let kind = if name.contains("constraint") { PackageFileKind::Constraints } else { PackageFileKind::Requirements };
+    file.kind = Fact::value(kind, whole);
     let mut index: Option<Traced> = None;
     let mut extra: Vec<Traced> = Vec::new();
     for line in &parsed.lines {
@@ -25,6 +27,7 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::T
                 "--index-url" => index = Some(value.clone()),
                 "--extra-index-url" | "--find-links" => extra.push(value.clone()),
                 "--requirement" => file.includes.push(install::fact(value)),
+                "--constraint" => file.constraints.push(install::fact(value)),
                 _ => {}
             },
             _ => {}

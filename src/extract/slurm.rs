@@ -1,6 +1,6 @@
 //! Slurm batch scripts: `#SBATCH` lines as the resources, the script as what they launch. Knows sbatch's options.
 
-use super::{image, intent, launch, training};
+use super::{image, install, intent, launch, training};
 use crate::facts::{
     Container, ContainerRole, Facts, Gpu, Image, Node, Object, Pod, SharedMemory, Workload, WorkloadFormat,
 };
@@ -14,9 +14,10 @@ use std::sync::Arc;
 pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> Vec<Span> {
     let whole = Traced::verbatim(text, Span::new(id, 0..text.len()), 0);
     facts.objects.extend(script(id, path, text).map(Arc::new));
+    let script = shell::parse(&whole);
+    facts.package_files.extend(install::of_script(&script, path).into_iter().map(Arc::new));
     let (options, comments) = directives(id, text);
     let Some(first) = options.values().map(|f| f.span).min() else { return comments };
-    let script = shell::parse(&whole);
     let mut container = Container::blank(first);
     container.name = Fact::value("script".to_owned(), first);
     container.role = Fact::value(ContainerRole::Main, first);

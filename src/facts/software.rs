@@ -103,6 +103,12 @@ entities! {
         url: Fact<String>,
         /// Options of the install command, space separated: --no-build-isolation --no-deps.
         options: Fact<String>,
+        /// The condition under which it is installed (PEP 508), `python_version < "3.10"`.
+        marker: Fact<String>,
+        /// The extra or group that installs it; absent when it is always installed.
+        group: Fact<String>,
+        /// A comparison without quotes that the shell takes for a redirection: >=2.0.
+        unquoted: Fact<String>,
     }
 
     /// A file that lists Python packages: requirements.txt, pyproject.toml, environment.yml, a lock file; also the tasks of an Ansible file.
@@ -119,6 +125,10 @@ entities! {
         extra_indexes: Vec<Fact<String>>,
         /// Files it includes (`-r`), as written.
         includes: Vec<Fact<String>>,
+        /// Files that hold versions back (`-c`), as written.
+        constraints: Vec<Fact<String>>,
+        /// The extra or group that these packages are installed with.
+        group: Fact<String>,
         /// requires-python, or the python pin of a conda environment.
         python: Fact<String>,
     }
@@ -137,6 +147,10 @@ entities! {
         packages: Vec<Package>,
         /// Requirement files installed, as written.
         package_files: Vec<Fact<String>>,
+        /// Constraint files of its install commands, as written.
+        constraints: Vec<Fact<String>>,
+        /// Extras and groups of the project that its install commands ask for.
+        groups: Vec<Fact<String>>,
         /// Files that it copies in, as written.
         copies: Vec<Fact<String>>,
         /// Environment after the last instruction.

@@ -142,6 +142,8 @@ words! {
     PackageFileKind {
         /// A requirements file of pip.
         Requirements = "requirements",
+        /// A constraints file of pip: it holds versions back and installs nothing.
+        Constraints = "constraints",
         /// pyproject.toml.
         Pyproject = "pyproject",
         /// An environment of conda.
@@ -154,6 +156,8 @@ words! {
         Lock = "lock",
         /// The RUN instructions of a Dockerfile.
         Dockerfile = "dockerfile",
+        /// One install command of a shell script.
+        Script = "script",
         /// Tasks of Ansible.
         Ansible = "ansible",
     }

@@ -4,6 +4,7 @@
 mod collection;
 mod driver;
 mod environment;
+mod lists;
 mod models;
 mod mounted;
 mod node;

@@ -1,6 +1,6 @@
 //! What is installed in images: from the builds at hand and from what the catalog knows of bases and packages.
 
-use super::{nearest, packages};
+use super::{lists, nearest, packages};
 use crate::catalog;
 use crate::facts::{Build, Facts, Image, Package, PackageFile, PackageFileKind, PackageManager, Software};
 use crate::known::{Fact, Known, Why};
@@ -12,10 +12,22 @@ use std::sync::Arc;
 /// Fills the software of builds and containers, and joins containers with the builds of their images.
 pub fn link(facts: &mut Facts, sources: &Sources) {
     let files = facts.package_files.clone();
+    let lists = lists::Files::new(&files);
     for build in &mut facts.builds {
-        let software = of_build(build, &files, sources);
-        Arc::make_mut(build).software = Some(software);
+        let build = Arc::make_mut(build);
+        let constraints: Vec<Option<Arc<PackageFile>>> =
+            build.constraints.iter().map(|name| resolve(name, build, &files, sources).pop()).collect();
+        let constraints: Vec<Option<&PackageFile>> = constraints.iter().map(Option::as_deref).collect();
+        lists.constrain(&mut build.packages, &constraints);
+        build.software = Some(of_build(build, (&files, &lists), &constraints, sources));
     }
+    let idle = lists.named_as_constraints();
+    let installs = |file: &&Arc<PackageFile>| {
+        let constrains = file.kind.get() == Some(&PackageFileKind::Constraints);
+        !constrains && !file.path.get().is_some_and(|path| idle.contains(path.as_str()))
+    };
+    let installed = files.iter().filter(installs).flat_map(|file| lists::alternatives(file, &lists.packages(file)));
+    facts.package_files = installed.map(Arc::new).collect();
     let (builds, images) = (facts.builds.clone(), std::mem::take(&mut facts.images));
     let lists: Vec<Arc<PackageFile>> = facts.builds.iter().filter_map(|b| list_of(b)).collect();
     facts.package_files.extend(lists);
@@ -65,11 +77,15 @@ fn list_of(build: &Build) -> Option<Arc<PackageFile>> {
     let mut list = PackageFile::blank(build.span);
     list.path = build.path.clone();
     list.kind = Fact::value(PackageFileKind::Dockerfile, build.span);
-    list.packages = build.software.as_ref()?.packages.values().filter(from_index).cloned().collect();
+    let software = build.software.as_ref()?;
+    list.packages = software.packages.values().filter(from_index).cloned().collect();
+    // What is already there stays, and what was asked for is said all the same.
+    let kept = build.packages.iter().filter(|p| p.unquoted.get().is_some());
+    list.packages.extend(kept.filter(|p| !software.packages.values().any(|q| q.span == p.span)).cloned());
     (!list.packages.is_empty()).then(|| Arc::new(list))
 }
 
-fn directory(path: &str) -> &str {
+pub(super) fn directory(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
@@ -102,7 +118,7 @@ fn of_context(
 }
 
 /// A path below a directory, `.` and `..` resolved.
-fn joined(directory: &str, path: &str) -> String {
+pub(super) fn joined(directory: &str, path: &str) -> String {
     let mut parts: Vec<&str> = directory.split('/').filter(|p| !p.is_empty() && *p != ".").collect();
     for part in path.split('/') {
         match part {
@@ -275,7 +291,12 @@ fn base_os(out: &mut Software) {
 }
 
 /// What is in a stage when it is finished.
-fn of_build(build: &Build, files: &[Arc<PackageFile>], sources: &Sources) -> Software {
+fn of_build(
+    build: &Build,
+    (files, lists): (&[Arc<PackageFile>], &lists::Files<'_>),
+    constraints: &[Option<&PackageFile>],
+    sources: &Sources,
+) -> Software {
     let mut out = of_image(&build.base);
     out.span = build.span;
     out.env = build.env.clone();
@@ -287,10 +308,17 @@ fn of_build(build: &Build, files: &[Arc<PackageFile>], sources: &Sources) -> Sof
     }
     let listed = build.package_files.iter().flat_map(|f| resolve(f, build, files, sources));
     let listed = listed.chain(project_file(build, files));
-    let listed: Vec<Package> = listed.flat_map(|f| f.packages.clone()).collect();
+    let mut listed: Vec<Package> = listed.flat_map(|f| lists.packages(&f)).collect();
+    lists.constrain(&mut listed, constraints);
+    let groups: Vec<String> = build.groups.iter().filter_map(|g| g.get().cloned()).collect();
+    let python = out.python.get().cloned();
+    let arch = out.arch.get().cloned();
+    let target = lists::Target { python: python.as_ref(), arch: arch.as_deref(), groups: &groups };
+    let own = lists::installed(build.packages.clone(), target);
+    let listed = lists::installed(listed, target);
     let texts = build.instructions.iter().filter_map(|i| i.text.get());
     let uninstalled: Vec<&String> = texts.filter(|text| text.contains("uninstall ")).collect();
-    for package in build.packages.iter().chain(&listed) {
+    for package in own.iter().chain(&listed) {
         let Some(name) = package.name.get().cloned() else { continue };
         let removed = uninstalled.iter().any(|text| text.split(' ').any(|word| word == name));
         if removed || !packages::keeps(out.packages.get(&name), package) {

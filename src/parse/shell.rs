@@ -16,13 +16,15 @@ pub struct Script {
     pub commands: Vec<Command>,
 }
 
-/// One simple command. Redirections are left out.
+/// One simple command.
 #[derive(Debug, Clone)]
 pub struct Command {
     /// `NAME=value` before the first word.
     pub assignments: Vec<(String, Word)>,
     /// The program and its arguments; empty for a bare assignment.
     pub words: Vec<Word>,
+    /// Redirections with their targets, as written: `>out.txt`.
+    pub redirections: Vec<Word>,
     /// From the first assignment or word to the end of the last one.
     pub span: Span,
 }
@@ -65,7 +67,7 @@ impl Command {
     pub fn of_arguments(arguments: &[Traced]) -> Option<Command> {
         let span = arguments.first()?.whole().to(arguments.last()?.whole());
         let words = arguments.iter().map(|a| Word { text: a.clone(), expands: false }).collect();
-        Some(Command { assignments: Vec::new(), words, span })
+        Some(Command { assignments: Vec::new(), words, redirections: Vec::new(), span })
     }
 
     /// The script that this command hands to a shell: `bash -c '…'`.
@@ -101,6 +103,7 @@ pub fn parse(text: &Traced) -> Script {
         lexer: Lexer::new(text.text()),
         script: Script::default(),
         current: Vec::new(),
+        redirections: Vec::new(),
         mode: Mode::Commands,
         cases: 0,
     };
@@ -133,6 +136,7 @@ struct Parser<'a> {
     lexer: Lexer<'a>,
     script: Script,
     current: Vec<Lexeme>,
+    redirections: Vec<Word>,
     mode: Mode,
     cases: u32,
 }
@@ -151,13 +155,20 @@ impl Parser<'_> {
                 }
                 b'<' | b'>' if next == Some(b'(') => self.word(),
                 b'<' | b'>' if self.mode == Mode::Test => self.lexer.at += 1,
-                b'<' | b'>' => self.lexer.skip_redirection(),
-                b'&' if next == Some(b'>') => self.lexer.skip_redirection(),
+                b'<' | b'>' => self.redirection(),
+                b'&' if next == Some(b'>') => self.redirection(),
                 b';' | b'&' | b'|' | b'(' | b')' => self.operator(byte, next),
                 _ => self.word(),
             }
         }
         self.finish();
+    }
+
+    fn redirection(&mut self) {
+        let start = self.lexer.at;
+        self.lexer.skip_redirection();
+        let text = self.source.slice(start..self.lexer.at);
+        self.redirections.push(Word { text, expands: false });
     }
 
     fn operator(&mut self, byte: u8, next: Option<u8>) {
@@ -237,10 +248,11 @@ impl Parser<'_> {
         if matches!(self.mode, Mode::Header | Mode::Test) {
             self.mode = Mode::Commands;
         }
+        let redirections = std::mem::take(&mut self.redirections);
         let lexemes = std::mem::take(&mut self.current);
         let (Some(first), Some(last)) = (lexemes.first(), lexemes.last()) else { return };
         let span = self.source.span(first.range.start..last.range.end);
-        let mut command = Command { assignments: Vec::new(), words: Vec::new(), span };
+        let mut command = Command { assignments: Vec::new(), words: Vec::new(), redirections, span };
         for lexeme in lexemes {
             let raw = &self.source.text()[lexeme.range.clone()];
             let name = raw.split('=').next().unwrap_or(raw);

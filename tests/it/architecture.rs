@@ -13,7 +13,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("version", &[]),
     ("quantity", &[]),
     ("discover", &["source"]),
-    ("parse", &["source", "known"]),
+    ("parse", &["source", "known", "version"]),
     ("render", &["source", "known", "version", "parse"]),
     ("catalog", &["version"]),
     ("vram", &["words", "version", "catalog"]),

@@ -9,6 +9,7 @@ mod configuration;
 mod docs;
 mod guides;
 mod invariants;
+mod languages;
 mod releases;
 mod reports;
 mod robustness;

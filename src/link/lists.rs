@@ -1,0 +1,341 @@
+//! Package files as lists of what can be installed together: files that they include, pins of constraint files, and one
+//! list for each extra, group and environment. Knows package facts and markers; resolves no version.
+
+use crate::facts::{Package, PackageFile, PackageManager};
+use crate::known::{Fact, Known, Why};
+use crate::parse::markers::{self, Marker};
+use crate::parse::requirements::normalized;
+use crate::version::Version;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Files that include each other are followed so far.
+const MAX_DEPTH: usize = 8;
+/// Most environments that the markers of a file are tried in.
+const MAX_ENVIRONMENTS: usize = 64;
+
+/// Package files by path.
+pub struct Files<'f>(BTreeMap<&'f str, &'f PackageFile>);
+
+/// Where packages are installed: what is known of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Target<'t> {
+    /// Its Python.
+    pub python: Option<&'t Version>,
+    /// Its architecture, `amd64` or `arm64`.
+    pub arch: Option<&'t str>,
+    /// Extras and groups that are asked for.
+    pub groups: &'t [String],
+}
+
+impl<'f> Files<'f> {
+    /// The files of a run.
+    pub fn new(files: &'f [Arc<PackageFile>]) -> Self {
+        Self(files.iter().filter_map(|file| Some((file.path.get()?.as_str(), &**file))).collect())
+    }
+
+    /// A file that another one names.
+    fn named(&self, from: &PackageFile, name: &Fact<String>) -> Option<&'f PackageFile> {
+        let path = super::software::joined(super::software::directory(from.path.get()?), name.get()?);
+        self.0.get(path.as_str()).copied()
+    }
+
+    /// The packages of a file and of those that it includes, with the pins of its constraints.
+    pub fn packages(&self, file: &PackageFile) -> Vec<Package> {
+        let mut packages = self.included(file, MAX_DEPTH);
+        self.constrain(&mut packages, &self.constraints(file, MAX_DEPTH));
+        packages
+    }
+
+    fn included(&self, file: &PackageFile, depth: usize) -> Vec<Package> {
+        let below = depth.checked_sub(1).map(|depth| {
+            let files = file.includes.iter().filter_map(|name| self.named(file, name));
+            files.flat_map(|file| self.included(file, depth)).collect::<Vec<_>>()
+        });
+        below.into_iter().flatten().chain(file.packages.iter().cloned()).collect()
+    }
+
+    /// The constraints of a file and of those that it includes; `None` for one that is not at hand.
+    fn constraints(&self, file: &PackageFile, depth: usize) -> Vec<Option<&'f PackageFile>> {
+        let Some(depth) = depth.checked_sub(1) else { return vec![] };
+        let own = file.constraints.iter().map(|name| self.named(file, name));
+        let included = file.includes.iter().filter_map(|name| self.named(file, name));
+        own.chain(included.flat_map(|file| self.constraints(file, depth))).collect()
+    }
+
+    /// What constraint files say of packages: the pin of one holds when the package is installed.
+    pub fn constrain(&self, packages: &mut [Package], constraints: &[Option<&PackageFile>]) {
+        for package in packages.iter_mut().filter(|p| p.pinned.get() == Some(&false) && p.url.is_absent()) {
+            let says = |file: &&PackageFile| file.packages.iter().find(|p| p.name.get() == package.name.get()).cloned();
+            match constraints.iter().flatten().find_map(says) {
+                Some(pin) if pin.marker.is_absent() => {
+                    package.specifier = match (package.specifier.get(), pin.specifier.get()) {
+                        (Some(own), Some(other)) => Fact::value(format!("{own},{other}"), package.specifier.span),
+                        _ => pin.specifier.clone(),
+                    };
+                    (package.version, package.pinned) = (pin.version.clone(), pin.pinned.clone());
+                    package.variant = package.variant.clone().or(|| pin.variant.clone());
+                }
+                Some(pin) => undecided(package, Why::NotStated(condition(&pin).into())),
+                None if constraints.iter().any(Option::is_none) => {
+                    undecided(package, Why::NotStated("what the constraints hold it to".into()));
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// The files that others name as constraints: they install nothing.
+    pub fn named_as_constraints(&self) -> BTreeSet<&'f str> {
+        let named = |file: &&'f PackageFile| {
+            let names = file.constraints.iter().filter_map(|name| self.named(file, name));
+            names.filter_map(|file| file.path.get().map(String::as_str)).collect::<Vec<_>>()
+        };
+        self.0.values().flat_map(named).collect()
+    }
+}
+
+fn undecided(package: &mut Package, why: Why) {
+    package.version.known = Known::Unknown(why.clone());
+    package.pinned.known = Known::Unknown(why);
+}
+
+fn condition(package: &Package) -> String {
+    format!("whether {}", package.marker.get().map_or("its condition holds", String::as_str))
+}
+
+/// The packages that are installed somewhere; one whose condition cannot be told there has an unknown version.
+pub fn installed(packages: Vec<Package>, target: Target<'_>) -> Vec<Package> {
+    let environment = |variable: &str| target.variable(variable);
+    let asked = |package: &Package| match &package.group.known {
+        Known::Value(group) => target.groups.contains(group),
+        _ => true,
+    };
+    let mut out = vec![];
+    for mut package in packages.into_iter().filter(asked) {
+        match holds(&package, &environment) {
+            Some(false) => continue,
+            Some(true) => {}
+            None => {
+                let why = Why::NotStated(condition(&package).into());
+                undecided(&mut package, why);
+            }
+        }
+        (package.marker, package.group) = (Fact::absent(package.span), Fact::absent(package.span));
+        out.push(package);
+    }
+    out
+}
+
+impl Target<'_> {
+    fn variable(&self, name: &str) -> Option<String> {
+        match name {
+            "python_version" => self.python.map(|v| format!("{}.{}", v.major(), v.minor())),
+            "python_full_version" => self.python.filter(|v| v.release().len() > 2).map(ToString::to_string),
+            "platform_machine" => self.arch.map(|arch| machine(arch).to_owned()),
+            _ => markers::of_linux(name).map(str::to_owned),
+        }
+    }
+}
+
+fn machine(arch: &str) -> &str {
+    match arch {
+        "amd64" => "x86_64",
+        "arm64" => "aarch64",
+        other => other,
+    }
+}
+
+fn holds(package: &Package, environment: &dyn Fn(&str) -> Option<String>) -> Option<bool> {
+    match &package.marker.known {
+        Known::Absent => Some(true),
+        Known::Unknown(_) => None,
+        Known::Value(marker) => Marker::parse(marker)?.holds(environment),
+    }
+}
+
+/// A file as the lists of packages that it can install together: for each extra or group, in each environment that its
+/// markers tell apart. A list within another one says nothing more and is left out.
+pub fn alternatives(file: &PackageFile, packages: &[Package]) -> Vec<PackageFile> {
+    let groups: BTreeSet<&str> = packages.iter().filter_map(|p| p.group.get().map(String::as_str)).collect();
+    let markers: Vec<Marker> =
+        packages.iter().filter_map(|p| p.marker.get()).filter_map(|text| Marker::parse(text)).collect();
+    if groups.is_empty() && markers.is_empty() {
+        return vec![PackageFile { packages: ambiguous(packages.to_vec()), ..file.clone() }];
+    }
+    let environments = environments(&markers, file.python.get().map(String::as_str));
+    let mut lists: Vec<(BTreeSet<usize>, String)> = vec![];
+    for group in groups.into_iter().map(Some).chain([None]) {
+        for environment in &environments {
+            let value =
+                |name: &str| environment.get(name).cloned().or_else(|| markers::of_linux(name).map(str::to_owned));
+            let there = |p: &Package| {
+                p.group.get().is_none_or(|g| Some(g.as_str()) == group) && holds(p, &value) != Some(false)
+            };
+            let list: BTreeSet<usize> = (0..packages.len()).filter(|i| there(&packages[*i])).collect();
+            if !lists.iter().any(|(other, _)| list.is_subset(other)) {
+                lists.retain(|(other, _)| !other.is_subset(&list));
+                lists.push((list, group.unwrap_or_default().to_owned()));
+            }
+        }
+    }
+    let of_list = |(list, group): (BTreeSet<usize>, String)| {
+        let mut out = PackageFile { packages: vec![], ..file.clone() };
+        out.group = Fact::from_option(Some(group).filter(|g| !g.is_empty()), file.span);
+        let own = |mut p: Package| {
+            (p.marker, p.group) = (Fact::absent(p.span), Fact::absent(p.span));
+            p
+        };
+        out.packages = ambiguous(list.into_iter().map(|i| own(packages[i].clone())).collect());
+        out
+    };
+    lists.into_iter().map(of_list).collect()
+}
+
+/// A lock file holds several releases of a package for environments that it does not tell apart here.
+fn ambiguous(mut packages: Vec<Package>) -> Vec<Package> {
+    let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let locked = |p: &&mut Package| p.manager.get() == Some(&PackageManager::Lock);
+    for package in packages.iter_mut().filter(locked) {
+        if let (Some(name), Some(version)) = (package.name.get(), package.version.get()) {
+            versions.entry(name.clone()).or_default().insert(version.to_string());
+        }
+    }
+    for package in packages.iter_mut().filter(locked) {
+        let several = package.name.get().and_then(|name| versions.get(name)).filter(|all| all.len() > 1);
+        if let Some(all) = several {
+            let all: Vec<&str> = all.iter().map(String::as_str).collect();
+            let why = Why::Ambiguous(all.join(", ").into());
+            undecided(package, why);
+        }
+    }
+    packages
+}
+
+/// Environments that the markers tell apart.
+fn environments(markers: &[Marker], python: Option<&str>) -> Vec<BTreeMap<String, String>> {
+    let mut values: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for (variable, value) in markers.iter().flat_map(Marker::comparisons) {
+        match variable {
+            "python_version" | "python_full_version" => {
+                let of_version = values.entry(variable).or_default();
+                of_version.extend(around(value).into_iter().filter(|v| allowed(v, python)));
+            }
+            "platform_machine" => {
+                values.entry(variable).or_default().extend(["x86_64", "aarch64"].map(str::to_owned));
+            }
+            "extra" => {
+                values.entry(variable).or_default().extend([normalized(value), String::new()]);
+            }
+            _ => {}
+        }
+    }
+    // One Python has one version, whichever variable tells it.
+    if values.contains_key("python_version")
+        && let Some(full) = values.remove("python_full_version")
+    {
+        let short = full.iter().filter_map(|v| Version::parse(v)).map(|v| format!("{}.{}", v.major(), v.minor()));
+        values.entry("python_version").or_default().extend(short);
+    }
+    let mut out = vec![BTreeMap::new()];
+    for (variable, values) in values {
+        let with = |environment: &BTreeMap<String, String>| {
+            let set = |value: &String| {
+                let mut environment = environment.clone();
+                environment.insert(variable.to_owned(), value.clone());
+                if variable == "python_version" {
+                    environment.insert("python_full_version".to_owned(), format!("{value}.0"));
+                }
+                environment
+            };
+            values.iter().map(set).collect::<Vec<_>>()
+        };
+        let next: Vec<BTreeMap<String, String>> = out.iter().flat_map(with).collect();
+        if !next.is_empty() && next.len() <= MAX_ENVIRONMENTS {
+            out = next;
+        }
+    }
+    out
+}
+
+/// A version, the one before and the one after.
+fn around(value: &str) -> Vec<String> {
+    let Some(version) = Version::parse(value) else { return vec![] };
+    let (major, minor) = (version.major(), version.minor());
+    [minor.checked_sub(1), Some(minor), Some(minor + 1)]
+        .into_iter()
+        .flatten()
+        .map(|minor| format!("{major}.{minor}"))
+        .collect()
+}
+
+fn allowed(version: &str, python: Option<&str>) -> bool {
+    let Some(version) = Version::parse(version) else { return false };
+    python.is_none_or(|range| crate::catalog::within(&version, &range.replace(' ', "")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extract::install;
+    use crate::source::{SourceId, Span, Traced};
+
+    fn package(text: &str, group: &str) -> Package {
+        let traced = Traced::verbatim(text, Span::new(SourceId(0), 0..text.len()), 0);
+        let requirement = crate::parse::requirements::requirement(&traced).expect(text);
+        let mut package = install::of_requirement(&requirement, PackageManager::Pip);
+        package.group = Fact::from_option(Some(group.to_owned()).filter(|g| !g.is_empty()), package.span);
+        package
+    }
+
+    /// The lists of a file, each as names with their specifiers.
+    fn lists(packages: &[(&str, &str)]) -> BTreeSet<Vec<String>> {
+        let packages: Vec<Package> = packages.iter().map(|(text, group)| package(text, group)).collect();
+        let file = PackageFile::blank(Span::new(SourceId(0), 0..0));
+        let shown =
+            |p: &Package| format!("{}{}", p.name.get().expect("a name"), p.specifier.get().map_or("", String::as_str));
+        alternatives(&file, &packages).iter().map(|list| list.packages.iter().map(shown).collect()).collect()
+    }
+
+    fn set(lists: &[&[&str]]) -> BTreeSet<Vec<String>> {
+        lists.iter().map(|list| list.iter().map(|p| (*p).to_owned()).collect()).collect()
+    }
+
+    #[test]
+    fn requirements_that_exclude_each_other_are_in_no_list_together() {
+        let by_python = [("torch==2.2.0; python_version < '3.9'", ""), ("torch==2.5.1; python_version >= '3.9'", "")];
+        assert_eq!(lists(&by_python), set(&[&["torch==2.2.0"], &["torch==2.5.1"]]));
+        let by_machine = [
+            ("onnxruntime-gpu; platform_machine == 'x86_64'", ""),
+            ("onnxruntime; platform_machine != 'x86_64'", ""),
+            ("numpy<2", ""),
+        ];
+        assert_eq!(lists(&by_machine), set(&[&["onnxruntime-gpu", "numpy<2"], &["onnxruntime", "numpy<2"]]));
+        let by_platform =
+            [("torch==2.2.2; sys_platform == 'darwin'", ""), ("torch==2.5.1; sys_platform != 'darwin'", "")];
+        assert_eq!(lists(&by_platform), set(&[&["torch==2.5.1"]]));
+        let by_extra = [("torch==2.5.1", "cpu"), ("torch==2.6.0", "cu126"), ("numpy", "")];
+        assert_eq!(lists(&by_extra), set(&[&["torch==2.5.1", "numpy"], &["torch==2.6.0", "numpy"]]));
+    }
+
+    #[test]
+    fn the_place_of_installation_decides_what_is_there() {
+        let packages = || {
+            vec![
+                package("a; python_version < '3.9'", ""),
+                package("b==1; platform_machine == 'aarch64'", ""),
+                package("c==1", "x"),
+            ]
+        };
+        let python = Version::parse("3.11");
+        let here = |arch, groups: &[String]| {
+            installed(packages(), Target { python: python.as_ref(), arch, groups })
+                .iter()
+                .map(|p| (p.name.get().cloned().expect("a name"), p.version.get().is_some()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(here(Some("arm64"), &[]), [("b".to_owned(), true)]);
+        assert_eq!(here(Some("amd64"), &["x".to_owned()]), [("c".to_owned(), true)]);
+        assert_eq!(here(None, &[]), [("b".to_owned(), false)]);
+    }
+}
