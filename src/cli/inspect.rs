@@ -232,7 +232,8 @@ impl Show<'_> {
             // Joined entities are shown one level deep: they have entries of their own.
             Data::Entity(entity) if depth > 14 => Some(json!({"at": self.place(entity.span())})),
             Data::Entity(entity) => Some(self.entity(*entity, depth + 1)),
-            Data::Node(_) => None,
+            // Facts hold nothing that functions compute.
+            Data::Record(_) | Data::Node(_) => None,
         }
     }
 }

@@ -7,6 +7,7 @@
 
 mod infra;
 mod objects;
+mod settings;
 mod software;
 mod subject;
 mod training;

@@ -1,7 +1,8 @@
 //! Training runs, and how what several files state of one comes together.
 
+use super::settings::settings;
 use super::value::entities;
-use crate::known::{Fact, Known, Why};
+use crate::known::Fact;
 
 entities! {
     /// A training run: what the command line states, then what the configuration files that it names state, then defaults.
@@ -59,72 +60,22 @@ entities! {
     }
 }
 
-impl Training {
-    /// States a field by its name and a text; a text that is no value of the field leaves it unknown.
-    pub fn set(&mut self, field: &str, fact: Fact<String>) {
-        fn parsed<T: std::str::FromStr>(fact: Fact<String>) -> Fact<T> {
-            fact.and_then(|text| match text.replace('_', "").parse() {
-                Ok(value) => Known::Value(value),
-                Err(_) => Known::Unknown(Why::Malformed(text.into())),
-            })
-        }
-        match field {
-            "model" => self.model = fact.map(|name| name.trim_end_matches('/').to_owned()),
-            "method" => self.method = fact,
-            "objective" => self.objective = fact,
-            "quantization" => self.quantization = fact,
-            "micro_batch_size" => self.micro_batch_size = parsed(fact),
-            "accumulation_steps" => self.accumulation_steps = parsed(fact),
-            "sequence_len" => self.sequence_len = parsed(fact),
-            "packing" => self.packing = parsed(fact),
-            "optimizer" => self.optimizer = fact,
-            "precision" => self.precision = fact,
-            "stack" => self.stack = fact,
-            "zero_stage" => self.zero_stage = parsed(fact),
-            "tensor_parallel" => self.tensor_parallel = parsed(fact),
-            "pipeline_parallel" => self.pipeline_parallel = parsed(fact),
-            "sequence_parallel" => self.sequence_parallel = parsed(fact),
-            "gradient_checkpointing" => self.gradient_checkpointing = parsed(fact),
-            "activation_offload" => self.activation_offload = parsed(fact),
-            "optimizer_offload" => self.optimizer_offload = parsed(fact),
-            "parameter_offload" => self.parameter_offload = parsed(fact),
-            "lora_rank" => self.lora_rank = parsed(fact),
-            "attention" => self.attention = fact,
-            "chunked_loss" => self.chunked_loss = parsed(fact),
-            "config" => self.configs.push(fact),
-            _ => {}
-        }
-    }
+settings! {
+    Training: model method objective quantization micro_batch_size accumulation_steps sequence_len packing optimizer
+        precision stack zero_stage tensor_parallel pipeline_parallel sequence_parallel gradient_checkpointing
+        activation_offload optimizer_offload parameter_offload lora_rank attention chunked_loss
+}
 
-    /// Takes over what `other` states and this run does not.
-    pub fn fill(&mut self, mut other: Training) {
-        fn fill<T>(mine: &mut Fact<T>, other: &mut Fact<T>) {
-            if mine.is_absent() && !other.is_absent() {
-                std::mem::swap(mine, other);
+impl Training {
+    /// States a setting by its name and a text; one that runs do not have says nothing.
+    pub fn set(&mut self, setting: &str, fact: Fact<String>) {
+        match setting {
+            "model" => self.model = fact.map(|name| name.trim_end_matches('/').to_owned()),
+            "config" => self.configs.push(fact),
+            _ => {
+                self.state(setting, fact);
             }
         }
-        fill(&mut self.model, &mut other.model);
-        fill(&mut self.method, &mut other.method);
-        fill(&mut self.objective, &mut other.objective);
-        fill(&mut self.quantization, &mut other.quantization);
-        fill(&mut self.micro_batch_size, &mut other.micro_batch_size);
-        fill(&mut self.accumulation_steps, &mut other.accumulation_steps);
-        fill(&mut self.sequence_len, &mut other.sequence_len);
-        fill(&mut self.packing, &mut other.packing);
-        fill(&mut self.optimizer, &mut other.optimizer);
-        fill(&mut self.precision, &mut other.precision);
-        fill(&mut self.stack, &mut other.stack);
-        fill(&mut self.zero_stage, &mut other.zero_stage);
-        fill(&mut self.tensor_parallel, &mut other.tensor_parallel);
-        fill(&mut self.pipeline_parallel, &mut other.pipeline_parallel);
-        fill(&mut self.sequence_parallel, &mut other.sequence_parallel);
-        fill(&mut self.gradient_checkpointing, &mut other.gradient_checkpointing);
-        fill(&mut self.activation_offload, &mut other.activation_offload);
-        fill(&mut self.optimizer_offload, &mut other.optimizer_offload);
-        fill(&mut self.parameter_offload, &mut other.parameter_offload);
-        fill(&mut self.lora_rank, &mut other.lora_rank);
-        fill(&mut self.attention, &mut other.attention);
-        fill(&mut self.chunked_loss, &mut other.chunked_loss);
     }
 
     /// Whether it is the file of a library below the trainer, which says nothing of the trainer itself.

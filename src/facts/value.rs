@@ -113,11 +113,18 @@ pub trait Entity: Send + Sync {
     /// The value of the field with this index in [`EntityType::fields`].
     fn field(&self, index: usize) -> Value<'_>;
     /// Its Rust struct.
-    fn as_any(&self) -> &dyn Any;
+    fn as_any(&self) -> &(dyn Any + 'static);
 
     /// The value of the field of a name; null when there is no such field.
     fn named_field(&self, name: &str) -> Value<'_> {
         self.entity().field(name).map_or(Value::of(Data::Null), |(index, _)| self.field(index))
+    }
+}
+
+impl dyn Entity + '_ {
+    /// The struct of a type, if it is one.
+    pub fn downcast<E: Entity + 'static>(&self) -> Option<&E> {
+        self.as_any().downcast_ref()
     }
 }
 
@@ -153,8 +160,18 @@ pub enum Data<'a> {
     Map(Rc<BTreeMap<Cow<'a, str>, Value<'a>>>),
     /// An entity.
     Entity(&'a dyn Entity),
+    /// An entity that a function computed.
+    Record(Rc<Record<'a>>),
     /// A container node of a raw document.
     Node(View<'a>),
+}
+
+/// A computed entity: its type and the values of its fields.
+pub struct Record<'a> {
+    /// Its type.
+    pub entity: &'static EntityType,
+    /// The values of its fields, in their order.
+    pub fields: Vec<Value<'a>>,
 }
 
 impl<'a> Value<'a> {
@@ -179,6 +196,29 @@ impl<'a> Value<'a> {
             Data::Unknown(why) => Self { data: Data::Unknown(Cow::Owned(why.into_owned().perhaps())), ..self },
             data => Self { data, ..self },
         }
+    }
+
+    /// A computed entity, whose fields are leaves.
+    pub fn computed(entity: &dyn Entity) -> Self {
+        let fields = (0..entity.entity().fields.len()).map(|index| entity.field(index).into_leaf()).collect();
+        Self::at(Data::Record(Rc::new(Record { entity: entity.entity(), fields })), entity.span())
+    }
+
+    /// A leaf that borrows nothing; what is no leaf is not known.
+    pub fn into_leaf<'b>(self) -> Value<'b> {
+        let data = match self.data {
+            Data::Null => Data::Null,
+            Data::Bool(value) => Data::Bool(value),
+            Data::Int(value) => Data::Int(value),
+            Data::Float(value) => Data::Float(value),
+            Data::Str(value) => Data::Str(Cow::Owned(value.into_owned())),
+            Data::Version(value) => Data::Version(Cow::Owned(value.into_owned())),
+            Data::Unknown(why) => Data::Unknown(Cow::Owned(why.into_owned())),
+            Data::List(_) | Data::Map(_) | Data::Entity(_) | Data::Record(_) | Data::Node(_) => {
+                Data::Unknown(Cow::Owned(Why::NotModelled("a computed list".into())))
+            }
+        };
+        Value { data, span: self.span }
     }
 
     /// The value of a raw node: scalars are typed by their dialect, placeholders are unknown, collections
@@ -244,6 +284,7 @@ impl std::fmt::Display for Value<'_> {
                 Ok(())
             }
             Data::Entity(entity) => f.write_str(entity.entity().name),
+            Data::Record(record) => f.write_str(record.entity.name),
             Data::Node(view) => f.write_str(if view.node().is_some_and(|n| n.is_seq()) { "a list" } else { "a map" }),
         }
     }
@@ -463,7 +504,7 @@ macro_rules! entities {
                     $crate::facts::value::Value::of($crate::facts::value::Data::Null)
                 }
 
-                fn as_any(&self) -> &dyn std::any::Any {
+                fn as_any(&self) -> &(dyn std::any::Any + 'static) {
                     self
                 }
             }

@@ -1,9 +1,10 @@
 //! Things that run: workloads, pods, containers and how they are launched.
 
+use super::settings::settings;
 use super::value::entities;
 use super::words::{ContainerRole, EnvSource, Intent, SharedMemory, WorkloadFormat};
 use super::{Autoscaler, Budget, Image, Labels, Node, NodePool, Route, Service, Software, Taint, Training};
-use crate::known::{Fact, Known, Why};
+use crate::known::Fact;
 use crate::parse::Raw;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -340,42 +341,22 @@ entities! {
     }
 }
 
+settings! {
+    Launch: model revision tensor_parallel pipeline_parallel data_parallel dtype quantization kv_cache_dtype
+        attention_backend max_model_len max_num_seqs gpu_memory_utilization port host processes_per_node processes nodes
+        rendezvous
+}
+
 impl Launch {
-    /// States a field by its name and a text; hands the fact back when the launch has no such field.
-    pub fn set(&mut self, field: &str, fact: Fact<String>) -> Option<Fact<String>> {
-        fn number<T: std::str::FromStr>(fact: Fact<String>) -> Fact<T> {
-            fact.and_then(|text| match text.parse() {
-                Ok(number) => Known::Value(number),
-                Err(_) => Known::Unknown(Why::Malformed(text.into())),
-            })
-        }
-        match field {
-            "model" => self.model = fact,
-            "revision" => self.revision = fact,
-            "tensor_parallel" => self.tensor_parallel = number(fact),
-            "pipeline_parallel" => self.pipeline_parallel = number(fact),
-            "data_parallel" => self.data_parallel = number(fact),
-            "dtype" => self.dtype = fact,
-            "quantization" => self.quantization = fact,
-            "kv_cache_dtype" => self.kv_cache_dtype = fact,
-            "attention_backend" => self.attention_backend = fact,
-            "max_model_len" => self.max_model_len = number(fact),
-            "max_num_seqs" => self.max_num_seqs = number(fact),
-            "gpu_memory_utilization" => self.gpu_memory_utilization = number(fact),
-            "port" => self.port = number(fact),
-            "host" => self.host = fact,
-            "processes_per_node" => self.processes_per_node = number(fact),
-            "processes" => self.processes = number(fact),
+    /// States a setting by its name and a text; hands the text back when launches have no such setting.
+    pub fn set(&mut self, setting: &str, fact: Fact<String>) -> Option<Fact<String>> {
+        let before = |text: String, end: char| text.split(end).next().unwrap_or_default().to_owned();
+        let fact = match setting {
             // An elastic range states its minimum first.
-            "nodes" => self.nodes = number(fact.map(|text| text.split(':').next().unwrap_or("").to_owned())),
-            "rendezvous" => {
-                let host = |text: String| {
-                    text.strip_prefix("tcp://").unwrap_or(&text).split(':').next().unwrap_or("").to_owned()
-                };
-                self.rendezvous = fact.map(host);
-            }
-            _ => return Some(fact),
-        }
-        None
+            "nodes" => fact.map(|range| before(range, ':')),
+            "rendezvous" => fact.map(|url| before(url.trim_start_matches("tcp://").to_owned(), ':')),
+            _ => fact,
+        };
+        self.state(setting, fact)
     }
 }

@@ -9,6 +9,7 @@ mod training;
 use super::lang::eval::{elements, list as values};
 use crate::facts::value::{Data, Entity, Reflect, Type, Value};
 use crate::facts::{Facts, LISTS, List, Object, Resource, Workload};
+use crate::known::Why;
 use crate::source::{SourceId, Span};
 use std::collections::BTreeMap;
 
@@ -180,6 +181,19 @@ const fn param(name: &'static str, ty: fn() -> Type) -> Param {
 /// A parameter that may be left out.
 const fn optional(name: &'static str, ty: fn() -> Type) -> Param {
     Param { name, ty, optional: true }
+}
+
+/// The entity that was given as an argument of its type.
+fn given<'a, E: Entity + 'static>(value: &Value<'a>) -> Option<&'a E> {
+    match value.data {
+        Data::Entity(entity) => entity.downcast(),
+        _ => None,
+    }
+}
+
+/// The answer about what is no entity of the type that is asked for.
+fn no_entity<'a>() -> Value<'a> {
+    Value::unknown(Why::NotStated("what is asked about".into()), None)
 }
 
 /// Where an entity lies in memory: two documents of one template state the same place.

@@ -17,7 +17,7 @@ mod weights;
 pub use architecture::{Architecture, Experts, Latent, Parameters, Sliding};
 pub use cache::{Cache, element_bytes};
 pub use config::Config;
-pub use verdict::{DecidedBy, TIGHT, Verdict, sum};
+pub use verdict::{DecidedBy, Fit, TIGHT, Verdict, sum};
 pub use weights::{Parallel, Stored, format_of, weight_bytes};
 
 /// Bytes of a GiB.

@@ -2,7 +2,7 @@
 
 use super::GIB;
 use super::serving::Line;
-use crate::words::words;
+use crate::words::{Word, words};
 use std::fmt;
 
 /// Share of a GPU above which a sum that fits is tight.
@@ -22,6 +22,16 @@ pub enum Verdict {
 }
 
 words! {
+    /// Whether something fits.
+    Fit {
+        /// It fits with room to spare.
+        Fits = "fits",
+        /// It fits, or fails by little: the formulas are not that exact.
+        Tight = "tight",
+        /// It does not fit.
+        DoesNotFit = "does-not-fit",
+    }
+
     /// What decides whether something fits.
     DecidedBy {
         /// Weights (of a training run also gradients and optimizer states).
@@ -39,14 +49,24 @@ words! {
     }
 }
 
+impl Verdict {
+    /// The verdict as a word.
+    ///
+    /// # Errors
+    /// Why it cannot be told.
+    pub fn fit(&self) -> Result<Fit, &str> {
+        match self {
+            Verdict::Fits => Ok(Fit::Fits),
+            Verdict::Tight => Ok(Fit::Tight),
+            Verdict::DoesNotFit => Ok(Fit::DoesNotFit),
+            Verdict::Unknown(why) => Err(why),
+        }
+    }
+}
+
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Verdict::Fits => "fits",
-            Verdict::Tight => "tight",
-            Verdict::DoesNotFit => "does-not-fit",
-            Verdict::Unknown(_) => "unknown",
-        })
+        f.write_str(self.fit().map_or("unknown", Word::text))
     }
 }
 

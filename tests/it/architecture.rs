@@ -22,7 +22,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("finding", &["source"]),
     ("config", &["source", "known", "version", "quantity", "parse", "facts", "finding", "rules"]),
     ("link", &["source", "known", "version", "catalog", "facts", "parse"]),
-    ("rules", &["source", "known", "version", "quantity", "parse", "catalog", "vram", "facts", "finding"]),
+    ("rules", &["source", "known", "words", "version", "quantity", "parse", "catalog", "vram", "facts", "finding"]),
     ("evaluate", &["source", "known", "facts", "finding", "rules"]),
     ("judge", &["source", "config", "finding"]),
     ("report", &["source", "finding", "judge", "rules"]),

@@ -3,116 +3,102 @@
 use super::general::{functions, string, text};
 use super::*;
 use crate::facts::Training;
-use crate::facts::value::Data;
-use crate::known::Why;
+use crate::known::{Fact, Known};
 use crate::rules::lang::eval::number;
-use crate::source::Span;
 use crate::vram::run::{Gap, Run};
-use crate::vram::serving::Card;
-use crate::vram::{Architecture, DecidedBy, GIB, Verdict, sum, training};
+use crate::vram::serving::{Card, Ledger};
+use crate::vram::{Architecture, DecidedBy, Fit, GIB, sum, training};
+use crate::words::Word;
 use std::cell::RefCell;
 
-functions! {
-    "training_fit" (param("training", training_type), param("gpu", str_type), param("gpus", int_type)) -> Output::Type(str_type), false, "Whether a training run fits GPUs of a kind: fits, tight, does-not-fit; it stands at the setting that decides. Unknown when a setting or the model is.", |a, _| {
-        let case = match Case::of(a) {
-            Ok(case) => case,
-            Err(why) => return Value::unknown(why, None),
-        };
-        let ledger = training::ledger(&case.shape, &case.run, case.card);
-        match ledger.verdict {
-            Verdict::Unknown(why) => Value::unknown(Why::NotStated(why.into()), None),
-            verdict => {
-                let flows = ledger.decided_by == Some(DecidedBy::Activations);
-                let span = place(a, if flows { "micro_batch_size" } else { "model" });
-                Value { data: Data::Str(verdict.to_string().into()), span }
-            }
-        }
-    };
-    "training_sum" (param("training", training_type), param("gpu", str_type), param("gpus", int_type)) -> Output::Type(str_type), false, "The parts of a training run's memory on one GPU, and their sum.", |a, _| {
-        of_case(a, |case| Some(sum(&training::ledger(&case.shape, &case.run, case.card).parts)))
-    };
-    "training_remedy" (param("training", training_type), param("gpu", str_type), param("gpus", int_type)) -> Output::Type(str_type), false, "One change after which a training run fits, with its memory; null when no single change is enough.", |a, _| {
-        of_case(a, |case| {
-            let (what, after) = training::remedy(&case.shape, &case.run, case.card)?;
-            Some(format!("{what}: {:.1} GiB", after.total() / GIB))
-        })
-    };
-    "training_card_share" (param("training", training_type), param("gpu", str_type), param("gpus", int_type)) -> Output::Type(float_type), false, "The share of one GPU's memory that a training run takes at its peak, 1.0 for all of it; unknown when a setting or the model is.", |a, _| {
-        match Case::of(a) {
-            Ok(case) => {
-                let ledger = training::ledger(&case.shape, &case.run, case.card);
-                match ledger.verdict {
-                    Verdict::Unknown(why) => Value::unknown(Why::NotStated(why.into()), None),
-                    _ => Value::of(Data::Float(ledger.total() / case.card)),
-                }
-            }
-            Err(why) => Value::unknown(why, None),
-        }
-    };
-    "training_host_gib" (param("training", training_type), param("gpu", str_type), param("gpus", int_type)) -> Output::Type(float_type), false, "GiB of host memory over all nodes that a training run's offloaded states and weights take; unknown when a setting or the model is.", |a, _| {
-        match Case::of(a) {
-            Ok(case) => Value::of(Data::Float(training::host_bytes(&case.shape, &case.run) / GIB)),
-            Err(why) => Value::unknown(why, None),
-        }
-    };
+fn fit_type() -> Type {
+    Type::Word(Fit::WORDS)
 }
 
-fn training_type() -> Type {
-    Training::ty()
+functions! {
+    "training_fit" (param("training", Training::ty), param("gpu", str_type), param("gpus", int_type)) -> Output::Type(fit_type), false, "Whether a training run fits GPUs of a kind: fits, tight, does-not-fit; it stands at the setting that decides. Unknown when a setting or the model is.", |a, _| {
+        of_case(a, |case| {
+            let ledger = case.ledger();
+            let fit = ledger.verdict.fit().map_err(|why| Why::NotStated(why.into()))?;
+            let flows = ledger.decided_by == Some(DecidedBy::Activations);
+            let place = if flows { case.training.micro_batch_size.span } else { case.training.model.span };
+            Ok(Value::at(Data::Str(fit.text().into()), place))
+        })
+    };
+    "training_sum" (param("training", Training::ty), param("gpu", str_type), param("gpus", int_type)) -> Output::Type(str_type), false, "The parts of a training run's memory on one GPU, and their sum.", |a, _| {
+        of_case(a, |case| Ok(string(sum(&case.ledger().parts), &a[0])))
+    };
+    "training_remedy" (param("training", Training::ty), param("gpu", str_type), param("gpus", int_type)) -> Output::Type(str_type), false, "One change after which a training run fits, with its memory; null when no single change is enough.", |a, _| {
+        of_case(a, |case| {
+            let remedy = training::remedy(&case.shape, &case.run, case.card);
+            let told = remedy.map(|(what, after)| format!("{what}: {:.1} GiB", after.total() / GIB));
+            Ok(told.map_or(Value::of(Data::Null), |told| string(told, &a[0])))
+        })
+    };
+    "training_card_share" (param("training", Training::ty), param("gpu", str_type), param("gpus", int_type)) -> Output::Type(float_type), false, "The share of one GPU's memory that a training run takes at its peak, 1.0 for all of it; unknown when a setting or the model is.", |a, _| {
+        of_case(a, |case| {
+            let ledger = case.ledger();
+            ledger.verdict.fit().map_err(|why| Why::NotStated(why.into()))?;
+            Ok(Value::of(Data::Float(ledger.total() / case.card)))
+        })
+    };
+    "training_host_gib" (param("training", Training::ty), param("gpu", str_type), param("gpus", int_type)) -> Output::Type(float_type), false, "GiB of host memory over all nodes that a training run's offloaded states and weights take; unknown when a setting or the model is.", |a, _| {
+        of_case(a, |case| Ok(Value::of(Data::Float(training::host_bytes(&case.shape, &case.run) / GIB))))
+    };
 }
 
 /// What the functions are asked about.
-struct Case {
+struct Case<'a> {
+    training: &'a Training,
     shape: Architecture,
     run: Run,
     card: f64,
 }
 
-impl Case {
-    fn of(a: &[Value<'_>]) -> Result<Self, Why> {
-        let (Data::Entity(entity), Some(gpu), Some(gpus)) = (&a[0].data, text(&a[1]), number(&a[2])) else {
-            return Err(Why::NotStated("what is trained on what".into()));
-        };
+impl<'a> Case<'a> {
+    fn of(training: &'a Training, gpu: &str, gpus: u64) -> Result<Self, Why> {
         let open: RefCell<Option<Why>> = RefCell::new(None);
-        let stated = |field: &str| match entity.field(entity.entity().field(field)?.0).data {
-            Data::Null | Data::List(_) => None,
-            Data::Unknown(why) => {
-                open.borrow_mut().get_or_insert(why.into_owned());
+        let stated = |fact: Fact<String>| match fact.known {
+            Known::Value(text) => Some(text),
+            Known::Absent => None,
+            Known::Unknown(why) => {
+                open.borrow_mut().get_or_insert(why);
                 None
             }
-            _ => Some(entity.field(entity.entity().field(field)?.0).to_string()),
         };
-        let split = |field: &str| stated(field).and_then(|n| n.parse::<u64>().ok()).unwrap_or(1).max(1);
-        let data = (gpus.float() as u64 / split("tensor_parallel").saturating_mul(split("pipeline_parallel"))).max(1);
-        let trainer = stated("trainer").unwrap_or_default();
-        let run = Run::read(&trainer, |field| match field {
-            "data_parallel" => Some(data.to_string()),
-            _ => stated(field),
+        let split = |size: &Fact<i64>| size.get().map_or(1, |n| n.unsigned_abs()).max(1);
+        let model_parallel = split(&training.tensor_parallel).saturating_mul(split(&training.pipeline_parallel));
+        let trainer = stated(training.trainer.clone()).unwrap_or_default();
+        let run = Run::read(&trainer, |setting| match setting {
+            "data_parallel" => Some((gpus / model_parallel).max(1).to_string()),
+            _ => stated(training.setting(setting)),
         });
-        let model = stated("model");
+        let model = stated(training.model.clone());
         if let Some(why) = open.into_inner() {
             return Err(why);
         }
         let model = model.ok_or(Why::NotStated("the model".into()))?;
         Ok(Self {
+            training,
             run: run.map_err(|gap| match gap {
                 Gap::NotStated(what) => Why::NotStated(what.into()),
                 Gap::NotModelled(what) => Why::NotModelled(what.into()),
             })?,
             shape: Architecture::find(&model).ok_or(Why::NotInCatalog(model.into()))?,
-            card: Card::find(&gpu).ok_or_else(|| Why::NotInCatalog(gpu.as_ref().into()))?.bytes,
+            card: Card::find(gpu).ok_or_else(|| Why::NotInCatalog(gpu.into()))?.bytes,
         })
+    }
+
+    fn ledger(&self) -> Ledger {
+        training::ledger(&self.shape, &self.run, self.card)
     }
 }
 
-fn of_case<'a>(a: &[Value<'a>], answer: impl Fn(&Case) -> Option<String>) -> Value<'a> {
-    let found = Case::of(a).ok().and_then(|case| answer(&case));
-    found.map_or(Value::of(Data::Null), |text| string(text, &a[0]))
-}
-
-/// Where a setting of the run is stated.
-fn place(a: &[Value<'_>], field: &str) -> Option<Span> {
-    let Data::Entity(entity) = &a[0].data else { return None };
-    let (index, _) = entity.entity().field(field)?;
-    entity.field(index).span
+/// The answer about a training run, a GPU and a number of GPUs.
+fn of_case<'a>(a: &[Value<'a>], answer: impl Fn(&Case<'a>) -> Result<Value<'a>, Why>) -> Value<'a> {
+    let (Some(training), Some(gpu), Some(gpus)) = (given(&a[0]), text(&a[1]), number(&a[2])) else {
+        return no_entity();
+    };
+    let case = Case::of(training, &gpu, gpus.float() as u64);
+    case.and_then(|case| answer(&case)).unwrap_or_else(|why| Value::unknown(why, None))
 }

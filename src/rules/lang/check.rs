@@ -464,7 +464,7 @@ pub fn did_you_mean<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Str
 mod tests {
     use super::*;
     use crate::facts::value::Reflect;
-    use crate::facts::{Cluster, NodePool, Workload};
+    use crate::facts::{Cluster, Container, Node, NodePool, Workload};
     use crate::rules::lang::ast;
 
     /// The text at each fault and its message.
@@ -473,6 +473,8 @@ mod tests {
         scope.declare("workload", Workload::ty());
         scope.declare("pool", NodePool::ty());
         scope.declare("cluster", Cluster::ty());
+        scope.declare("container", Container::ty());
+        scope.declare("node", Node::ty());
         scope.check(&ast::expression(text).expect("syntax"), text);
         scope.faults.into_iter().map(|fault| (text[fault.range].to_owned(), fault.message)).collect()
     }
@@ -492,6 +494,19 @@ mod tests {
         }
         assert_eq!(faults("workload.intent == 'kubernetes'").len(), 1);
         assert_eq!(faults("workload.intent == 1").len(), 1);
+    }
+
+    #[test]
+    fn what_functions_compute_is_typed() {
+        for (text, place, wanted) in [
+            ("serving_memory(container, node).verdct != null", "verdct", "did you mean `verdict`?"),
+            ("serving_memory(container, node).decided_by == 'cash'", "'cash'", "did you mean `cache`?"),
+            ("training_fit(container.training, node.gpu.id, 8) == 'fit'", "'fit'", "did you mean `fits`?"),
+            ("memory_share(container.launch) > 0.5", "memory_share(container.launch)", "wants a Container"),
+        ] {
+            let faults = faults(text);
+            assert!(matches!(&faults[..], [(at, said)] if at == place && said.contains(wanted)), "{text}: {faults:?}");
+        }
     }
 
     #[test]

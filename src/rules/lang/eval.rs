@@ -83,6 +83,7 @@ impl<'a> Eval<'a> {
                 let base = self.value(base);
                 let value = match base.data {
                     Data::Entity(entity) => entity.field(*index),
+                    Data::Record(record) => record.fields.get(*index).cloned().unwrap_or(Value::of(Data::Null)),
                     Data::Unknown(_) => return base.perhaps(),
                     _ => Value { data: Data::Null, span: base.span },
                 };
