@@ -4,6 +4,7 @@
 mod archive;
 mod kind;
 mod named;
+mod repository;
 mod template;
 
 pub use kind::{Kind, charts, kind_in, kind_of};
@@ -80,6 +81,8 @@ pub struct Found {
     pub in_chart: bool,
     /// Whether it stands in a directory with Terraform files, or below one: `templatefile` may read it.
     pub in_module: bool,
+    /// The directory of the repository that it belongs to: the Git work tree around it, else the root that holds it.
+    pub repository: PathBuf,
 }
 
 /// A file or directory that was not linted.
@@ -183,6 +186,9 @@ pub fn discover(roots: &[PathBuf], options: &Options) -> Result<Discovery, BadPa
     out.found.sort_by(|a, b| a.path.cmp(&b.path));
     out.found.dedup_by(|a, b| a.path == b.path);
     out.charts();
+    let starts: Vec<PathBuf> =
+        roots.iter().map(|root| repository::start(&options.cwd.join(root), &options.cwd)).collect();
+    repository::tell(&mut out.found, &starts);
     out.skipped.sort_by(|a, b| a.path.cmp(&b.path));
     out.skipped.dedup_by(|a, b| a.path == b.path);
     Ok(out)
@@ -221,10 +227,18 @@ impl Discovery {
 
     fn file(&mut self, disk: PathBuf, cwd: &Path, named: bool) {
         let path = shown(&disk, cwd);
+        let found = |in_chart, kind, (path, disk)| Found {
+            path,
+            disk,
+            kind,
+            in_chart,
+            in_module: false,
+            repository: PathBuf::new(),
+        };
         match kind_of(&path) {
-            Some(kind) => self.found.push(Found { in_chart: in_chart(&disk), in_module: false, path, disk, kind }),
+            Some(kind) => self.found.push(found(in_chart(&disk), kind, (path, disk))),
             None if named => self.skip(&disk, cwd, Reason::UnknownKind),
-            None => self.found.push(Found { in_chart: false, in_module: false, path, disk, kind: Kind::Chart }),
+            None => self.found.push(found(false, Kind::Chart, (path, disk))),
         }
     }
 

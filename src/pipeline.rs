@@ -5,19 +5,23 @@ mod charts;
 mod compose;
 mod kustomizations;
 mod releases;
+mod variant;
+
+pub use variant::Variant;
 
 use crate::discover::{self, Kind, Template};
-use crate::evaluate::{self, Evaluation};
+use crate::evaluate::Evaluation;
 use crate::extract;
 use crate::facts::{Facts, Object};
 use crate::finding::{Finding, Severity};
 use crate::judge::Annotation;
-use crate::link;
+use crate::link::{self, Deployment};
 use crate::parse::{Dialect, Problem, Tree, mask, yaml};
 use crate::render::terraform::ModuleFile;
 use crate::rules::Ruleset;
 use crate::source::{Source, SourceId, Sources, Span};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -30,6 +34,8 @@ pub struct Input {
     pub kind: Kind,
     /// Its text.
     pub text: String,
+    /// The number of the repository that it belongs to: nothing is joined across repositories.
+    pub repository: usize,
 }
 
 /// What a run produced.
@@ -37,8 +43,10 @@ pub struct Input {
 pub struct Outcome {
     /// The files, in the order of their ids.
     pub sources: Sources,
-    /// The joined facts.
+    /// The joined facts: of the plain files, and of charts and kustomizations in their first form.
     pub facts: Facts,
+    /// Charts with other values and other kustomizations of the same files, by name.
+    pub forms: Vec<(String, Facts)>,
     /// Findings and what could not be decided.
     pub evaluation: Evaluation,
     /// Comments of every file, for suppressions.
@@ -69,89 +77,133 @@ enum Trouble {
     Internal,
 }
 
-/// Lints texts. `declared` are facts that the configuration states, with ids of sources after the inputs.
+/// The files of one repository.
+struct Repository<'s> {
+    sources: &'s Sources,
+    files: Vec<SourceId>,
+    /// Those in YAML and JSON, read.
+    trees: BTreeMap<SourceId, Arc<Tree>>,
+}
+
+impl<'s> Repository<'s> {
+    /// Its files, in the order of their ids.
+    fn iter(&self) -> impl Iterator<Item = (SourceId, &'s Source)> + '_ {
+        self.files.iter().map(|id| (*id, self.sources.get(*id)))
+    }
+
+    fn path(&self, id: SourceId) -> &'s str {
+        &self.sources.get(id).path
+    }
+}
+
+/// Lints texts. `declared` are facts that the configuration states, with ids of sources after the inputs; they hold for
+/// every repository.
 pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Ruleset) -> Outcome {
     let reads: Vec<Read> = inputs.par_iter().enumerate().map(|(i, input)| read(SourceId(i as u32), input)).collect();
-    let template = |input: &Input| input.kind == Kind::Chart && discover::kind_of(&input.path).is_some();
-    let templates = inputs.iter().enumerate().filter(|(_, input)| template(input));
-    let templates: Vec<SourceId> = templates.map(|(i, _)| SourceId(i as u32)).collect();
-    // Templates under the name of something else, that only a Terraform module makes what they are called.
-    let of_modules: Vec<SourceId> = (0u32..)
-        .zip(&inputs)
-        .filter(|(_, input)| input.kind == Kind::Data && discover::kind_of(&input.path).is_some())
-        .map(|(i, _)| SourceId(i))
-        .collect();
+    // A configuration alone is asked about too.
+    let mut repositories: BTreeMap<usize, Vec<(SourceId, Kind, Read)>> = BTreeMap::new();
+    if inputs.is_empty() {
+        repositories.insert(0, Vec::new());
+    }
+    for (id, (input, read)) in (0u32..).map(SourceId).zip(inputs.iter().zip(reads)) {
+        repositories.entry(input.repository).or_default().push((id, input.kind, read));
+    }
     let mut files: Vec<Source> = inputs.into_iter().map(|input| Source::new(input.path, input.text)).collect();
     files.extend(extra);
     let sources = Sources::new(files);
-    let mut trees: Vec<Option<Arc<Tree>>> = reads.iter().map(|read| read.tree.clone()).collect();
-    compose::resolve(&sources, &mut trees);
-    let kustomized = kustomizations::build(&sources, &trees);
-    let documents: Vec<Read> = trees
-        .into_par_iter()
-        .enumerate()
-        .map(|(i, tree)| {
-            let id = SourceId(i as u32);
-            let tree = tree.filter(|_| !kustomized.used.contains(&id));
-            guarded(id, || documents(tree, &sources.get(id).path))
-        })
-        .collect();
-    let language = |(i, read): (usize, &Read)| {
-        let path = &sources.get(SourceId(i as u32)).path;
-        read.unread.map(|template| (path.clone(), format!("{template} template")))
+    let mut out = Outcome::default();
+    let mut declared = Some(declared);
+    let last = repositories.keys().next_back().copied();
+    for (number, files) in repositories {
+        let stated = if Some(number) == last { declared.take() } else { declared.as_ref().map(Facts::context) };
+        out.append(repository(files, stated.unwrap_or_default(), &sources, rules));
+    }
+    out.evaluation.settle();
+    out.comments.sort();
+    out.comments.dedup();
+    out.sources = sources;
+    out
+}
+
+/// Lints one repository.
+fn repository(files: Vec<(SourceId, Kind, Read)>, declared: Facts, sources: &Sources, rules: &Ruleset) -> Outcome {
+    let mut here = Repository { sources, files: files.iter().map(|(id, ..)| *id).collect(), trees: BTreeMap::new() };
+    let of_kind = |wanted: Kind| {
+        let named = |id: SourceId| discover::kind_of(here.path(id)).is_some();
+        files.iter().filter(move |(id, kind, _)| *kind == wanted && named(*id)).map(|(id, ..)| *id).collect::<Vec<_>>()
     };
-    let mut unread: Vec<(String, String)> = reads.iter().enumerate().filter_map(language).collect();
-    let mut facts = declared;
+    let templates = of_kind(Kind::Chart);
+    // Templates under the name of something else, that only a Terraform module makes what they are called.
+    let of_modules = of_kind(Kind::Data);
+    let mut skipped = Vec::new();
     let mut findings = Vec::new();
     let mut comments = Vec::new();
     let mut modules = Vec::new();
-    for read in reads.into_iter().chain(documents) {
+    let mut facts = declared;
+    for (id, _, read) in files {
+        skipped.extend(read.unread.map(|template| (here.path(id).to_owned(), format!("{template} template"))));
         facts.append(read.facts);
         findings.extend(read.problems.into_iter().map(|(problem, trouble)| problem_finding(problem, trouble)));
         comments.extend(read.comments);
         modules.extend(read.module);
+        here.trees.extend(read.tree.map(|tree| (id, tree)));
     }
-    let texts = sources.iter().map(|(id, source)| (source.path.as_str(), id, &*source.text));
+    compose::resolve(&mut here);
+    let kustomized = kustomizations::build(&here);
+    let plain = here.trees.par_iter().filter(|(id, _)| !kustomized.used.contains(id));
+    let documents: Vec<Read> = plain.map(|(id, tree)| guarded(*id, || documents(tree, here.path(*id)))).collect();
+    for read in documents {
+        facts.append(read.facts);
+        findings.extend(read.problems.into_iter().map(|(problem, trouble)| problem_finding(problem, trouble)));
+    }
+    let texts = here.iter().map(|(id, source)| (source.path.as_str(), id, &*source.text));
     let read_by_modules = extract::modules(modules, texts, &mut facts);
     for id in of_modules.into_iter().filter(|id| !read_by_modules.contains(id)) {
         match literal(id, sources.get(id)) {
             Some(read) => facts.append(read),
-            None => unread.push((sources.get(id).path.clone(), "template that no module here renders".to_owned())),
+            None => skipped.push((here.path(id).to_owned(), "template that no module here renders".to_owned())),
         }
     }
-    let without = facts.context();
-    facts.append(kustomized.facts);
     findings.extend(kustomized.failures.into_iter().map(|problem| problem_finding(problem, Trouble::Kustomization)));
-    link::values(&mut facts, &sources);
-    let rendered = charts::render(&sources, &templates, &facts);
-    rendered.replace_values(&mut facts);
+    skipped.extend(kustomized.skipped);
+    let mut plain = Deployment::plain(facts);
+    let mut variants = kustomized.variants;
+    link::complete(&mut variant::deployments(&mut plain, &mut variants), sources);
+    let releases =
+        std::iter::once(&plain).chain(variants.iter().map(|v| &v.deployment)).flat_map(|d| &d.facts.releases);
+    let rendered = charts::render(&here, &templates, &releases.cloned().collect::<Vec<_>>());
+    rendered.replace_values(&mut plain.facts);
     comments.extend(rendered.comments);
     findings.extend(rendered.fractions);
     findings.extend(rendered.failures.into_iter().map(|problem| problem_finding(problem, Trouble::Template)));
-    let context = facts.context();
-    let mut routes = Vec::new();
-    for set in rendered.defaults {
-        facts.append(set.facts);
-        routes.extend(set.routes);
-    }
-    routes.sort();
-    link::link(&mut facts, &sources);
-    let paths: Vec<&str> = sources.iter().map(|(_, source)| source.path.as_str()).collect();
-    let mut evaluation = evaluate::evaluate(&facts, &Facts::default(), &paths, rules);
-    charts::explain(&mut evaluation, &routes);
-    facts.objects.extend(kustomizations::annotated(&kustomized.variants));
-    let ask = |facts: &Facts, beside: &Facts| evaluate::evaluate(facts, beside, &paths, rules);
-    charts::merge(&mut evaluation, charts::evaluate(rendered.variants, &context, &sources, ask));
-    charts::merge(&mut evaluation, charts::evaluate(kustomized.variants, &without, &sources, ask));
+    skipped.extend(rendered.skipped);
+    variants.extend(rendered.variants);
+    link::complete(&mut variant::deployments(&mut plain, &mut variants), sources);
+    link::join(&mut variant::deployments(&mut plain, &mut variants), sources);
+    let (facts, forms, mut evaluation) = variant::ask(plain.facts, variants, sources, rules);
     evaluation.findings.extend(findings);
-    evaluation.settle();
-    comments.sort();
-    comments.dedup();
-    Outcome { sources, facts, evaluation, comments, skipped: [rendered.skipped, kustomized.skipped, unread].concat() }
+    Outcome { facts, forms, evaluation, comments, skipped, ..Outcome::default() }
+}
+
+impl Outcome {
+    /// Takes over what another repository gave.
+    fn append(&mut self, other: Outcome) {
+        self.facts.append(other.facts);
+        self.forms.extend(other.forms);
+        self.evaluation.findings.extend(other.evaluation.findings);
+        self.evaluation.undecided.extend(other.evaluation.undecided);
+        self.comments.extend(other.comments);
+        self.skipped.extend(other.skipped);
+    }
+
+    /// Every form of the facts.
+    fn every_form(&self) -> impl Iterator<Item = &Facts> {
+        std::iter::once(&self.facts).chain(self.forms.iter().map(|(_, facts)| facts))
+    }
 }
 
 /// Suppressions that objects carry as annotations: `gpulint.dev/ignore: "rule, other"` and `gpulint.dev/reason`.
-pub fn annotations(facts: &Facts) -> Vec<Annotation> {
+pub fn annotations(outcome: &Outcome) -> Vec<Annotation> {
     let read = |object: &Arc<Object>| {
         let ignore = object.annotations.get("gpulint.dev/ignore")?;
         let words = ignore.get()?.split(',').map(|word| word.trim().to_owned());
@@ -162,7 +214,9 @@ pub fn annotations(facts: &Facts) -> Vec<Annotation> {
             span: ignore.span,
         })
     };
-    facts.objects.iter().filter_map(read).collect()
+    let mut out: Vec<Annotation> = outcome.every_form().flat_map(|facts| &facts.objects).filter_map(read).collect();
+    out.dedup_by_key(|annotation| (annotation.span, annotation.scope));
+    out
 }
 
 /// Reads one file.
@@ -179,11 +233,9 @@ fn guarded(id: SourceId, read: impl FnOnce() -> Read) -> Read {
 }
 
 /// Facts of a file of documents.
-fn documents(tree: Option<Arc<Tree>>, path: &str) -> Read {
+fn documents(tree: &Arc<Tree>, path: &str) -> Read {
     let mut out = Read::default();
-    if let Some(tree) = tree {
-        extract::documents(&tree, path, &mut out.facts);
-    }
+    extract::documents(tree, path, &mut out.facts);
     out
 }
 
@@ -191,8 +243,10 @@ fn documents(tree: Option<Arc<Tree>>, path: &str) -> Read {
 fn literal(id: SourceId, source: &Source) -> Option<Facts> {
     let kind = discover::kind_of(&source.path)?;
     discover::template(&source.path, kind, &source.text)?;
-    let mut read = read(id, &Input { path: source.path.clone(), kind, text: source.text.to_string() });
-    read.facts.append(guarded(id, || documents(read.tree.take(), &source.path)).facts);
+    let mut read = read(id, &Input { path: source.path.clone(), kind, text: source.text.to_string(), repository: 0 });
+    if let Some(tree) = read.tree.take() {
+        read.facts.append(guarded(id, || documents(&tree, &source.path)).facts);
+    }
     read.unread.is_none().then_some(read.facts)
 }
 

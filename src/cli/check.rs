@@ -43,9 +43,12 @@ pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
     }
     let mut skipped: Vec<(String, String)> =
         discovery.skipped.into_iter().map(|s| (s.path, s.reason.to_string())).collect();
+    let repositories: BTreeSet<&Path> = discovery.found.iter().map(|found| found.repository.as_path()).collect();
+    let repositories: Vec<&Path> = repositories.into_iter().collect();
     let read: Vec<Result<Vec<Input>, (String, String)>> = {
         let charts = discover::charts(discovery.found.iter().map(|found| found.path.as_str()));
-        discovery.found.par_iter().map(|found| read(found, &charts)).collect()
+        let number = |found: &Found| repositories.binary_search(&found.repository.as_path()).unwrap_or_default();
+        discovery.found.par_iter().map(|found| read(found, number(found), &charts)).collect()
     };
     let mut inputs = Vec::new();
     for file in read {
@@ -61,9 +64,10 @@ pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
 
 /// Reads a file, or the texts of a packed chart. What a chart merely brings along may be anything: its templates may
 /// read what is a template itself.
-fn read(found: &Found, charts: &BTreeSet<String>) -> Result<Vec<Input>, (String, String)> {
+fn read(found: &Found, repository: usize, charts: &BTreeSet<String>) -> Result<Vec<Input>, (String, String)> {
     let told = |reason: discover::Reason| (found.path.clone(), reason.to_string());
-    let input = |(path, text)| Input { path, kind: found.kind, text };
+    let of_kind = |kind, (path, text)| Input { path, kind, text, repository };
+    let input = |file| of_kind(found.kind, file);
     if found.is_archive() {
         return found.unpack().map(|texts| texts.into_iter().map(input).collect()).map_err(told);
     }
@@ -75,9 +79,9 @@ fn read(found: &Found, charts: &BTreeSet<String>) -> Result<Vec<Input>, (String,
     match found.template(&text) {
         // A module may render it; what no module renders is told later.
         Some(Template::Terraform | Template::Variables) if found.in_module => {
-            Ok(vec![Input { path: found.path.clone(), kind: Kind::Data, text }])
+            Ok(vec![of_kind(Kind::Data, (found.path.clone(), text))])
         }
-        Some(Template::Go) if in_chart() => Ok(vec![Input { path: found.path.clone(), kind: Kind::Chart, text }]),
+        Some(Template::Go) if in_chart() => Ok(vec![of_kind(Kind::Chart, (found.path.clone(), text))]),
         Some(Template::Helm) => Err(told(discover::Reason::Template(Template::Helm))),
         Some(template) if discover::template(&found.path, found.kind, &text).is_none() => {
             Err(told(discover::Reason::Template(template)))
@@ -114,6 +118,7 @@ pub fn run(check: &Check) -> Result<u8, String> {
     let mut declared = config.facts();
     declared.releases.extend(given(&check.values, files.inputs.len(), &mut extra)?);
     let mut outcome = pipeline::run(files.inputs, declared, extra, &setup.rules);
+    let annotations = pipeline::annotations(&outcome);
     let unread = std::mem::take(&mut outcome.skipped);
     let (seen, linted) = (read + files.skipped.len(), read - unread.len().min(read));
     let mut skipped = [files.skipped, unread].concat();
@@ -123,7 +128,7 @@ pub fn run(check: &Check) -> Result<u8, String> {
         findings: outcome.evaluation.findings,
         undecided: outcome.evaluation.undecided,
         comments: &outcome.comments,
-        annotations: pipeline::annotations(&outcome.facts),
+        annotations,
         coverage,
     };
     let wishes = judge::Options {
@@ -187,5 +192,5 @@ fn stdin(check: &Check) -> Result<Files, String> {
     std::io::stdin().read_to_string(&mut text).map_err(|e| format!("standard input: {e}"))?;
     let path = check.stdin_filename.clone();
     let kind = discover::kind_of(&path).ok_or_else(|| format!("{path}: not a kind of file that is linted"))?;
-    Ok(Files { inputs: vec![Input { path, kind, text }], skipped: Vec::new() })
+    Ok(Files { inputs: vec![Input { path, kind, text, repository: 0 }], skipped: Vec::new() })
 }

@@ -7,7 +7,7 @@ use super::{CLEAN, FINDINGS, print};
 use crate::config;
 use crate::discover::{self, Options};
 use crate::facts::value::{Data, Entity, Value as Fact};
-use crate::facts::{Facts, LISTS};
+use crate::facts::{Facts, LISTS, List};
 use crate::pipeline::{self, Input};
 use crate::rules::Ruleset;
 use crate::rules::examples::{self, Verdict};
@@ -150,7 +150,7 @@ fn lint(files: Vec<(String, String)>, rules: &Ruleset) -> (Sources, Vec<crate::f
     let charts = discover::charts(files.iter().map(|(path, _)| path.as_str()));
     let mut inputs: Vec<Input> = files
         .into_iter()
-        .filter_map(|(path, text)| Some(Input { kind: discover::kind_in(&charts, &path)?, path, text }))
+        .filter_map(|(path, text)| Some(Input { kind: discover::kind_in(&charts, &path)?, path, text, repository: 0 }))
         .collect();
     inputs.sort_by(|a, b| a.path.cmp(&b.path));
     let (mut facts, mut sources) = (Facts::default(), Vec::new());
@@ -172,12 +172,13 @@ pub fn facts(paths: &[PathBuf], all: bool) -> Result<u8, String> {
     let (config, extra) = setup.after(files.inputs.len());
     let outcome = pipeline::run(files.inputs, config.facts(), extra, &Ruleset::empty());
     let show = Show { sources: &outcome.sources, all };
-    let facts = &outcome.facts;
-    let mut out = Map::new();
-    for list in LISTS {
-        let items = (list.entities)(facts).into_iter().map(|entity| show.entity(entity, 0));
-        out.insert(list.name.to_owned(), items.collect());
-    }
+    let mut out = show.lists(&outcome.facts);
+    let forms = outcome.forms.iter().map(|(name, facts)| {
+        let mut form = show.lists(facts);
+        form.insert("form".to_owned(), json!(name));
+        Value::Object(form)
+    });
+    out.insert("forms".to_owned(), forms.collect());
     print(&(serde_json::to_string_pretty(&Value::Object(out)).map_err(|e| e.to_string())? + "\n"));
     Ok(CLEAN)
 }
@@ -188,6 +189,11 @@ struct Show<'a> {
 }
 
 impl Show<'_> {
+    fn lists(&self, facts: &Facts) -> Map<String, Value> {
+        let items = |list: &List| (list.entities)(facts).into_iter().map(|entity| self.entity(entity, 0)).collect();
+        LISTS.iter().map(|list| (list.name.to_owned(), items(list))).collect()
+    }
+
     fn place(&self, span: Span) -> String {
         let source = self.sources.get(span.source);
         let at = source.position(span.start);

@@ -78,11 +78,6 @@ macro_rules! lists {
                 }
             }
 
-            /// What was added after a context.
-            pub fn past(mut self, context: &Facts) -> Facts {
-                Facts { $($list: self.$list.split_off(context.$list.len()),)* uses: self.uses, ..Facts::default() }
-            }
-
             /// What further entities may be joined with: everything but what runs and what belongs to it. Of workloads
             /// only their places are kept, which tell how the repository is laid out.
             pub fn context(&self) -> Facts {

@@ -1,27 +1,25 @@
 //! Variables whose values stand in a ConfigMap, and what they change in what a container launches.
 
-use super::{nearest, same_namespace};
+use super::boundary::{Boundary, Candidates, Reach};
+use super::same_namespace;
 use crate::catalog;
-use crate::facts::{Container, EnvSource, EnvVar, Facts, Launch, Object};
+use crate::facts::{Container, EnvSource, EnvVar, Launch, Object, Workload};
 use crate::known::{Fact, Known, Why};
 use crate::parse::View;
-use crate::source::{SourceId, Sources};
+use crate::source::SourceId;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Gives containers the variables that they take from ConfigMaps, and their launches the values of those.
-pub fn link(facts: &mut Facts, sources: &Sources) {
-    let is_map = |object: &&Arc<Object>| object.kind.get().is_some_and(|kind| kind == "ConfigMap");
-    let maps: Vec<Arc<Object>> = facts.objects.iter().filter(is_map).cloned().collect();
+pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
+    let maps = config_maps(boundary);
     if maps.is_empty() {
         return;
     }
-    for workload in &mut facts.workloads {
+    for workload in workloads {
         let namespace = workload.namespace.clone();
         for container in workload.pods.iter_mut().flat_map(|pod| &mut pod.containers) {
             let from = container.span.source;
-            let here = |map: &&Arc<Object>| same_namespace(&map.namespace, &namespace);
-            let data = |name: View<'_>| named(maps.iter().filter(here), name, (sources, from));
+            let data = |name: View<'_>| named(&maps, name, &namespace, from);
             let taken = variables(container, data);
             if taken.is_empty() {
                 continue;
@@ -37,18 +35,25 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
     }
 }
 
-/// The ConfigMap that a reference names, if the nearest one is the only one.
+/// The ConfigMaps that a deployment may take values from.
+fn config_maps<'a>(boundary: &Boundary<'a>) -> Candidates<'a, &'a Object> {
+    boundary.gather(Reach::Deployment, |facts| {
+        let maps = facts.objects.iter().filter(|object| object.kind.get().is_some_and(|kind| kind == "ConfigMap"));
+        maps.map(|map| (map.span.source, &**map)).collect()
+    })
+}
+
+/// The data of the ConfigMap that a reference names, if the nearest one is the only one.
 fn named<'m>(
-    maps: impl Iterator<Item = &'m Arc<Object>>,
+    maps: &Candidates<'m, &'m Object>,
     name: View<'_>,
-    (sources, from): (&Sources, SourceId),
+    namespace: &Fact<String>,
+    from: SourceId,
 ) -> Option<View<'m>> {
     let name = name.string();
-    let same = maps.filter(|map| map.name.get().is_some() && map.name.get() == name.get());
-    match nearest(sources, from, same.map(|map| (map.span.source, map)).collect())[..] {
-        [map] => Some(map.body.as_ref()?.view().get("data")),
-        _ => None,
-    }
+    let wanted = name.get()?;
+    let map = maps.only(from, |map| map.name.get() == Some(wanted) && same_namespace(&map.namespace, namespace))?;
+    Some(map.body.as_ref()?.view().get("data"))
 }
 
 /// What a container takes from ConfigMaps: whole ones, then single keys.

@@ -1,30 +1,31 @@
 //! Models whose `config.json` lies in the repository: beside what names them, behind a mount, or copied into the image.
 
-use super::{directories, nearest};
-use crate::facts::{Container, Facts, Pod};
+use super::boundary::{Boundary, Candidates, Reach};
+use crate::facts::{Container, Pod, Workload};
 use crate::parse::Raw;
-use crate::source::{SourceId, Sources};
+use crate::source::SourceId;
 
 /// Gives launches the configuration of the model that they name.
-pub fn link(facts: &mut Facts, sources: &Sources) {
-    let configs = std::mem::take(&mut facts.model_configs);
+pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
+    let configs = boundary.gather(Reach::Deployment, |facts| {
+        facts.model_configs.iter().map(|config| (config.place.source, config)).collect()
+    });
     if configs.is_empty() {
         return;
     }
-    for pod in facts.workloads.iter_mut().flat_map(|workload| &mut workload.pods) {
+    for pod in workloads.iter_mut().flat_map(|workload| &mut workload.pods) {
         let mut containers = std::mem::take(&mut pod.containers);
         for container in &mut containers {
             let stated =
                 container.launch.as_ref().map(|launch| (launch.model.get().cloned(), launch.model.span.source));
             let Some((Some(model), from)) = stated else { continue };
-            let found = places(&model, pod, container).iter().find_map(|place| at(place, from, (&configs, sources)));
+            let found = places(&model, pod, container).iter().find_map(|place| at(place, from, (&configs, boundary)));
             if let Some(launch) = &mut container.launch {
                 launch.config = found;
             }
         }
         pod.containers = containers;
     }
-    facts.model_configs = configs;
 }
 
 /// The directories of the repository that a path in a container may be, likeliest first.
@@ -56,17 +57,14 @@ fn places(model: &str, pod: &Pod, container: &Container) -> Vec<String> {
 
 /// The configuration in a directory, if the nearest one that fits is the only one. A path from a root is known by its last
 /// directory, any other one as a whole.
-fn at(place: &str, from: SourceId, (configs, sources): (&[Raw], &Sources)) -> Option<Raw> {
+fn at(place: &str, from: SourceId, (configs, boundary): (&Candidates<'_, &Raw>, &Boundary<'_>)) -> Option<Raw> {
     let parts: Vec<&str> = place.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
     let wanted = if place.starts_with(['/', '~']) { parts.last().map(std::slice::from_ref)? } else { &parts[..] };
     let beside = wanted.is_empty() && place.starts_with('.');
-    let matches = |config: &&Raw| {
-        let there = directories(sources, config.place.source);
-        if beside { there == directories(sources, from) } else { !wanted.is_empty() && there.ends_with(wanted) }
+    let fits = |config: &&Raw| {
+        let there = boundary.layout().directories(config.place.source);
+        let here = || boundary.layout().directories(from);
+        if beside { there == here() } else { !wanted.is_empty() && there.ends_with(wanted) }
     };
-    let fitting = configs.iter().filter(matches).map(|config| (config.place.source, config)).collect();
-    match nearest(sources, from, fitting)[..] {
-        [config] => Some(config.clone()),
-        _ => None,
-    }
+    configs.only(from, fits).map(|config| (*config).clone())
 }

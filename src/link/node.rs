@@ -1,35 +1,36 @@
 //! The node that a pod lands on: the pools that its selectors allow, and what all of them agree on.
 
-use super::collection::Layout;
+use super::boundary::{Boundary, Candidates, Reach};
 use super::driver::{self, DriverSource};
-use super::nearest;
 use super::pools::{gpu_facts, most_gpus, series_facts};
 use crate::catalog;
-use crate::facts::{Cluster, Container, Facts, Gpu, InfraFormat, Node, NodePool, Pod, WorkloadFormat};
+use crate::facts::{Build, Cluster, Container, Gpu, InfraFormat, Node, NodePool, Pod, Workload, WorkloadFormat};
 use crate::known::{Fact, Why};
-use crate::source::{SourceId, Sources};
 use crate::version::Version;
 use std::sync::Arc;
 
 /// Fills `pod.pools` and `pod.node` of every pod.
-pub fn link(facts: &mut Facts, sources: &Sources) {
-    let drivers = driver::sources(facts);
-    let (pools, clusters) = (facts.pools.clone(), facts.clusters.clone());
-    let layout = Layout::of(facts, sources);
-    for workload in &mut facts.workloads {
+pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
+    let drivers = drivers(boundary);
+    let configured = |format: &Fact<InfraFormat>| format.get() == Some(&InfraFormat::Configuration);
+    let pools = boundary.machines(
+        |facts| facts.pools.iter().map(|pool| (pool.span.source, pool)).collect(),
+        |pool| configured(&pool.format),
+    );
+    let clusters = boundary.machines(
+        |facts| facts.clusters.iter().map(|cluster| (cluster.span.source, cluster)).collect(),
+        |cluster| configured(&cluster.format),
+    );
+    for workload in workloads {
         let from = workload.span.source;
-        let here = |file: SourceId| layout.may_hold(file, from);
         // Schedulers of their own place these, not on pools of Kubernetes.
         let own = workload
             .format
             .get()
             .is_some_and(|format| matches!(format, WorkloadFormat::Slurm | WorkloadFormat::Skypilot));
         for pod in &mut workload.pods {
-            let possible = pools.iter().filter(|p| {
-                let declared = p.format.get() == Some(&InfraFormat::Configuration);
-                (declared || !own) && here(p.span.source) && admits(p, pod)
-            });
-            pod.pools = nearest(sources, from, possible.map(|p| (p.span.source, Arc::clone(p))).collect());
+            let possible = |pool: &&Arc<NodePool>| (!own || configured(&pool.format)) && admits(pool, pod);
+            pod.pools = pools.nearest(from, possible).into_iter().map(|pool| Arc::clone(pool)).collect();
             let mut node = pod.node.take().unwrap_or_else(|| Node::blank(pod.span));
             // Formats that name a card themselves name it as people do; sites of Slurm have names of their own.
             let named = node.gpu.take().and_then(|gpu| Some((gpu.id.get()?.clone(), gpu.id.span)));
@@ -42,12 +43,8 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
             from_accelerator(&mut node, pod);
             from_machine(&mut node);
             from_pools(&mut node, &pod.pools);
-            let near = clusters.iter().filter(|c| here(c.span.source)).map(|c| (c.span.source, Arc::clone(c)));
-            let near = nearest(sources, from, near.collect());
-            from_clusters(&mut node, &near);
-            let near = drivers.iter().filter(|d| here(d.file)).map(|d| (d.file, d.clone()));
-            let near = nearest(sources, from, near.collect());
-            from_drivers(&mut node, &near);
+            from_clusters(&mut node, &clusters.nearest(from, |_| true));
+            from_drivers(&mut node, &drivers.nearest(from, |_| true));
             from_accelerator(&mut node, pod);
             from_machine(&mut node);
             if node.driver.is_absent() {
@@ -60,10 +57,18 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
             slices(pod);
         }
     }
-    for build in &mut facts.builds {
-        let from = build.span.source;
-        let near = drivers.iter().filter(|d| layout.may_hold(d.file, from)).map(|d| (d.file, d.clone()));
-        let near = nearest(sources, from, near.collect());
+}
+
+/// Statements about drivers that may hold for a deployment.
+fn drivers<'a>(boundary: &Boundary<'a>) -> Candidates<'a, DriverSource> {
+    boundary.gather(Reach::Cluster, |facts| driver::sources(facts).into_iter().map(|d| (d.file, d)).collect())
+}
+
+/// Tells builds the driver that they will meet, where one is stated near them.
+pub fn drivers_of_builds(builds: &mut [Arc<Build>], boundary: &Boundary<'_>) {
+    let drivers = drivers(boundary);
+    for build in builds {
+        let near = drivers.nearest(build.span.source, |_| true);
         let stated = near.iter().filter(|d| !d.driver.is_absent()).map(|d| d.driver.clone());
         if let Some(driver) = agree::<Version>(stated) {
             Arc::make_mut(build).driver = driver;
@@ -268,16 +273,16 @@ fn from_pools(node: &mut Node, pools: &[Arc<NodePool>]) {
     }
 }
 
-fn from_clusters(node: &mut Node, clusters: &[Arc<Cluster>]) {
+fn from_clusters(node: &mut Node, clusters: &[&&Arc<Cluster>]) {
     fill(&mut node.platform, clusters.iter().map(|c| c.platform.clone()));
     fill(&mut node.kubernetes, clusters.iter().map(|c| c.kubernetes.clone()));
 }
 
-fn from_drivers(node: &mut Node, sources: &[DriverSource]) {
+fn from_drivers(node: &mut Node, sources: &[&DriverSource]) {
     if !node.driver.is_absent() {
         return;
     }
-    let known: Vec<&DriverSource> = sources.iter().filter(|s| !s.driver.is_absent()).collect();
+    let known: Vec<&&DriverSource> = sources.iter().filter(|s| !s.driver.is_absent()).collect();
     if let Some(driver) = agree::<Version>(known.iter().map(|s| s.driver.clone())) {
         node.driver = driver;
     }
@@ -314,7 +319,7 @@ fn from_machine(node: &mut Node) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Span;
+    use crate::source::{SourceId, Span};
 
     #[test]
     fn what_one_pool_leaves_out_is_not_agreed_on() {

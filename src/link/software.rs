@@ -1,16 +1,24 @@
 //! What is installed in images: from the builds at hand and from what the catalog knows of bases and packages.
 
+use super::boundary::{Boundary, Candidates, Reach};
 use super::{lists, nearest, packages};
 use crate::catalog;
-use crate::facts::{Build, Facts, Image, Package, PackageFile, PackageFileKind, PackageManager, Software};
+use crate::facts::{Build, Facts, Image, Package, PackageFile, PackageFileKind, PackageManager, Software, Workload};
 use crate::known::{Fact, Known, Why};
 use crate::parse::View;
-use crate::source::{Sources, Span};
+use crate::source::{SourceId, Sources, Span};
 use crate::version::Version;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Fills the software of builds and containers, and joins containers with the builds of their images.
-pub fn link(facts: &mut Facts, sources: &Sources) {
+/// Images and the Dockerfiles that are declared to build them.
+type Declared<'a> = Candidates<'a, &'a (String, Fact<String>)>;
+
+/// The stages of Dockerfiles.
+type Builds<'a> = Candidates<'a, &'a Arc<Build>>;
+
+/// Fills the software of builds, and lists what each of them installs.
+pub fn complete(facts: &mut Facts, sources: &Sources) {
     let files = facts.package_files.clone();
     let lists = lists::Files::new(&files);
     for build in &mut facts.builds {
@@ -28,45 +36,67 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
     };
     let installed = files.iter().filter(installs).flat_map(|file| lists::alternatives(file, &lists.packages(file)));
     facts.package_files = installed.map(Arc::new).collect();
-    let (builds, images) = (facts.builds.clone(), std::mem::take(&mut facts.images));
     let lists: Vec<Arc<PackageFile>> = facts.builds.iter().filter_map(|b| list_of(b)).collect();
     facts.package_files.extend(lists);
-    for workload in &mut facts.workloads {
+}
+
+/// Fills the software of containers, and joins them with the builds of their images.
+pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
+    let builds: Builds<'_> = boundary
+        .gather(Reach::Deployment, |facts| facts.builds.iter().map(|build| (build.span.source, build)).collect());
+    let images: Declared<'_> = boundary
+        .gather(Reach::Deployment, |facts| facts.images.iter().map(|image| (image.1.span.source, image)).collect());
+    let alone = runs_one_image(workloads);
+    for workload in workloads {
         let from = workload.span.source;
         let context = workload.object.as_ref().map(|o| o.view().get("build"));
         for pod in &mut workload.pods {
             for container in pod.containers.iter_mut().chain(&mut pod.init_containers) {
-                let build = match (declared(&container.image, &images), context) {
-                    (Some(file), _) => of_declared(file, sources, &builds),
-                    (None, Some(context)) if context.is_some() => of_context(context, (sources, from), &builds),
-                    (None, _) => of_name(&container.image, (sources, from), &builds),
-                };
-                let software = match &build {
+                let build = match (declared(&container.image, from, &images), context) {
+                    (Some(file), _) => {
+                        let path = file.get().map(|path| boundary.layout().relative(file.span.source, path));
+                        path.and_then(|path| builds.find(|build| is_final(build) && is_at(build, &path)))
+                    }
+                    (None, Some(context)) if context.is_some() => {
+                        let (path, target) = named_by(context);
+                        let path = boundary.layout().relative(from, &path);
+                        builds.find(|build| {
+                            is_at(build, &path)
+                                && target.as_ref().map_or(is_final(build), |stage| build.stage.get() == Some(stage))
+                        })
+                    }
+                    (None, _) => of_name(&container.image, from, &builds).or_else(|| {
+                        let near = |build: &&Arc<Build>| is_evident(build, &container.image, (from, boundary));
+                        let only = builds.only(from, |build| is_final(build));
+                        only.filter(|build| alone && is_private(&container.image) && near(build))
+                    }),
+                }
+                .copied();
+                let software = match build {
                     Some(build) => build.software.clone(),
                     None => Some(of_image(&container.image)),
                 };
-                container.image.build = build;
+                container.image.build = build.cloned();
                 container.software = software;
             }
         }
     }
 }
 
-/// The Dockerfile that the configuration states for an image, with or without its tag.
-fn declared<'i>(image: &Image, images: &'i [(String, Fact<String>)]) -> Option<&'i Fact<String>> {
+/// The Dockerfile that the configuration or a build states for an image, with or without its tag.
+fn declared<'i>(image: &Image, from: SourceId, images: &Declared<'i>) -> Option<&'i Fact<String>> {
     let reference = image.reference.get()?;
     let name = reference.split('@').next().unwrap_or(reference);
     let untagged = match name.rsplit_once(':') {
         Some((untagged, tag)) if !tag.contains('/') => untagged,
         _ => name,
     };
-    images.iter().find(|(declared, _)| declared == reference || declared == untagged).map(|(_, file)| file)
+    let found = images.nearest(from, |(declared, _)| declared == reference || declared == untagged);
+    found.first().map(|(_, file)| file)
 }
 
-/// The last stage of a declared Dockerfile.
-fn of_declared(file: &Fact<String>, sources: &Sources, builds: &[Arc<Build>]) -> Option<Arc<Build>> {
-    let wanted = joined(directory(&sources.get(file.span.source).path), file.get()?);
-    builds.iter().find(|b| is_final(b) && b.path.get().is_some_and(|p| *p == wanted)).cloned()
+fn is_at(build: &Build, path: &str) -> bool {
+    build.path.get().is_some_and(|p| p == path)
 }
 
 /// What the Python of a stage has, as a list of packages like those of files.
@@ -97,24 +127,11 @@ fn is_final(build: &Build) -> bool {
     build.final_stage.get() == Some(&true)
 }
 
-/// The build that a Compose service names: its context, Dockerfile and target.
-fn of_context(
-    context: View<'_>,
-    (sources, from): (&Sources, crate::source::SourceId),
-    builds: &[Arc<Build>],
-) -> Option<Arc<Build>> {
+/// The Dockerfile and the target that a Compose service names, as seen from its file.
+fn named_by(context: View<'_>) -> (String, Option<String>) {
     let stated = |key: &str| context.get(key).string().get().cloned();
     let root = context.string().get().cloned().or_else(|| stated("context")).unwrap_or_else(|| ".".to_owned());
-    let here = directory(&sources.get(from).path);
-    let dockerfile = stated("dockerfile").unwrap_or_else(|| "Dockerfile".to_owned());
-    let wanted = joined(&joined(here, &root), &dockerfile);
-    let target = stated("target");
-    let of_file = builds.iter().filter(|b| b.path.get().is_some_and(|p| *p == wanted));
-    let mut of_target = of_file.filter(|b| match &target {
-        Some(target) => b.stage.get() == Some(target),
-        None => is_final(b),
-    });
-    of_target.next().cloned()
+    (format!("{root}/{}", stated("dockerfile").unwrap_or_else(|| "Dockerfile".to_owned())), stated("target"))
 }
 
 /// A path below a directory, `.` and `..` resolved.
@@ -133,38 +150,50 @@ pub(super) fn joined(directory: &str, path: &str) -> String {
     format!("{root}{}", parts.join("/"))
 }
 
-/// The build that makes an image of this name, when there is exactly one that plausibly does.
-fn of_name(
-    image: &Image,
-    (sources, from): (&Sources, crate::source::SourceId),
-    builds: &[Arc<Build>],
-) -> Option<Arc<Build>> {
-    // An image of a public family is pulled, not built here.
-    if image.family.get().is_some() || catalog::server_of_image(image.reference.get()?).is_some() {
+/// The build that is called like the image, when there is exactly one near it.
+fn of_name<'i>(image: &Image, from: SourceId, builds: &'i Builds<'i>) -> Option<&'i &'i Arc<Build>> {
+    if is_public(image) {
         return None;
     }
     let name = image.repository.get()?.rsplit('/').next()?.to_lowercase();
-    let finals: Vec<&Arc<Build>> = builds.iter().filter(|b| is_final(b)).collect();
-    let named: Vec<&Arc<Build>> = finals
-        .iter()
-        .copied()
-        .filter(|b| {
-            let path = b.path.get().map_or("", String::as_str).to_lowercase();
-            let suffix = file_name(&path).trim_start_matches("dockerfile").trim_matches(['.', '-', '_']);
-            let stem = file_name(&path).trim_end_matches(".dockerfile");
-            file_name(directory(&path)) == name || suffix == name || stem == name && path.ends_with(".dockerfile")
-        })
-        .collect();
-    let near = |builds: Vec<&Arc<Build>>| {
-        let found = nearest(sources, from, builds.into_iter().map(|b| (b.span.source, Arc::clone(b))).collect());
-        (found.len() == 1).then(|| found.into_iter().next()).flatten()
-    };
-    if !named.is_empty() {
-        return near(named);
-    }
-    // A single Dockerfile in the whole run, and an image from a registry of one's own.
-    let registry = image.registry.get().map_or("", String::as_str);
-    (finals.len() == 1 && registry != "docker.io").then(|| Arc::clone(finals[0]))
+    builds.only(from, |build| {
+        let path = build.path.get().map_or("", String::as_str).to_lowercase();
+        let stem = file_name(&path).trim_end_matches(".dockerfile");
+        let called = file_name(directory(&path)) == name || variant(&path) == name;
+        is_final(build) && (called || stem == name && path.ends_with(".dockerfile"))
+    })
+}
+
+/// What follows `Dockerfile` in a name.
+fn variant(path: &str) -> &str {
+    file_name(path).trim_start_matches("dockerfile").trim_matches(['.', '-', '_'])
+}
+
+/// Whether an image is of a family that is pulled, not built here.
+fn is_public(image: &Image) -> bool {
+    let server = |name: &String| catalog::server_of_image(name).is_some();
+    image.family.get().is_some() || image.reference.get().is_none_or(server)
+}
+
+fn is_private(image: &Image) -> bool {
+    !is_public(image) && image.registry.get().is_some_and(|registry| registry != "docker.io")
+}
+
+/// Whether workloads run one image of a registry of one's own, and not several.
+fn runs_one_image(workloads: &[Workload]) -> bool {
+    let pods = workloads.iter().flat_map(|workload| &workload.pods);
+    let containers = pods.flat_map(|pod| pod.containers.iter().chain(&pod.init_containers));
+    let images = containers.map(|container| &container.image).filter(|image| is_private(image));
+    images.filter_map(|image| image.repository.get()).collect::<BTreeSet<_>>().len() == 1
+}
+
+/// Whether something beside their being the only ones tells that a Dockerfile makes an image: it stands beside or above
+/// what runs it, or its variant is in the tag.
+fn is_evident(build: &Build, image: &Image, (from, boundary): (SourceId, &Boundary<'_>)) -> bool {
+    let (above, here) = (boundary.layout().directories(build.span.source), boundary.layout().directories(from));
+    let path = build.path.get().map_or(String::new(), |path| path.to_lowercase());
+    let tagged = |tag: &String| tag.split(['-', '_', '.']).any(|word| !word.is_empty() && word == variant(&path));
+    here.starts_with(&above) || image.tag.get().is_some_and(tagged)
 }
 
 /// What the catalog knows of an image by its name.

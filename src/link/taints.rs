@@ -1,6 +1,6 @@
 //! Which taints keep a pod away from the pools that its selectors allow.
 
-use crate::facts::{Facts, NodePool, Pod, Taint, Toleration};
+use crate::facts::{NodePool, Pod, Taint, Toleration, Workload};
 use crate::known::{Fact, Known};
 
 /// Platforms whose API server runs the admission plugin ExtendedResourceToleration: a pod that asks for an extended
@@ -8,8 +8,8 @@ use crate::known::{Fact, Known};
 const TOLERATE_RESOURCES: &[&str] = &["aks", "eks", "gke", "karpenter"];
 
 /// Fills `pod.blocked_by` of every pod.
-pub fn link(facts: &mut Facts) {
-    for pod in facts.workloads.iter_mut().flat_map(|workload| &mut workload.pods) {
+pub fn link(workloads: &mut [Workload]) {
+    for pod in workloads.iter_mut().flat_map(|workload| &mut workload.pods) {
         let blocking: Option<Vec<Taint>> = pod.pools.iter().map(|pool| blocking(pool, pod).cloned()).collect();
         pod.blocked_by = blocking.unwrap_or_default();
     }

@@ -1,33 +1,32 @@
 //! Configuration files that training commands name: in the repository, or in a ConfigMap that the pod mounts.
 
+use super::boundary::{Boundary, Candidates, Reach};
+use super::common;
 use super::mounted::config_map_key;
-use super::{common, directories, nearest};
 use crate::catalog;
-use crate::facts::{Container, Facts, Pod, Training};
+use crate::facts::{Container, Pod, Training, Workload};
 use crate::known::{Fact, Known, Why};
-use crate::source::{SourceId, Sources};
 
 /// Longest chain of files that name each other.
 const CHAIN: usize = 4;
 
 /// Files of trainers, by name.
-type Files = [(String, Training)];
+type Files<'a> = Candidates<'a, &'a (String, Training)>;
 
 /// Fills what command lines leave out from the files that they name, then with what the trainer does by default.
-pub fn link(facts: &mut Facts, sources: &Sources) {
-    let files = std::mem::take(&mut facts.trainings);
-    for workload in &mut facts.workloads {
-        for pod in &mut workload.pods {
-            let mut containers = std::mem::take(&mut pod.containers);
-            for container in &mut containers {
-                let Some(mut training) = container.training.take() else { continue };
-                complete(&mut training, |name| find(name, (pod, container), &files, sources));
-                container.training = Some(training);
-            }
-            pod.containers = containers;
+pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
+    let files: Files<'_> = boundary.gather(Reach::Deployment, |facts| {
+        facts.trainings.iter().map(|training| (training.1.span.source, training)).collect()
+    });
+    for pod in workloads.iter_mut().flat_map(|workload| &mut workload.pods) {
+        let mut containers = std::mem::take(&mut pod.containers);
+        for container in &mut containers {
+            let Some(mut training) = container.training.take() else { continue };
+            complete(&mut training, |name| find(name, (pod, container), (&files, boundary)));
+            container.training = Some(training);
         }
+        pod.containers = containers;
     }
-    facts.trainings = files;
 }
 
 /// Takes over the files that a run names, and the files that those name. While one of them is not at hand, what
@@ -98,39 +97,25 @@ fn defaults(training: &Training) -> Training {
 }
 
 /// The file that a path in a container means: a key of a mounted ConfigMap, else a file of the repository whose path
-/// ends the same way.
+/// ends the same way. The nearest one, if it is one.
 fn find<'f>(
     name: &Fact<String>,
     (pod, container): (&Pod, &Container),
-    files: &'f Files,
-    sources: &Sources,
+    (files, boundary): (&Files<'f>, &Boundary<'_>),
 ) -> Option<&'f Training> {
-    let path = name.get()?;
+    let (path, from) = (name.get()?, name.span.source);
     if let Some((map, key)) = config_map_key(path, pod, container) {
         let wanted = format!("ConfigMap/{map}/{key}");
-        return only(files.iter().filter(|(name, _)| *name == wanted), name.span.source, sources);
+        return files.only(from, |(name, _)| *name == wanted).map(|(_, file)| file);
     }
     // A file of its own name needs a directory in common, or to lie beside the one that names it.
-    let here = directories(sources, name.span.source);
+    let here = boundary.layout().directories(from);
     let wanted: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
-    let matches = |(candidate, file): &&(String, Training)| {
+    let fits = |(candidate, file): &&(String, Training)| {
         let mut ends = candidate.rsplit('/').zip(wanted.iter().rev());
         let shared = ends.by_ref().take_while(|(a, b)| a == *b).count();
-        let beside = common(&here, &directories(sources, file.span.source)) == here.len();
+        let beside = common(&here, &boundary.layout().directories(file.span.source)) == here.len();
         !candidate.starts_with("ConfigMap/") && (shared >= 2 || shared == 1 && (wanted.len() == 1 || beside))
     };
-    only(files.iter().filter(matches), name.span.source, sources)
-}
-
-/// The nearest of some files, if it is one.
-fn only<'f>(
-    files: impl Iterator<Item = &'f (String, Training)>,
-    from: SourceId,
-    sources: &Sources,
-) -> Option<&'f Training> {
-    let candidates = files.map(|(_, file): &(String, Training)| (file.span.source, file)).collect();
-    match nearest(sources, from, candidates)[..] {
-        [file] => Some(file),
-        _ => None,
-    }
+    files.only(from, fits).map(|(_, file)| file)
 }

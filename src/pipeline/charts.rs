@@ -1,13 +1,12 @@
 //! Charts of a run: rendered with each of their value sets, linted like files, and their findings told once. Knows
 //! which sets there are and what they gave; renders nothing itself.
 
-use super::releases;
-use crate::evaluate::Evaluation;
+use super::variant::Routes;
+use super::{Repository, Variant, releases};
 use crate::extract;
-use crate::facts::{Facts, InfraFormat, Workload, WorkloadFormat};
+use crate::facts::{Facts, HelmRelease, Workload, WorkloadFormat};
 use crate::finding::{Finding, Label, Severity};
-use crate::known::Fact;
-use crate::link;
+use crate::link::Deployment;
 use crate::parse::Problem;
 use crate::render::helm::{self, Chart, File, KUBERNETES, ValueSet};
 use crate::source::{SourceId, Sources, Span};
@@ -19,40 +18,11 @@ use std::sync::Arc;
 /// What reports call a chart's own values.
 pub const DEFAULTS: &str = "the default values";
 
-/// What a chart gave with one set of values.
-pub struct Set {
-    /// What reports call it.
-    pub name: String,
-    /// What reports call the set that it is another form of.
-    pub beside: String,
-    /// Facts of its documents.
-    pub facts: Facts,
-    /// Places of values, each with the expression that brought the value in.
-    pub routes: Routes,
-    /// The file of values, where nothing says that it is installed.
-    pub example: Option<SourceId>,
-}
-
-impl Set {
-    /// A set without routes.
-    pub fn new(name: &str, beside: &str, facts: Facts) -> Self {
-        Self { name: name.to_owned(), beside: beside.to_owned(), facts, routes: Vec::new(), example: None }
-    }
-}
-
-/// Places of values, sorted, each with the expression of a template that brought the value in.
-pub type Routes = Vec<(Span, Span)>;
-
-/// What a label says at the expression that brought a value in.
-const ROUTE: &str = "the template puts it here";
-
 /// The charts of a run, rendered.
 #[derive(Default)]
 pub struct Rendered {
-    /// Each chart with its own values.
-    pub defaults: Vec<Set>,
-    /// Each chart with every other set.
-    pub variants: Vec<Set>,
+    /// Each chart with its own values, and with every other set.
+    pub variants: Vec<Variant>,
     /// What kept templates from being rendered.
     pub failures: Vec<Problem>,
     /// GPUs that a template rounds away.
@@ -77,7 +47,8 @@ impl Rendered {
 
 /// What one chart gave with one set.
 struct One {
-    set: Set,
+    facts: Facts,
+    routes: Routes,
     cut: Vec<(Span, Span)>,
     failure: Option<Problem>,
     comments: Vec<Span>,
@@ -89,24 +60,29 @@ struct One {
 /// Why a template was not read that no chart and no set of values rendered.
 const UNUSED: &str = "Helm template that no values switch on";
 
-/// Renders every chart among the files with every set of values that is meant for it. `templates` are the files that
+/// Renders every chart of a repository with every set of values that is meant for it. `templates` are the files that
 /// only a chart can read.
-pub fn render(sources: &Sources, templates: &[SourceId], facts: &Facts) -> Rendered {
+pub fn render(repository: &Repository<'_>, templates: &[SourceId], installed: &[Arc<HelmRelease>]) -> Rendered {
+    let sources = repository.sources;
     let files: Vec<File<'_>> =
-        sources.iter().map(|(id, source)| File { source: id, path: &source.path, text: &source.text }).collect();
+        repository.iter().map(|(id, source)| File { source: id, path: &source.path, text: &source.text }).collect();
     let charts = helm::chart::find(&files);
     let mut sets = helm::sets::sets(&charts, &files, KUBERNETES);
-    releases::add(&mut sets, &charts, facts, sources);
-    let jobs: Vec<(&Chart<'_>, &ValueSet)> =
-        charts.iter().zip(&sets).flat_map(|(chart, sets)| sets.iter().map(move |set| (chart, set))).collect();
+    releases::add(&mut sets, &charts, installed, sources);
+    let jobs: Vec<(usize, &Chart<'_>, ValueSet)> = charts
+        .iter()
+        .enumerate()
+        .zip(sets)
+        .flat_map(|((i, chart), sets)| sets.into_iter().map(move |set| (i, chart, set)))
+        .collect();
     // A chart that others depend on need not work alone.
     let held: BTreeSet<&str> = charts.iter().flat_map(|chart| chart.subcharts.iter().map(|c| c.directory)).collect();
-    let done: Vec<One> = jobs
+    let done: Vec<(usize, ValueSet, One)> = jobs
         .into_par_iter()
-        .map(|(chart, set)| {
-            let mut one = guarded(chart, set, sources);
+        .map(|(family, chart, set)| {
+            let mut one = guarded(chart, &set, sources);
             one.failure = one.failure.filter(|_| !held.contains(chart.directory));
-            one
+            (family, set, one)
         })
         .collect();
     let mut out = Rendered::default();
@@ -114,21 +90,21 @@ pub fn render(sources: &Sources, templates: &[SourceId], facts: &Facts) -> Rende
     let mut read = BTreeSet::new();
     let mut unread: BTreeMap<SourceId, String> = BTreeMap::new();
     let mut cut = BTreeMap::new();
-    for one in done {
+    for (family, set, one) in done {
         read.extend(one.read);
         cut.extend(one.cut);
-        if !one.set.facts.workloads.is_empty() {
+        if !one.facts.workloads.is_empty() {
             out.values.extend(one.values);
         }
         out.comments.extend(one.comments);
+        let first = set.name.is_empty();
         // What only another set lacks or breaks is seldom meant to be complete.
-        if one.set.name.is_empty() {
+        if first {
             out.failures.extend(one.failure);
             unread.extend(one.unread);
-            out.defaults.push(one.set);
-        } else {
-            out.variants.push(one.set);
         }
+        let deployment = Deployment { facts: one.facts, family: Some(family), first, example: set.example };
+        out.variants.push(Variant { name: set.name, beside: DEFAULTS.to_owned(), deployment, routes: one.routes });
     }
     out.fractions = cut.into_iter().filter_map(|(value, at)| lost(value, at, sources)).collect();
     let skipped = templates.iter().filter(|id| !read.contains(id));
@@ -159,7 +135,8 @@ fn lost(value: Span, at: Span, sources: &Sources) -> Option<Finding> {
 /// Renders a chart; a panic is a finding on its `Chart.yaml`.
 fn guarded(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
     catch_unwind(AssertUnwindSafe(|| one(chart, set, sources))).unwrap_or_else(|_| One {
-        set: Set::new(&set.name, DEFAULTS, Facts::default()),
+        facts: Facts::default(),
+        routes: Routes::new(),
         failure: Some(Problem {
             span: Span::new(chart.metadata.source, 0..0),
             message: "gpulint failed on this chart; please report it".to_owned(),
@@ -187,103 +164,14 @@ fn one(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
     let values = own.into_iter().chain(set.layers.iter().map(|layer| layer.tree.source)).collect();
     routes.sort();
     routes.dedup();
-    let set = Set { routes, example: set.example, ..Set::new(&set.name, DEFAULTS, facts) };
     One {
-        set,
+        facts,
+        routes,
         cut: rendered.cut,
         failure: rendered.failure,
         comments,
         values,
         read: rendered.read,
         unread: rendered.unread,
-    }
-}
-
-/// Asks about what each further set gave, joined with the context. `ask` asks about facts beside others.
-pub fn evaluate(
-    variants: Vec<Set>,
-    context: &Facts,
-    sources: &Sources,
-    ask: impl Fn(&Facts, &Facts) -> Evaluation + Sync,
-) -> Vec<([String; 2], Evaluation)> {
-    variants
-        .into_par_iter()
-        .map(|set| {
-            let mut facts = context.context();
-            if let Some(values) = set.example {
-                stated_above(&mut facts, values, sources);
-            }
-            let beside = facts.context();
-            facts.append(set.facts);
-            link::link(&mut facts, sources);
-            let mut added = facts.past(&beside);
-            // Joining lists what builds install, which they were asked about before.
-            added.package_files.clear();
-            let mut evaluation = ask(&added, &beside);
-            explain(&mut evaluation, &set.routes);
-            ([set.name, set.beside], evaluation)
-        })
-        .collect()
-}
-
-/// Leaves out the machines that are not stated in the configuration, or in a directory above a file of values: which
-/// cluster an example is meant for is not said elsewhere.
-fn stated_above(facts: &mut Facts, values: SourceId, sources: &Sources) {
-    let path = &sources.get(values).path;
-    let above = |span: Span, format: &Fact<InfraFormat>| {
-        let stating = &sources.get(span.source).path;
-        let directory = &stating[..stating.rfind('/').map_or(0, |at| at + 1)];
-        format.get() == Some(&InfraFormat::Configuration) || path.starts_with(directory)
-    };
-    facts.pools.retain(|pool| above(pool.span, &pool.format));
-    facts.clusters.retain(|cluster| above(cluster.span, &cluster.format));
-}
-
-/// Adds to each finding at a value the expression that put the value where it does harm.
-pub fn explain(evaluation: &mut Evaluation, routes: &[(Span, Span)]) {
-    if routes.is_empty() {
-        return;
-    }
-    for finding in &mut evaluation.findings {
-        let place = finding.span;
-        let first = routes.partition_point(|(from, _)| from.source < place.source);
-        let before =
-            routes[first..].iter().take_while(|(from, _)| from.source == place.source && from.start <= place.start);
-        // The innermost of those that hold the place.
-        let Some(&(_, via)) = before.filter(|(from, _)| from.contains(place)).last() else { continue };
-        if !finding.related.iter().any(|label| label.span.contains(via) || via.contains(label.span)) {
-            finding.related.push(Label { span: via, text: ROUTE.to_owned() });
-        }
-    }
-}
-
-/// Adds the findings of further sets. A rule that fires at a place under several of them is told once, with their
-/// names.
-pub fn merge(into: &mut Evaluation, varied: Vec<([String; 2], Evaluation)>) {
-    let mut told: BTreeMap<(String, Span), usize> = BTreeMap::new();
-    let key = |finding: &Finding| (finding.rule.clone(), finding.span);
-    into.findings.iter().enumerate().for_each(|(i, finding)| {
-        told.entry(key(finding)).or_insert(i);
-    });
-    for ([name, beside], evaluation) in varied {
-        for mut finding in evaluation.findings {
-            match told.get(&key(&finding)) {
-                Some(&i) => {
-                    let names = &mut into.findings[i].values;
-                    if names.is_empty() {
-                        names.push(beside.clone());
-                    }
-                    if !names.contains(&name) {
-                        names.push(name.clone());
-                    }
-                }
-                None => {
-                    finding.values.push(name.clone());
-                    told.insert(key(&finding), into.findings.len());
-                    into.findings.push(finding);
-                }
-            }
-        }
-        into.undecided.extend(evaluation.undecided);
     }
 }

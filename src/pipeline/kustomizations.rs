@@ -1,12 +1,13 @@
 //! Kustomizations of a run: the ones that no other includes are built, and what they build is linted instead of what
 //! they are built from. Knows which are deployed together; builds nothing itself.
 
-use super::charts::Set;
+use super::{Repository, Variant};
 use crate::extract;
-use crate::facts::{Facts, Object};
-use crate::parse::{Problem, Tree};
+use crate::facts::Facts;
+use crate::link::Deployment;
+use crate::parse::Problem;
 use crate::render::kustomize::{self, File, Files};
-use crate::source::{SourceId, Sources, Span};
+use crate::source::{SourceId, Span};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,10 +16,8 @@ use std::sync::Arc;
 /// The kustomizations of a run, built.
 #[derive(Default)]
 pub struct Kustomized {
-    /// Facts of those that share no file with one before them.
-    pub facts: Facts,
-    /// The others: the same objects in another form.
-    pub variants: Vec<Set>,
+    /// What each of them gave.
+    pub variants: Vec<Variant>,
     /// Files whose documents the built ones speak for.
     pub used: BTreeSet<SourceId>,
     /// What kept kustomizations from being built.
@@ -27,23 +26,28 @@ pub struct Kustomized {
     pub skipped: Vec<(String, String)>,
 }
 
+/// Numbers of families from here on are those of kustomizations; below are those of charts.
+const FAMILIES: usize = usize::MAX / 2;
+
 /// What one kustomization gave.
 struct One {
     name: String,
     source: SourceId,
     facts: Facts,
     used: BTreeSet<SourceId>,
+    /// Files of its resources, but for those of components.
+    resources: BTreeSet<SourceId>,
     charts: bool,
     unread: Vec<Problem>,
 }
 
-/// Builds every kustomization that no other one includes. `trees` are the files in YAML and JSON.
-pub fn build(sources: &Sources, trees: &[Option<Arc<Tree>>]) -> Kustomized {
-    if !sources.iter().any(|(_, source)| kustomize::is_kustomization(&source.path)) {
+/// Builds every kustomization that no other one includes.
+pub fn build(repository: &Repository<'_>) -> Kustomized {
+    if !repository.iter().any(|(_, source)| kustomize::is_kustomization(&source.path)) {
         return Kustomized::default();
     }
-    let files = Files::new(sources.iter().map(|(id, source)| {
-        let tree = trees.get(id.0 as usize).and_then(Option::as_deref);
+    let files = Files::new(repository.iter().map(|(id, source)| {
+        let tree = repository.trees.get(&id).map(|tree| &**tree);
         (source.path.as_str(), File { source: id, text: &source.text, tree })
     }));
     let built: Vec<Result<One, Problem>> = files.roots().into_par_iter().map(|root| guarded(&files, root)).collect();
@@ -62,31 +66,27 @@ pub fn build(sources: &Sources, trees: &[Option<Arc<Tree>>]) -> Kustomized {
                 0 => String::new(),
                 more => format!(" (and {more} more)"),
             };
-            out.skipped.push((sources.get(one.source).path.clone(), format!("built in part: {}{more}", first.message)));
+            out.skipped
+                .push((repository.path(one.source).to_owned(), format!("built in part: {}{more}", first.message)));
         }
         out.used.extend(&one.used);
-        if one.charts {
-            out.variants.push(Set::new(&one.name, super::charts::DEFAULTS, one.facts));
-            continue;
-        }
-        match firsts.iter_mut().find(|(_, used)| !used.is_disjoint(&one.used)) {
-            Some((first, used)) => {
-                used.extend(&one.used);
-                out.variants.push(Set::new(&one.name, first, one.facts));
+        // Forms of one thing are made of the same documents.
+        let of_same = firsts.iter_mut().position(|(_, resources)| !resources.is_disjoint(&one.resources));
+        let (family, first) = match of_same {
+            Some(family) => {
+                firsts[family].1.extend(&one.resources);
+                (family, false)
             }
             None => {
-                firsts.push((one.name.clone(), one.used));
-                out.facts.append(one.facts);
+                firsts.push((one.name.clone(), one.resources));
+                (firsts.len() - 1, !one.charts)
             }
-        }
+        };
+        let beside = if one.charts { super::charts::DEFAULTS } else { &firsts[family].0 }.to_owned();
+        let deployment = Deployment { facts: one.facts, family: Some(FAMILIES + family), first, example: None };
+        out.variants.push(Variant { name: one.name, beside, deployment, routes: Vec::new() });
     }
     out
-}
-
-/// Objects of further sets that carry suppressions.
-pub fn annotated(sets: &[Set]) -> Vec<Arc<Object>> {
-    let annotated = |object: &&Arc<Object>| object.annotations.contains_key("gpulint.dev/ignore");
-    sets.iter().flat_map(|set| set.facts.objects.iter().filter(annotated).cloned()).collect()
 }
 
 /// Builds a kustomization; a panic is a finding on its file.
@@ -103,5 +103,11 @@ fn one(files: &Files<'_>, directory: &str, source: SourceId) -> Result<One, Prob
     let mut facts = Facts::default();
     extract::documents(&Arc::new(built.tree), directory, &mut facts);
     let name = if directory.is_empty() { "." } else { directory };
-    Ok(One { name: name.to_owned(), source, facts, used: built.used, charts: built.charts, unread: built.unread })
+    // What runs tells one thing from another better than a namespace or an account that many share.
+    let running: BTreeSet<SourceId> = facts.workloads.iter().map(|workload| workload.span.source).collect();
+    let (mut resources, unread) = (built.resources, built.unread);
+    if !running.is_disjoint(&resources) {
+        resources.retain(|file| running.contains(file));
+    }
+    Ok(One { name: name.to_owned(), source, facts, used: built.used, resources, charts: built.charts, unread })
 }

@@ -1,7 +1,7 @@
 //! Releases of the repository's own charts: what Argo CD, Flux, Terraform and the configuration install, as further
 //! sets of values. Knows facts about releases and the places of charts.
 
-use crate::facts::{Facts, HelmRelease, ReleaseFormat};
+use crate::facts::{HelmRelease, ReleaseFormat};
 use crate::known::Known;
 use crate::parse::{Builder, Dialect, Entry, NodeId, NodeKind, Raw, Tree, yaml};
 use crate::render::helm::sets::MAX_SETS;
@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Adds a set for every release whose chart is among the charts.
-pub fn add(sets: &mut [Vec<ValueSet>], charts: &[Chart<'_>], facts: &Facts, sources: &Sources) {
-    for release in &facts.releases {
+pub fn add(sets: &mut [Vec<ValueSet>], charts: &[Chart<'_>], installed: &[Arc<HelmRelease>], sources: &Sources) {
+    for release in installed {
         let here = &sources.get(release.span.source).path;
         let owners: Vec<usize> = match (release.format.get(), release.path.get()) {
             (Some(ReleaseFormat::CommandLine), _) => (0..charts.len()).collect(),
@@ -190,9 +190,8 @@ mod tests {
             [("a.b", set("1")), (r"a.c\.d", set("true")), ("l[0]", set("z"))].map(|(k, v)| (k.to_owned(), v)).into();
         let charts = charts(&["c/x/Chart.yaml"]);
         let mut all = sets(&charts, &[], "1.31.0");
-        let facts = Facts { releases: vec![Arc::new(release)], ..Facts::default() };
         let sources = Sources::new(vec![crate::source::Source::new("apps/x.yaml", "x")]);
-        add(&mut all, &charts, &facts, &sources);
+        add(&mut all, &charts, &[Arc::new(release)], &sources);
         let found = &all[0][1];
         assert_eq!((found.name.as_str(), found.release.name.as_str()), ("the release prod of apps/x.yaml", "prod"));
         let root = found.layers[0].view();

@@ -15,6 +15,7 @@ fn run(files: &[(&str, &str)]) -> Outcome {
             path: (*path).to_owned(),
             kind: kind_in(&known, path).expect("a kind"),
             text: (*text).to_owned(),
+            repository: 0,
         })
         .collect();
     inputs.sort_by(|a, b| a.path.cmp(&b.path));

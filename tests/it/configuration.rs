@@ -17,7 +17,8 @@ spec:
 ";
 
 fn run(configuration: &str) -> Outcome {
-    let file = |path: &str, kind, text: &str| Input { path: path.to_owned(), kind, text: text.to_owned() };
+    let file =
+        |path: &str, kind, text: &str| Input { path: path.to_owned(), kind, text: text.to_owned(), repository: 0 };
     let inputs = vec![
         file("docker/Dockerfile", Kind::Dockerfile, "FROM ubuntu:22.04\n"),
         file("docker/cuda.Dockerfile", Kind::Dockerfile, "FROM nvidia/cuda:12.8.1-runtime-ubuntu22.04\n"),
@@ -57,7 +58,7 @@ fn a_declared_driver_reaches_the_node() {
 #[test]
 fn annotations_name_rules_a_reason_and_their_object() {
     let outcome = run("");
-    let annotations = pipeline::annotations(&outcome.facts);
+    let annotations = pipeline::annotations(&outcome);
     assert_eq!(annotations.len(), 1);
     assert_eq!(annotations[0].rules, ["some-rule", "other"]);
     assert_eq!(annotations[0].reason.as_deref(), Some("known"));

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 fn fixtures() -> Vec<Input> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let found = discover::discover(&[PathBuf::from("fixtures")], &Options::new(root)).expect("no bad pattern").found;
-    let read = |f: discover::Found| Some(Input { text: f.read(MAX_BYTES).ok()?, path: f.path, kind: f.kind });
+    let read =
+        |f: discover::Found| Some(Input { text: f.read(MAX_BYTES).ok()?, path: f.path, kind: f.kind, repository: 0 });
     found.into_iter().filter_map(read).collect()
 }
 
@@ -23,7 +24,7 @@ fn examples(rules: &Ruleset) -> Vec<(String, Vec<Input>)> {
         for (i, example) in entry.page().examples.iter().enumerate() {
             let input = |(path, text): &(String, String)| {
                 let text = text.replace(['‹', '›'], "");
-                Some(Input { kind: discover::kind_of(path)?, path: path.clone(), text })
+                Some(Input { kind: discover::kind_of(path)?, path: path.clone(), text, repository: 0 })
             };
             runs.push((
                 format!("{} example {}", entry.text.id, i + 1),

@@ -12,6 +12,7 @@ fn run(files: &[(&str, &str)], rules: &Ruleset) -> Outcome {
         path: (*path).to_owned(),
         kind: kind_of(path).expect("a kind"),
         text: (*text).to_owned(),
+        repository: 0,
     };
     pipeline::run(files.iter().map(input).collect(), Facts::default(), Vec::new(), rules)
 }

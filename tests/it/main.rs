@@ -1,6 +1,7 @@
 //! What gpulint promises its users, as one test binary: it links once.
 
 mod architecture;
+mod boundaries;
 mod catalog;
 mod catalog_facts;
 mod charts;

@@ -46,8 +46,12 @@ spec:
 ];
 
 fn verdict(rules: &Ruleset) -> (Verdict, Sources) {
-    let input =
-        |(path, text): &(&str, &str)| Input { path: (*path).to_owned(), kind: Kind::Yaml, text: (*text).to_owned() };
+    let input = |(path, text): &(&str, &str)| Input {
+        path: (*path).to_owned(),
+        kind: Kind::Yaml,
+        text: (*text).to_owned(),
+        repository: 0,
+    };
     let outcome = pipeline::run(FILES.iter().map(input).collect(), Facts::default(), Vec::new(), rules);
     let input = judge::Input {
         findings: outcome.evaluation.findings,

@@ -12,7 +12,7 @@ const AXOLOTL: &str = "base_model: mistralai/Mistral-7B-v0.3\nload_in_4bit: true
 fn run(files: &[(&str, &str)]) -> Training {
     let input = |(path, text): &(&str, &str)| {
         let kind = if path.ends_with(".json") { Kind::Json } else { Kind::Yaml };
-        Input { path: (*path).to_owned(), kind, text: (*text).to_owned() }
+        Input { path: (*path).to_owned(), kind, text: (*text).to_owned(), repository: 0 }
     };
     let outcome = pipeline::run(files.iter().map(input).collect(), Facts::default(), Vec::new(), &Ruleset::empty());
     outcome.facts.workloads[0].pods[0].containers[0].training.clone().expect("a training run")
@@ -64,8 +64,12 @@ fn found(files: &[(&str, &str)]) -> Vec<(String, String)> {
         Some("sh") => Kind::Shell,
         _ => Kind::Yaml,
     };
-    let input =
-        |(path, text): &(&str, &str)| Input { path: (*path).to_owned(), kind: kind(path), text: (*text).to_owned() };
+    let input = |(path, text): &(&str, &str)| Input {
+        path: (*path).to_owned(),
+        kind: kind(path),
+        text: (*text).to_owned(),
+        repository: 0,
+    };
     let outcome = pipeline::run(files.iter().map(input).collect(), Facts::default(), Vec::new(), &Ruleset::builtin());
     let findings = outcome.evaluation.findings.into_iter();
     let ours = findings.filter(|f| matches!(f.rule.as_str(), "training-does-not-fit" | "training-memory-tight"));

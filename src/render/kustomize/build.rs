@@ -28,6 +28,8 @@ pub struct Built {
     pub tree: Tree,
     /// Files whose documents it speaks for: resources and patches.
     pub used: BTreeSet<SourceId>,
+    /// Files of its resources, but for those that components add.
+    pub resources: BTreeSet<SourceId>,
     /// Whether it installs charts, which are rendered by themselves too.
     pub charts: bool,
     /// What it includes that cannot be read here, each at its place.
@@ -41,8 +43,15 @@ pub struct Built {
 pub fn build(files: &Files<'_>, directory: &str) -> Result<Built, Problem> {
     let root = files.kustomizations.get(directory);
     let source = root.map_or(SourceId(0), |root| root.source);
-    let mut build =
-        Build { files, used: BTreeSet::new(), charts: false, unread: Vec::new(), above: Vec::new(), visits: 0 };
+    let mut build = Build {
+        files,
+        used: BTreeSet::new(),
+        resources: BTreeSet::new(),
+        charts: false,
+        unread: Vec::new(),
+        above: Vec::new(),
+        visits: 0,
+    };
     let mut all = All { resources: Vec::new(), fields: Fields::default(), variables: Vec::new() };
     build.directory(directory, Span::new(source, 0..0), &mut all)?;
     for resource in all.resources.iter_mut().filter(|resource| resource.hashed) {
@@ -58,7 +67,9 @@ pub fn build(files: &Files<'_>, directory: &str) -> Result<Built, Problem> {
         annotation.is_some_and(|value| value.text() != Some("false"))
     };
     let documents = all.resources.into_iter().filter(|resource| !local(resource)).map(finished);
-    Ok(Built { tree: doc::tree(source, documents), used: build.used, charts: build.charts, unread: build.unread })
+    let tree = doc::tree(source, documents);
+    let Build { used, resources, charts, unread, .. } = build;
+    Ok(Built { tree, used, resources, charts, unread })
 }
 
 /// The document of a resource. kustomize keeps notes in annotations and takes these away when, without its notes,
@@ -82,6 +93,7 @@ struct All {
 struct Build<'b, 'a> {
     files: &'b Files<'a>,
     used: BTreeSet<SourceId>,
+    resources: BTreeSet<SourceId>,
     charts: bool,
     unread: Vec<Problem>,
     above: Vec<String>,
@@ -178,6 +190,10 @@ impl<'a> Build<'_, 'a> {
         let Some(path) = entry.text() else { return Ok(()) };
         if let Some(tree) = self.tree(directory, entry) {
             self.used.insert(tree.source);
+            let component = |above: &String| self.files.kustomizations.get(above.as_str()).is_some_and(|k| k.component);
+            if !self.above.iter().any(component) {
+                self.resources.insert(tree.source);
+            }
             for root in tree.roots() {
                 let read = Doc::read(root).ok_or_else(|| problem(entry.span, "this resource is too large"))?;
                 add_document(read, entry, &mut all.resources)?;

@@ -1,0 +1,221 @@
+//! What is joined with what: inside one chart, one kustomization, one directory of examples, one repository.
+
+use gpulint::discover::{charts, kind_in};
+use gpulint::facts::{Facts, Workload};
+use gpulint::pipeline::{self, Input, Outcome};
+use gpulint::rules::Ruleset;
+
+/// The repository of a file is the part of its path before `:`.
+fn run(files: &[(&str, &str)]) -> Outcome {
+    let paths: Vec<(usize, &str)> = files
+        .iter()
+        .map(|(path, _)| {
+            path.split_once(':').map_or((0, *path), |(number, path)| (number.parse().expect("a number"), path))
+        })
+        .collect();
+    let known = charts(paths.iter().map(|(_, path)| *path));
+    let mut inputs: Vec<Input> = paths
+        .iter()
+        .zip(files)
+        .map(|(&(repository, path), (_, text))| Input {
+            path: path.to_owned(),
+            kind: kind_in(&known, path).expect("a kind"),
+            text: (*text).to_owned(),
+            repository,
+        })
+        .collect();
+    inputs.sort_by(|a, b| a.path.cmp(&b.path));
+    pipeline::run(inputs, Facts::default(), Vec::new(), &Ruleset::empty())
+}
+
+/// The workloads of all forms that a file states.
+fn workloads<'o>(outcome: &'o Outcome, path: &str) -> Vec<&'o Workload> {
+    let forms = outcome.forms.iter().map(|(_, facts)| facts);
+    let all = [&outcome.facts].into_iter().chain(forms).flat_map(|facts| &facts.workloads);
+    all.filter(|w| outcome.sources.get(w.span.source).path == path).collect()
+}
+
+/// The only workload that a file states.
+fn workload<'o>(outcome: &'o Outcome, path: &str) -> &'o Workload {
+    match workloads(outcome, path)[..] {
+        [only] => only,
+        ref all => panic!("{} workloads in {path}", all.len()),
+    }
+}
+
+/// Files of what is joined with the workload of a file: Services, autoscalers, budgets, routes.
+fn joined(outcome: &Outcome, path: &str) -> Vec<String> {
+    let workload = workload(outcome, path);
+    let spans = workload.services.iter().map(|e| e.span).chain(workload.autoscalers.iter().map(|e| e.span));
+    let spans = spans.chain(workload.budgets.iter().map(|e| e.span)).chain(workload.routes.iter().map(|e| e.span));
+    spans.map(|span| outcome.sources.get(span.source).path.clone()).collect()
+}
+
+/// Names of the pools that the pod of a file's workload may land on.
+fn pools(outcome: &Outcome, path: &str) -> Vec<String> {
+    workload(outcome, path).pods[0].pools.iter().filter_map(|pool| pool.name.get().cloned()).collect()
+}
+
+const DEPLOYMENT: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: llm}\nspec:\n  selector: {matchLabels: {app: \
+                          llm}}\n  template:\n    metadata: {labels: {app: llm}}\n    spec:\n      containers:\n      - name: \
+                          server\n        image: registry.example.com/team/llm:1.0\n        envFrom: [{configMapRef: {name: \
+                          settings}}]\n        resources: {limits: {nvidia.com/gpu: 1}}\n";
+const AROUND: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: llm}\nspec: {selector: {app: llm}}\n---\napiVersion: \
+                      autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: llm}\nspec: {scaleTargetRef: {kind: Deployment, \
+                      name: llm}}\n---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: llm}\nspec: {selector: \
+                      {matchLabels: {app: llm}}}\n---\napiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: \
+                      llm}\nspec: {rules: [{http: {paths: [{path: /, backend: {service: {name: llm}}}]}}]}\n---\napiVersion: \
+                      v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {MODE: here}\n";
+const POOL: &str = "resource \"google_container_node_pool\" \"gpu\" {\n  name    = \"NAME\"\n  cluster = \"c\"\n  node_config {\n    \
+                    machine_type = \"a2-highgpu-1g\"\n    guest_accelerator {\n      type  = \"nvidia-tesla-a100\"\n      count = \
+                    1\n    }\n  }\n}\n";
+
+/// What a workload takes from its ConfigMap.
+fn mode(outcome: &Outcome, path: &str) -> Option<String> {
+    workload(outcome, path).pods[0].containers[0].env.get("MODE")?.value.get().cloned()
+}
+
+#[test]
+fn the_plain_files_of_one_directory_are_joined() {
+    let outcome = run(&[
+        ("k8s/around.yaml", AROUND),
+        ("k8s/llm.yaml", DEPLOYMENT),
+        ("infra/main.tf", &POOL.replace("NAME", "gpu")),
+    ]);
+    assert_eq!(joined(&outcome, "k8s/llm.yaml"), ["k8s/around.yaml"; 4]);
+    assert_eq!(mode(&outcome, "k8s/llm.yaml").as_deref(), Some("here"));
+    assert_eq!(pools(&outcome, "k8s/llm.yaml"), ["gpu"]);
+}
+
+#[test]
+fn of_the_same_name_the_nearest_is_meant() {
+    let outcome = run(&[
+        ("a/around.yaml", AROUND),
+        ("a/llm.yaml", DEPLOYMENT),
+        ("b/around.yaml", &AROUND.replace("here", "there")),
+        ("b/llm.yaml", DEPLOYMENT),
+        ("c/llm.yaml", DEPLOYMENT),
+    ]);
+    assert_eq!(joined(&outcome, "a/llm.yaml"), ["a/around.yaml"; 4]);
+    assert_eq!(joined(&outcome, "b/llm.yaml"), ["b/around.yaml"; 4]);
+    assert_eq!(mode(&outcome, "b/llm.yaml").as_deref(), Some("there"));
+    // What stands beside a workload of its own is not about another one elsewhere.
+    assert_eq!(joined(&outcome, "c/llm.yaml"), [""; 0]);
+}
+
+#[test]
+fn in_one_directory_the_same_file_is_nearest() {
+    let whole = format!("{DEPLOYMENT}---\n{AROUND}");
+    let outcome = run(&[("k8s/one.yaml", &whole), ("k8s/other.yaml", DEPLOYMENT)]);
+    assert_eq!(joined(&outcome, "k8s/one.yaml"), ["k8s/one.yaml"; 4]);
+    assert_eq!(joined(&outcome, "k8s/other.yaml"), [""; 0]);
+}
+
+#[test]
+fn examples_of_one_directory_are_no_deployment() {
+    let alone = DEPLOYMENT.replace("llm", "other");
+    let outcome = run(&[
+        ("e/a/llm.yaml", DEPLOYMENT),
+        ("e/b/around.yaml", AROUND),
+        ("e/b/main.tf", &POOL.replace("NAME", "gpu")),
+        ("e/b/x.yaml", &alone),
+        ("e/c/x.yaml", &alone),
+        ("e/d/x.yaml", &alone),
+        ("e/f/x.yaml", &alone),
+    ]);
+    assert_eq!(joined(&outcome, "e/a/llm.yaml"), [""; 0]);
+    assert_eq!(mode(&outcome, "e/a/llm.yaml"), None);
+    assert_eq!(pools(&outcome, "e/a/llm.yaml"), [""; 0]);
+    assert_eq!(pools(&outcome, "e/b/x.yaml"), ["gpu"]);
+}
+
+#[test]
+fn nothing_is_joined_across_repositories() {
+    let outcome = run(&[
+        ("0:one/llm.yaml", DEPLOYMENT),
+        ("1:two/Dockerfile", "FROM python:3.12\n"),
+        ("1:two/around.yaml", AROUND),
+        ("1:two/main.tf", &POOL.replace("NAME", "gpu")),
+    ]);
+    assert_eq!(joined(&outcome, "one/llm.yaml"), [""; 0]);
+    assert_eq!(mode(&outcome, "one/llm.yaml"), None);
+    assert_eq!(pools(&outcome, "one/llm.yaml"), [""; 0]);
+    assert!(workload(&outcome, "one/llm.yaml").pods[0].containers[0].image.build.is_none());
+}
+
+#[test]
+fn charts_of_one_default_name_are_two_deployments() {
+    let named = |text: &str| text.replace("name: llm", "name: '{{ .Release.Name }}'").replace("app: llm", "app: model");
+    let (deployment, around) = (named(DEPLOYMENT), named(AROUND));
+    let outcome = run(&[
+        ("a/Chart.yaml", "name: llm\n"),
+        ("a/templates/llm.yaml", &deployment),
+        ("b/Chart.yaml", "name: llm\n"),
+        ("b/templates/around.yaml", &around),
+        ("b/templates/llm.yaml", &deployment),
+    ]);
+    assert_eq!(joined(&outcome, "a/templates/llm.yaml"), [""; 0]);
+    assert_eq!(mode(&outcome, "a/templates/llm.yaml"), None);
+    assert_eq!(joined(&outcome, "b/templates/llm.yaml"), ["b/templates/around.yaml"; 4]);
+    assert_eq!(mode(&outcome, "b/templates/llm.yaml").as_deref(), Some("here"));
+}
+
+#[test]
+fn forms_of_one_chart_are_not_joined_with_each_other() {
+    let guarded = format!("{{{{ if .Values.around }}}}\n{AROUND}{{{{ end }}}}\n");
+    let outcome = run(&[
+        ("a/Chart.yaml", "name: llm\n"),
+        ("a/templates/around.yaml", &guarded),
+        ("a/templates/llm.yaml", DEPLOYMENT),
+        ("a/values-bare.yaml", "around: false\n"),
+        ("a/values.yaml", "around: true\n"),
+    ]);
+    let services: Vec<usize> = workloads(&outcome, "a/templates/llm.yaml").iter().map(|w| w.services.len()).collect();
+    assert_eq!(services, [1, 0]);
+    assert_eq!(outcome.forms.len(), 1, "every form is told");
+}
+
+#[test]
+fn kustomizations_that_share_a_component_are_two_deployments() {
+    let component = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: [quota.yaml]\n";
+    let quota = "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q}\nspec: {hard: {pods: 4}}\n";
+    let outcome = run(&[
+        ("a/kustomization.yaml", "resources: [llm.yaml]\ncomponents: [../shared]\n"),
+        ("a/llm.yaml", DEPLOYMENT),
+        ("b/around.yaml", AROUND),
+        ("b/kustomization.yaml", "resources: [llm.yaml, around.yaml]\ncomponents: [../shared]\n"),
+        ("b/llm.yaml", DEPLOYMENT),
+        ("shared/kustomization.yaml", component),
+        ("shared/quota.yaml", quota),
+    ]);
+    assert_eq!(joined(&outcome, "a/llm.yaml"), [""; 0]);
+    assert_eq!(joined(&outcome, "b/llm.yaml"), ["b/around.yaml"; 4]);
+    assert!(outcome.forms.is_empty(), "neither is another form of the other");
+}
+
+#[test]
+fn a_pool_of_one_chart_is_there_for_the_whole_cluster() {
+    let pool = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: gpu}\nspec:\n  template:\n    spec:\n      \
+                requirements:\n      - {key: node.kubernetes.io/instance-type, operator: In, values: [p5.48xlarge]}\n";
+    let outcome = run(&[
+        ("llm/Chart.yaml", "name: llm\n"),
+        ("llm/templates/llm.yaml", DEPLOYMENT),
+        ("nodes/Chart.yaml", "name: nodes\n"),
+        ("nodes/templates/pool.yaml", pool),
+        ("plain/llm.yaml", DEPLOYMENT),
+    ]);
+    assert_eq!(pools(&outcome, "llm/templates/llm.yaml"), ["gpu"]);
+    assert_eq!(pools(&outcome, "plain/llm.yaml"), ["gpu"]);
+}
+
+#[test]
+fn a_single_dockerfile_makes_what_is_called_like_it_or_run_beside_it() {
+    let built =
+        |files: &[(&str, &str)]| workload(&run(files), "k8s/llm.yaml").pods[0].containers[0].image.build.is_some();
+    let dockerfile = "FROM python:3.12\n";
+    let second = DEPLOYMENT.replace("llm", "router");
+    assert!(built(&[("docker/llm/Dockerfile", dockerfile), ("k8s/llm.yaml", DEPLOYMENT)]));
+    assert!(built(&[("Dockerfile", dockerfile), ("k8s/llm.yaml", DEPLOYMENT)]));
+    assert!(!built(&[("tools/Dockerfile", dockerfile), ("k8s/llm.yaml", DEPLOYMENT)]));
+    assert!(!built(&[("Dockerfile", dockerfile), ("k8s/llm.yaml", DEPLOYMENT), ("k8s/router.yaml", &second)]));
+}
