@@ -51,13 +51,13 @@ pub use machines::{
     node_image_end_of_support, node_image_last_kubernetes, platform_driver, platform_toolkit,
 };
 pub use model_names::{NamedModel, named_model};
-pub use models::{Model, model, models};
+pub use models::{Model, model, models, published_quantization};
 pub use programs::{
     ImageModel, Planner, Server, Wrapper, launcher_of_program, server, server_of_image, server_of_metric,
     server_of_program, wrapper,
 };
 pub use servers::{
-    Accelerator, FeatureNeeds, LaunchFlag, accelerator, api_removed_in, feature_needs, launch_flags,
+    Accelerator, FeatureNeeds, LaunchFlag, accelerator, api_removed_in, feature_needs, is_fabric, launch_flags,
     model_supported_since, nearest_accelerator, promised_availability, tls_policy_minimum,
 };
 pub use software::{

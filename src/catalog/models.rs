@@ -47,6 +47,12 @@ pub fn models() -> impl Iterator<Item = Model> {
     ARCHITECTURES.rows().map(Model)
 }
 
+/// How the weights of a model of exactly this name are published, in lower case, when they are quantized.
+pub fn published_quantization(name: &str) -> Option<String> {
+    let known = model(name).filter(|known| known.name().eq_ignore_ascii_case(name))?;
+    Some(known.quantization().to_lowercase()).filter(|method| !method.is_empty())
+}
+
 /// The model of a hub name; else one whose name says the same weights: another publisher's copy, or a quantized copy
 /// (`…-AWQ`, `…-FP8`, `…-bnb-4bit`) of a model of the catalog.
 pub fn model(name: &str) -> Option<Model> {

@@ -6,6 +6,7 @@ use regex::Regex;
 use std::sync::OnceLock;
 
 static ACCELERATORS: Table = Table::new(include_str!("../../rules/catalog/accelerator_resources.csv"));
+static FABRICS: Table = Table::new(include_str!("../../rules/catalog/fabric_resources.csv"));
 
 /// An extended resource that stands for accelerators.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +24,15 @@ pub fn accelerator(resource: &str) -> Option<Accelerator> {
         None => resource == r.text("resource"),
     })?;
     Some(Accelerator { vendor: row.text("vendor"), devices: row.text("unit") == "device" })
+}
+
+/// Whether an extended resource is a device of a fast network.
+pub fn is_fabric(resource: &str) -> bool {
+    FABRICS.rows().any(|row| match row.text("resource").trim_matches('*') {
+        part if row.text("resource").starts_with('*') => resource.contains(part),
+        part if row.text("resource").ends_with('*') => resource.starts_with(part),
+        name => resource == name,
+    })
 }
 
 /// The accelerator resource that an unknown name means: a slip of a letter or two, or another case.

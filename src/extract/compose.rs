@@ -124,6 +124,7 @@ fn gpus<'t>(container: &mut Container, get: &impl Fn(&str) -> View<'t>, pod: &Po
     let gpus = get("gpus");
     let (count, place) = if let Some(device) = devices.iter().find(|d| wants_gpu(d)) {
         let ids = device.get("device_ids");
+        container.devices = ids.strings();
         if ids.is_some() {
             (Fact::value(ids.items().count() as i64, ids.place()), device.place())
         } else {

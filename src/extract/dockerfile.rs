@@ -2,8 +2,8 @@
 //! or a package brings is joined later.
 
 use super::{image, install, launch};
-use crate::facts::{Build, EnvVar, Facts, Instruction, Labels, Package, PackageManager};
-use crate::known::Fact;
+use crate::facts::{Build, EnvVar, Facts, Instruction, Labels, Package, PackageManager, PythonHome};
+use crate::known::{Fact, Why};
 use crate::parse::dockerfile::{self, Instruction as Line};
 use crate::parse::{placeholder, shell};
 use crate::source::{SourceId, Traced};
@@ -52,7 +52,11 @@ fn start(line: &Line, path: &str, global: &BTreeMap<String, String>, stages: &[B
         Some(under) => Build { instructions: Vec::new(), span: line.span, ..under.clone() },
         None => {
             let mut build = Build::blank(line.span);
+            build.python = Fact::value(PythonHome::System, line.span);
             build.base = image::reference(&expanded(&base.image, global));
+            if build.base.repository.get().is_some_and(|name| name.contains("conda") || name.contains("mamba")) {
+                build.python = Fact::value(PythonHome::Conda, base.image.whole());
+            }
             if let Some(platform) = &base.platform {
                 build.base.platform = install::fact(&expanded(platform, global));
             }
@@ -64,6 +68,20 @@ fn start(line: &Line, path: &str, global: &BTreeMap<String, String>, stages: &[B
     build.final_stage = Fact::value(false, line.keyword_span);
     build.launch = build.launch.filter(|_| base.image.text() != "scratch");
     Some(build)
+}
+
+/// What the search path says about the Python of a stage.
+fn on_path(name: &str, value: &Fact<String>, python: &mut Fact<PythonHome>) {
+    let path = value.get().map_or("", String::as_str);
+    match name {
+        "VIRTUAL_ENV" => *python = Fact::value(PythonHome::Venv, value.span),
+        "PATH" if path.contains("venv") => *python = Fact::value(PythonHome::Venv, value.span),
+        "PATH" if path.contains("conda") => *python = Fact::value(PythonHome::Conda, value.span),
+        "PATH" if path.contains("/opt/") || path.contains("/app") => {
+            *python = Fact::unknown(Why::Remote("what stands first in PATH".into()), value.span);
+        }
+        _ => {}
+    }
 }
 
 /// Whether a path is one that holds the Python packages of a stage: an environment, wheels, a prefix.
@@ -119,6 +137,8 @@ fn instruction(
         keyword: Fact::value(line.keyword.clone(), line.keyword_span),
         text: Fact::value(t, span),
         assignments: Fact::absent(span),
+        program: Fact::absent(span),
+        words: Vec::new(),
     };
     match line.keyword.as_str() {
         "RUN" => {
@@ -132,6 +152,15 @@ fn instruction(
                     .map(|(name, value)| format!("{name}={}", value.traced().text()))
                     .collect();
                 run.assignments = Fact::from_option((!given.is_empty()).then(|| given.join(" ")), command.span);
+                let program = install::program(&words);
+                let python = program.as_deref().and_then(|program| install::python_of(program, &words));
+                // An environment of a Python that was brought along is still of that Python.
+                let brought = stage.python.get().is_some_and(|kept| *kept != PythonHome::System);
+                if let Some(python) = python.filter(|python| *python != PythonHome::Venv || !brought) {
+                    stage.python = Fact::value(python, command.span);
+                }
+                run.program = Fact::from_option(program, command.span);
+                run.words = words.iter().map(install::fact).collect();
                 stage.instructions.push(run);
                 let Some(mut found) = install::of_command(&words) else { continue };
                 for package in &mut found.packages {
@@ -164,6 +193,9 @@ fn instruction(
                 // A list that goes on with what was there (`$PATH`) is known as far as it is written.
                 let fact =
                     value.map_or_else(|| Fact::absent(a.name.whole()), |v| Fact::value(v.text().to_owned(), v.whole()));
+                if line.keyword == "ENV" {
+                    on_path(&name, &fact, &mut stage.python);
+                }
                 labels.insert(name, fact);
             }
         }
@@ -171,6 +203,10 @@ fn instruction(
             let words = line.json_array().unwrap_or_else(|| line.words());
             let sources = words.len().saturating_sub(1);
             stage.copies.extend(words[..sources].iter().map(|w| install::fact(&expanded(w, scope))));
+        }
+        // What another stage made may hold a Python of its own.
+        "COPY" if stage.python.get() == Some(&PythonHome::System) => {
+            stage.python = Fact::unknown(Why::Remote("what is copied from another stage".into()), line.span);
         }
         "CMD" | "ENTRYPOINT" => {
             let env: BTreeMap<String, EnvVar> = BTreeMap::new();

@@ -55,6 +55,8 @@ pub fn reference(text: &Traced) -> Image {
     }
     // A prefix that a template writes before the repository: `{{PREFIX}}vllm/vllm-openai`.
     let prefix = leading_placeholder(name).filter(|&end| end < path.end && !name[end..].starts_with(['/', ':']));
+    let of_name = slash.map_or(0, |s| s + 1).max(prefix.unwrap_or(0));
+    image.name = part(text, of_name..path.end);
     if let Some(end) = prefix.filter(|&end| placeholder(&name[end..path.end]).is_none()) {
         image.registry = part(text, 0..end);
         image.repository = part(text, end..path.end);

@@ -1,7 +1,7 @@
 //! Install commands: what pip, uv, conda and the package managers of distributions are told to install. Knows
 //! their command lines; knows neither Dockerfiles nor what a version brings.
 
-use crate::facts::{Package, PackageFile, PackageFileKind, PackageManager};
+use crate::facts::{Package, PackageFile, PackageFileKind, PackageManager, PythonHome};
 use crate::known::{Fact, Why};
 use crate::parse::requirements::{self, Requirement};
 use crate::parse::shell::{Command, Script};
@@ -54,6 +54,39 @@ pub fn of_command(words: &[Traced]) -> Option<Install> {
         }
         "apk" => after("add").map(|rest| of_distribution(rest, PackageManager::Apk)),
         _ => None,
+    }
+}
+
+/// The program that a command starts: what `sudo` or `python -m` runs, without its directory; releases of Python and pip
+/// go by the plain name.
+pub fn program(words: &[Traced]) -> Option<String> {
+    let words = after_prefix(words);
+    let name = plain(words.first()?.text());
+    match words {
+        [_, flag, module, ..] if name == "python" && flag.text() == "-m" => Some(module.text().to_owned()),
+        _ => Some(name.to_owned()),
+    }
+}
+
+fn plain(program: &str) -> &str {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    if matches!(bare, "python" | "pip") { bare } else { name }
+}
+
+/// What holds the Python that a command makes, if it makes one.
+pub fn python_of(program: &str, words: &[Traced]) -> Option<PythonHome> {
+    let has = |word: &str| words.iter().any(|w| w.text() == word);
+    match program {
+        "venv" | "virtualenv" => Some(PythonHome::Venv),
+        "conda" | "mamba" | "micromamba" => Some(PythonHome::Conda),
+        "pyenv" => Some(PythonHome::Pyenv),
+        "uv" if has("venv") => Some(PythonHome::Venv),
+        "uv" if has("python") || has("sync") || has("run") => Some(PythonHome::Uv),
+        _ => words
+            .iter()
+            .any(|w| w.text().contains("conda") || w.text().contains("iniforge"))
+            .then_some(PythonHome::Conda),
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod infra;
 mod objects;
+mod promises;
 mod settings;
 mod software;
 mod subject;
@@ -17,14 +18,17 @@ mod workload;
 
 pub use infra::{Cluster, Gpu, HelmRelease, Node, NodePool, Taint};
 pub use objects::{Autoscaler, Budget, Metric, Object, Resource, Route, Service};
+pub use promises::{ClusterQueue, DataClass, Quota, ServiceLevel};
 pub use software::{Build, Image, Instruction, Package, PackageFile, Software};
 pub use subject::{List, Subject, Variable, list, subjects};
 pub use training::Training;
 pub use words::{
-    ContainerRole, EnvSource, InfraFormat, Intent, PackageFileKind, PackageManager, ReleaseFormat, ResourceFormat,
-    SharedMemory, WorkloadFormat,
+    ContainerRole, EnvSource, InfraFormat, Intent, PackageFileKind, PackageManager, PythonHome, ReleaseFormat,
+    ResourceFormat, SharedMemory, WorkloadFormat,
 };
-pub use workload::{Container, EnvVar, Launch, Mount, Pod, Port, Probe, Requirement, Toleration, Volume, Workload};
+pub use workload::{
+    Container, EnvVar, Launch, Mount, Pod, Port, Probe, Requirement, Setting, Toleration, Volume, Workload,
+};
 
 use crate::known::Fact;
 use crate::parse::Raw;

@@ -2,7 +2,7 @@
 
 use super::value::entities;
 use super::words::ResourceFormat;
-use super::{Labels, Port};
+use super::{DataClass, Labels, Port};
 use crate::known::Fact;
 use crate::parse::Raw;
 
@@ -33,6 +33,8 @@ entities! {
         r#type: Fact<String>,
         /// Name in its file.
         name: Fact<String>,
+        /// The class of data that its labels or tags put it into.
+        data_class: Option<DataClass>,
         /// Its attributes or properties: `resource.body.encrypted`.
         body: Option<Raw>,
     }

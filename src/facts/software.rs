@@ -1,7 +1,7 @@
 //! Images and what is installed in them.
 
 use super::value::entities;
-use super::words::{PackageFileKind, PackageManager};
+use super::words::{PackageFileKind, PackageManager, PythonHome};
 use super::{Labels, Launch};
 use crate::known::Fact;
 use crate::version::Version;
@@ -17,6 +17,8 @@ entities! {
         registry: Fact<String>,
         /// Repository without the registry and without `library/`: nvidia/cuda, vllm/vllm-openai.
         repository: Fact<String>,
+        /// Last component of the repository: vllm-openai.
+        name: Fact<String>,
         /// Tag as written; absent when none is.
         tag: Fact<String>,
         /// Digest as written.
@@ -55,6 +57,8 @@ entities! {
         nvcc: Fact<bool>,
         /// Whether a C compiler is there.
         compiler: Fact<bool>,
+        /// Whether the headers of Python are there.
+        python_headers: Fact<bool>,
         /// Driver that NVIDIA states for the image without forward compatibility.
         min_driver: Fact<Version>,
         /// Whether the image brings NVIDIA's forward-compatibility libraries, which replace an older driver's on data-center GPUs.
@@ -145,6 +149,8 @@ entities! {
         base: Image,
         /// Packages installed by RUN, in order, stages underneath first; files given by `-r` are in `package_files`.
         packages: Vec<Package>,
+        /// What holds the Python that RUN installs into.
+        python: Fact<PythonHome>,
         /// Requirement files installed, as written.
         package_files: Vec<Fact<String>>,
         /// Constraint files of its install commands, as written.
@@ -171,6 +177,10 @@ entities! {
     Instruction {
         /// RUN, ENV, COPY …
         keyword: Fact<String>,
+        /// The program that a command of RUN starts, without its directory and what runs it: pip of `sudo pip3`, `python3 -m pip`.
+        program: Fact<String>,
+        /// The words of that command, program first.
+        words: Vec<Fact<String>>,
         /// Its text with continuations joined.
         text: Fact<String>,
         /// Variables that a command of RUN is given on its line, `NAME=value` separated by spaces.

@@ -138,6 +138,20 @@ words! {
         Image = "image",
     }
 
+    /// What holds the Python that a build installs into.
+    PythonHome {
+        /// The distribution or the base image.
+        System = "system",
+        /// A virtual environment.
+        Venv = "venv",
+        /// conda, mamba and micromamba.
+        Conda = "conda",
+        /// A Python that uv brings.
+        Uv = "uv",
+        /// A Python that pyenv compiles.
+        Pyenv = "pyenv",
+    }
+
     /// What lists packages.
     PackageFileKind {
         /// A requirements file of pip.

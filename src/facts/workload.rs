@@ -3,9 +3,13 @@
 use super::settings::settings;
 use super::value::entities;
 use super::words::{ContainerRole, EnvSource, Intent, SharedMemory, WorkloadFormat};
-use super::{Autoscaler, Budget, Image, Labels, Node, NodePool, Route, Service, Software, Taint, Training};
+use super::{
+    Autoscaler, Budget, ClusterQueue, DataClass, Image, Labels, Node, NodePool, Route, Service, ServiceLevel, Software,
+    Taint, Training,
+};
 use crate::known::Fact;
 use crate::parse::Raw;
+use crate::version::Version;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -66,6 +70,10 @@ entities! {
         gang: Fact<bool>,
         /// Queue it is submitted to (kueue.x-k8s.io/queue-name, Volcano queue).
         queue: Fact<String>,
+        /// The ClusterQueue that this queue leads to.
+        cluster_queue: Option<ClusterQueue>,
+        /// What the configuration promises its users.
+        promise: Option<ServiceLevel>,
         /// Autoscalers that target it.
         autoscalers: Vec<Arc<Autoscaler>>,
         /// Services that select its pods.
@@ -134,6 +142,8 @@ entities! {
         pools: Vec<Arc<NodePool>>,
         /// For each of those pools, in order, the first taint that keeps the pod away; empty when some pool takes it.
         blocked_by: Vec<Taint>,
+        /// The class of data that its labels put it into.
+        data_class: Option<DataClass>,
         /// The pod spec as written.
         spec: Option<Raw>,
     }
@@ -152,18 +162,24 @@ entities! {
         launch: Option<Launch>,
         /// The training run that it launches, as far as the command line and the configuration files that it names tell.
         training: Option<Training>,
+        /// What its command states about numbers and kernels, as not every GPU has them.
+        settings: Vec<Setting>,
         /// Environment by name.
         env: BTreeMap<String, EnvVar>,
         /// What is installed in it: from its build here, or from the catalog's knowledge of its image.
         software: Option<Software>,
         /// Whole accelerator devices it asks for (limits, after defaulting); MIG and shared slices count as devices.
         gpus: Fact<i64>,
+        /// GPUs that it is given by number or id: device_ids of Compose, CUDA_VISIBLE_DEVICES.
+        devices: Vec<Fact<String>>,
         /// The extended resource that asks for them: nvidia.com/gpu, nvidia.com/mig-1g.5gb, amd.com/gpu, google.com/tpu.
         gpu_resource: Fact<String>,
         /// nvidia, amd, intel, google, aws, habana …
         gpu_vendor: Fact<String>,
         /// MIG profile of the resource, 1g.5gb.
         mig_profile: Fact<String>,
+        /// Extended resources of a fast network that it asks for: EFA, RDMA.
+        fabric: Vec<Fact<String>>,
         /// Requests in base units (cores, bytes, devices) as written.
         requests: BTreeMap<String, Fact<f64>>,
         /// Limits in base units (cores, bytes, devices) as written.
@@ -196,6 +212,8 @@ entities! {
     Launch {
         /// vllm, sglang, tgi, tei, triton, tensorrt-llm, nim, ollama, llama.cpp, ray, torchrun, accelerate, deepspeed, mpirun, python, jupyter …
         engine: Fact<String>,
+        /// Its release: that of the installed package, else what the tag of the engine's own image says.
+        version: Fact<Version>,
         /// Model by name or path.
         model: Fact<String>,
         /// The model's own config.json, where the repository has it.
@@ -240,6 +258,18 @@ entities! {
         flags: Labels,
         /// The words of the command that were read, program first.
         words: Vec<Fact<String>>,
+    }
+
+    /// A setting that not every GPU can run.
+    Setting {
+        /// The program that takes it: vllm, sglang, transformers.
+        engine: Fact<String>,
+        /// The release of that program.
+        release: Fact<Version>,
+        /// dtype, quantization, kv_cache_dtype, attention_backend.
+        name: Fact<String>,
+        /// Its value as the program knows it; the span is the text that states it.
+        value: Fact<String>,
     }
 
     /// An environment variable.

@@ -3,6 +3,7 @@
 
 mod boundary;
 mod driver;
+mod engines;
 mod environment;
 mod lists;
 mod models;
@@ -11,6 +12,8 @@ mod node;
 mod objects;
 mod packages;
 mod pools;
+mod promises;
+mod queues;
 mod releases;
 mod software;
 mod taints;
@@ -76,6 +79,7 @@ pub fn join(deployments: &mut [&mut Deployment], sources: &Sources) {
     deployments.iter_mut().for_each(|deployment| {
         objects::expose(&mut deployment.facts.workloads, exposed.next().unwrap_or_default());
     });
+    in_place(deployments, &layout, |facts| &mut facts.resources, promises::of_resources);
     in_place(deployments, &layout, |facts| &mut facts.workloads, workloads);
 }
 
@@ -89,6 +93,9 @@ fn workloads(workloads: &mut [Workload], boundary: &Boundary<'_>) {
     software::link(workloads, boundary);
     models::link(workloads, boundary);
     training::link(workloads, boundary);
+    promises::link(workloads, boundary);
+    queues::link(workloads, boundary);
+    engines::link(workloads);
 }
 
 /// Changes one list of every deployment, while everything else of all of them can be looked at.

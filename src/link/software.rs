@@ -3,7 +3,9 @@
 use super::boundary::{Boundary, Candidates, Reach};
 use super::{lists, nearest, packages};
 use crate::catalog;
-use crate::facts::{Build, Facts, Image, Package, PackageFile, PackageFileKind, PackageManager, Software, Workload};
+use crate::facts::{
+    Build, Facts, Image, Package, PackageFile, PackageFileKind, PackageManager, PythonHome, Software, Workload,
+};
 use crate::known::{Fact, Known, Why};
 use crate::parse::View;
 use crate::source::{SourceId, Sources, Span};
@@ -263,6 +265,7 @@ pub fn of_image(image: &Image) -> Software {
     if plain_cuda {
         out.nvcc = Fact::value(devel, place);
         out.compiler = Fact::value(devel, place);
+        out.python_headers = Fact::value(false, place);
     }
     base_os(&mut out);
     out
@@ -354,9 +357,27 @@ fn of_build(
             out.packages.insert(name, package.clone());
         }
     }
+    brought_along(&mut out, build);
     let complete = build.package_files.iter().all(|file| !resolve(file, build, files, sources).is_empty());
     packages::resolve(&mut out.packages, &out.python, complete);
     out
+}
+
+/// What is not installed may have been brought along: by conda, by a Python of its own, or out of another stage.
+fn brought_along(out: &mut Software, build: &Build) {
+    let words = || build.instructions.iter().filter_map(|i| i.text.get());
+    let conda = build.python.get() == Some(&PythonHome::Conda) || words().any(|text| text.contains("conda"));
+    let copied = |part: &str| words().any(|text| text.contains("--from=") && text.contains(part));
+    let unless = |fact: &mut Fact<bool>, brought: bool, what: &str| {
+        if brought && fact.get() == Some(&false) {
+            *fact = Fact::unknown(Why::Remote(what.into()), fact.span);
+        }
+    };
+    let cuda = ["cuda", "nvcc", "nvidia"].iter().any(|part| copied(part)) || words().any(|text| text.contains("nvcc"));
+    unless(&mut out.nvcc, conda || cuda, "what conda or another stage brings");
+    unless(&mut out.compiler, conda || words().any(|text| text.contains("gcc")), "what conda brings");
+    let own = build.python.get().is_none_or(|python| !matches!(python, PythonHome::System | PythonHome::Venv));
+    unless(&mut out.python_headers, own || conda, "a Python of its own");
 }
 
 /// What a package of the distribution changes: compilers, the toolkit, Python.
@@ -367,6 +388,9 @@ fn system_package(out: &mut Software, name: &str, span: Span) {
         || name.starts_with("g++-")
     {
         out.compiler = yes.clone();
+    }
+    if name.contains("python") && ["-dev", "-devel", "-full"].iter().any(|end| name.ends_with(end)) {
+        out.python_headers = yes.clone();
     }
     if name.starts_with("cuda-toolkit")
         || name.starts_with("cuda-nvcc")

@@ -21,7 +21,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("extract", &["source", "known", "version", "quantity", "discover", "parse", "render", "catalog", "facts"]),
     ("finding", &["source"]),
     ("config", &["source", "known", "version", "quantity", "parse", "facts", "finding", "rules"]),
-    ("link", &["source", "known", "version", "catalog", "facts", "parse"]),
+    ("link", &["source", "known", "version", "quantity", "catalog", "facts", "parse"]),
     ("rules", &["source", "known", "words", "version", "quantity", "parse", "catalog", "vram", "facts", "finding"]),
     ("evaluate", &["source", "known", "facts", "finding", "rules"]),
     ("judge", &["source", "config", "finding"]),

@@ -22,6 +22,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("encoder_peaks", &["model"]),
     ("engine_images", &["engine", "versions"]),
     ("feature_compute_capabilities", &["engine", "feature", "value", "versions"]),
+    ("fabric_resources", &["resource"]),
     ("gcp_attachable_gpus", &["accelerator"]),
     ("gcp_machine_families", &["family"]),
     ("gke_machines", &["accelerator"]),

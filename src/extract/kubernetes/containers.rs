@@ -119,6 +119,9 @@ pub fn resources(out: &mut Container, view: View<'_>) {
     };
     out.requests = read(view.get("requests"));
     out.limits = read(view.get("limits"));
+    let asked = out.limits.iter().chain(out.requests.iter().filter(|(name, _)| !out.limits.contains_key(*name)));
+    let fabric = asked.filter(|(name, _)| catalog::is_fabric(name));
+    out.fabric = fabric.map(|(name, quantity)| Fact::value(name.clone(), quantity.span)).collect();
     let accelerators = [&out.limits, &out.requests].into_iter().flat_map(|map| map.iter());
     let known = accelerators.filter_map(|(name, quantity)| Some((name, quantity, catalog::accelerator(name)?)));
     let asks = |quantity: &Fact<f64>| quantity.get().is_none_or(|q| *q > 0.0);

@@ -230,10 +230,6 @@ functions! {
         let found = version(&a[0]).and_then(|cuda| catalog::image_accepts_geforce(&cuda));
         found.map_or(Value::of(Data::Null), |b| Value::of(Data::Bool(b)))
     };
-    "model_quantization" (param("model", str_type)) -> Output::Type(str_type), true, "How the weights of a model are published, when they are quantized; null for others and for models that are not in the catalog.", |a, _| {
-        let found = text(&a[0]).and_then(|m| catalog::model(&m).filter(|known| known.name().eq_ignore_ascii_case(&m))).map(|m| m.quantization()).filter(|q| !q.is_empty());
-        found.map_or(Value::of(Data::Null), |q| string(q.to_lowercase(), &a[0]))
-    };
     "has_video_encoder" (param("gpu", str_type)) -> Output::Type(bool_type), false, "Whether a GPU has a video encoder (NVENC); null when the catalog does not say.", |a, _| {
         let found = text(&a[0]).and_then(|g| catalog::gpu(&g)?.nvenc);
         found.map_or(Value::of(Data::Null), |b| Value::of(Data::Bool(b)))

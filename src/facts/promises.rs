@@ -1,0 +1,50 @@
+//! What deployments are held against: promises to users, classes of data, quotas of queues.
+
+use super::value::entities;
+use crate::known::Fact;
+
+entities! {
+    /// What the configuration promises the users of a workload.
+    ServiceLevel {
+        /// Monthly uptime in percent.
+        availability: Fact<f64>,
+        /// Requests per second that it answers.
+        qps: Fact<f64>,
+        /// Requests per second that one GPU answers, as measured.
+        qps_per_gpu: Fact<f64>,
+    }
+
+    /// A class of data that the configuration declares, of what carries its label.
+    DataClass {
+        /// Its name.
+        name: Fact<String>,
+        /// The label's value where the data is.
+        mark: Fact<String>,
+        /// Regions that the data may be in.
+        regions: Vec<Fact<String>>,
+        /// Whether it must be encrypted.
+        encrypted: Fact<bool>,
+        /// Whether access to it must be logged.
+        audit_log: Fact<bool>,
+    }
+
+    /// The ClusterQueue of Kueue that a workload's queue leads to.
+    ClusterQueue {
+        /// Its name.
+        name: Fact<String>,
+        /// The cohort that it borrows from.
+        cohort: Fact<String>,
+        /// Resources that it covers.
+        covered: Vec<Fact<String>>,
+        /// What it may hand out.
+        quotas: Vec<Quota>,
+    }
+
+    /// How much of a resource a flavor of a queue has.
+    Quota {
+        /// The resource.
+        resource: Fact<String>,
+        /// nominalQuota in base units.
+        nominal: Fact<f64>,
+    }
+}

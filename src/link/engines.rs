@@ -1,0 +1,123 @@
+//! The release of the engine that a container launches, and what it is told that not every GPU can run.
+
+use crate::catalog;
+use crate::facts::{Container, EnvVar, Image, Launch, Setting, Software, Training, Workload};
+use crate::known::{Fact, Known, Why};
+use crate::version::Version;
+
+/// Fills `launch.version` and `settings` of every container.
+pub fn link(workloads: &mut [Workload]) {
+    for pod in workloads.iter_mut().flat_map(|workload| &mut workload.pods) {
+        for container in pod.containers.iter_mut().chain(&mut pod.init_containers) {
+            if let Some(launch) = &mut container.launch {
+                launch.version = release(launch, &container.image, container.software.as_ref());
+            }
+            container.settings = settings(container);
+            if container.devices.is_empty() {
+                container.devices = container.env.get("CUDA_VISIBLE_DEVICES").map(listed).unwrap_or_default();
+            }
+        }
+    }
+}
+
+/// What is installed says it, else the tag of the engine's own image.
+fn release(launch: &Launch, image: &Image, software: Option<&Software>) -> Fact<Version> {
+    let unstated = || Fact::unknown(Why::NotStated("the release of the engine".into()), launch.span);
+    let Some(engine) = launch.engine.get() else { return unstated() };
+    let installed = software.and_then(|software| software.packages.get(engine)).map(|package| &package.version);
+    match installed.filter(|version| !version.is_absent()) {
+        Some(version) => version.clone(),
+        None if is_of_engine(image, engine) => image.tag.clone().and_then(|tag| match of_tag(&tag) {
+            Some(version) => Known::Value(version),
+            None => Known::Unknown(Why::NotStated("the release of the engine".into())),
+        }),
+        None => unstated(),
+    }
+}
+
+/// The elements of a variable's list.
+fn listed(variable: &EnvVar) -> Vec<Fact<String>> {
+    let text = variable.value.get().map_or("", String::as_str);
+    text.split(',')
+        .filter(|part| !part.is_empty())
+        .map(|part| Fact::value(part.to_owned(), variable.value.span))
+        .collect()
+}
+
+/// Everything that the launch, the training run and the environment state of this kind.
+fn settings(container: &Container) -> Vec<Setting> {
+    let serving = container.launch.iter().flat_map(of_launch);
+    let training = container.training.iter().map(of_training);
+    serving.chain(training).chain(forced_attention(container)).filter(|setting| !setting.value.is_absent()).collect()
+}
+
+/// The variable decides for whatever starts vLLM in the container.
+fn forced_attention(container: &Container) -> Option<Setting> {
+    let value = &container.env.get("VLLM_FLASH_ATTN_VERSION")?.value;
+    let release = Fact::unknown(Why::NotStated("the release of vLLM".into()), value.span);
+    let engine = Fact::value("vllm".to_owned(), value.span);
+    Some(setting((engine, release), "attention_backend", value.clone().map(|number| format!("flash_attn_{number}"))))
+}
+
+fn of_launch(launch: &Launch) -> impl Iterator<Item = Setting> + use<'_> {
+    let stated = [
+        ("dtype", launch.dtype.clone()),
+        ("kv_cache_dtype", launch.kv_cache_dtype.clone()),
+        ("attention_backend", launch.attention_backend.clone()),
+        ("quantization", quantization(launch)),
+    ];
+    stated.into_iter().map(|(name, value)| setting((launch.engine.clone(), launch.version.clone()), name, value))
+}
+
+/// The method as stated, else how the model is published. Weights of 4 bits under activations of 16 have kernels of their own.
+fn quantization(launch: &Launch) -> Fact<String> {
+    let model = launch.model.get().map_or("", String::as_str);
+    let published = || {
+        launch.model.clone().and_then(|name| match catalog::published_quantization(&name) {
+            Some(method) => Known::Value(method),
+            None => Known::Absent,
+        })
+    };
+    let stated = launch.quantization.clone().or(published);
+    let w4a16 = model.to_lowercase().contains("w4a16");
+    stated.map(|method| if w4a16 && method == "compressed-tensors" { format!("{method}-w4a16") } else { method })
+}
+
+/// Numbers that a GPU has no units for are emulated in training, slowly; kernels of attention are not.
+fn of_training(training: &Training) -> Setting {
+    let value = training.attention.clone();
+    let release = Fact::unknown(Why::NotStated("the release of transformers".into()), value.span);
+    setting((Fact::value("transformers".to_owned(), value.span), release), "attention_backend", value)
+}
+
+fn setting((engine, release): (Fact<String>, Fact<Version>), name: &str, value: Fact<String>) -> Setting {
+    let name = Fact::value(name.to_owned(), value.span);
+    Setting { span: value.span, engine, release, name, value }
+}
+
+fn is_of_engine(image: &Image, engine: &str) -> bool {
+    let name = image.registry.get().zip(image.repository.get());
+    name.and_then(|(registry, repository)| catalog::server_of_image(&format!("{registry}/{repository}")))
+        .is_some_and(|server| server.engine == engine)
+}
+
+/// `v0.11.0`, `24.05-py3`; one number alone (`86-1.5`) may count something else.
+fn of_tag(tag: &str) -> Option<Version> {
+    let version = Version::parse(tag.split('-').next()?)?;
+    (version.release().len() > 1).then_some(version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_tag;
+
+    #[test]
+    fn a_tag_is_a_release_when_it_starts_with_one() {
+        let read = |tag| of_tag(tag).map(|version| version.to_string());
+        assert_eq!(read("v0.11.0").as_deref(), Some("v0.11.0"));
+        assert_eq!(read("24.05-py3").as_deref(), Some("24.05"));
+        for other in ["latest", "nightly-cu124", "86-1.5", "sha-1f2e"] {
+            assert_eq!(read(other), None, "{other}");
+        }
+    }
+}
