@@ -8,6 +8,7 @@ use crate::facts::{Facts, HelmRelease, Workload, WorkloadFormat};
 use crate::finding::{Finding, Label, Severity};
 use crate::link::Deployment;
 use crate::parse::Problem;
+use crate::render::helm::sets::Release;
 use crate::render::helm::{self, Chart, File, KUBERNETES, ValueSet};
 use crate::source::{SourceId, Sources, Span};
 use rayon::prelude::*;
@@ -55,6 +56,8 @@ struct One {
     values: Vec<SourceId>,
     read: Vec<SourceId>,
     unread: Vec<(SourceId, String)>,
+    refused: Option<String>,
+    apis: Vec<String>,
 }
 
 /// Why a template was not read that no chart and no set of values rendered.
@@ -79,10 +82,13 @@ pub fn render(repository: &Repository<'_>, templates: &[SourceId], installed: &[
     let held: BTreeSet<&str> = charts.iter().flat_map(|chart| chart.subcharts.iter().map(|c| c.directory)).collect();
     let done: Vec<(usize, ValueSet, One)> = jobs
         .into_par_iter()
-        .map(|(family, chart, set)| {
+        .flat_map_iter(|(family, chart, set)| {
             let mut one = guarded(chart, &set, sources);
             one.failure = one.failure.filter(|_| !held.contains(chart.directory));
-            (family, set, one)
+            // Whether an operator is installed is not known: the other side is looked at too.
+            let other = (set.example.is_none() && !one.apis.is_empty()).then(|| with_apis(&set, &one.apis));
+            let other = other.map(|set| (family, guarded(chart, &set, sources), set));
+            [(family, set, one)].into_iter().chain(other.map(|(family, one, set)| (family, set, one)))
         })
         .collect();
     let mut out = Rendered::default();
@@ -90,21 +96,39 @@ pub fn render(repository: &Repository<'_>, templates: &[SourceId], installed: &[
     let mut read = BTreeSet::new();
     let mut unread: BTreeMap<SourceId, String> = BTreeMap::new();
     let mut cut = BTreeMap::new();
+    let installed: BTreeSet<usize> =
+        done.iter().filter(|(_, _, one)| one.refused.is_none()).map(|(family, ..)| *family).collect();
+    let mut seen = BTreeSet::new();
     for (family, set, one) in done {
-        read.extend(one.read);
-        cut.extend(one.cut);
         if !one.facts.workloads.is_empty() {
             out.values.extend(one.values);
         }
-        out.comments.extend(one.comments);
-        let first = set.name.is_empty();
         // What only another set lacks or breaks is seldom meant to be complete.
-        if first {
+        let own = set.name.is_empty();
+        if own && (one.refused.is_none() || !installed.contains(&family)) {
             out.failures.extend(one.failure);
             unread.extend(one.unread);
         }
+        if let Some(why) = one.refused {
+            // What cannot be installed is not judged.
+            if !installed.contains(&family) {
+                let why = format!("the chart refuses its values, and no others are here: {why}");
+                unread.extend(one.read.into_iter().map(|id| (id, why.clone())));
+            }
+            continue;
+        }
+        read.extend(one.read);
+        cut.extend(one.cut);
+        out.comments.extend(one.comments);
+        let first = set.release.apis.is_empty() && seen.insert(family);
         let deployment = Deployment { facts: one.facts, family: Some(family), first, example: set.example };
-        out.variants.push(Variant { name: set.name, beside: DEFAULTS.to_owned(), deployment, routes: one.routes });
+        out.variants.push(Variant {
+            beside: (!own).then(|| DEFAULTS.to_owned()),
+            elsewhere: !set.release.apis.is_empty(),
+            name: set.name,
+            deployment,
+            routes: one.routes,
+        });
     }
     out.fractions = cut.into_iter().filter_map(|(value, at)| lost(value, at, sources)).collect();
     let skipped = templates.iter().filter(|id| !read.contains(id));
@@ -114,6 +138,17 @@ pub fn render(repository: &Repository<'_>, templates: &[SourceId], installed: &[
     };
     out.skipped = skipped.map(|id| (sources.get(*id).path.clone(), why(id))).collect();
     out
+}
+
+/// The same values in a cluster that serves further APIs.
+fn with_apis(set: &ValueSet, apis: &[String]) -> ValueSet {
+    let values = if set.name.is_empty() { DEFAULTS } else { &set.name };
+    ValueSet {
+        name: format!("{values} where {} is served", apis.join(", ")),
+        layers: set.layers.clone(),
+        release: Release { apis: apis.to_vec(), ..set.release.clone() },
+        example: set.example,
+    }
 }
 
 /// A part of a GPU that a template makes none of: nothing is asked for, and nothing says so.
@@ -146,6 +181,8 @@ fn guarded(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
         values: Vec::new(),
         read: Vec::new(),
         unread: Vec::new(),
+        refused: None,
+        apis: Vec::new(),
     })
 }
 
@@ -173,5 +210,7 @@ fn one(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
         values,
         read: rendered.read,
         unread: rendered.unread,
+        refused: rendered.refused,
+        apis: rendered.apis,
     }
 }

@@ -82,9 +82,10 @@ pub fn build(repository: &Repository<'_>) -> Kustomized {
                 (firsts.len() - 1, !one.charts)
             }
         };
-        let beside = if one.charts { super::charts::DEFAULTS } else { &firsts[family].0 }.to_owned();
+        let name = if one.charts { super::charts::DEFAULTS } else { &firsts[family].0 };
+        let beside = (!first).then(|| name.to_owned());
         let deployment = Deployment { facts: one.facts, family: Some(FAMILIES + family), first, example: None };
-        out.variants.push(Variant { name: one.name, beside, deployment, routes: Vec::new() });
+        out.variants.push(Variant { name: one.name, beside, elsewhere: false, deployment, routes: Vec::new() });
     }
     out
 }

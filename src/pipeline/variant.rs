@@ -20,8 +20,10 @@ const ROUTE: &str = "the template puts it here";
 pub struct Variant {
     /// What reports call it.
     pub name: String,
-    /// What reports call the first form.
-    pub beside: String,
+    /// What reports call the form that is asked about first, where this is another one.
+    pub beside: Option<String>,
+    /// Whether it differs by what the cluster offers alone: what the form beside it shows too is not told of it.
+    pub elsewhere: bool,
     /// Its facts.
     pub deployment: Deployment,
     /// Places of values, each with the expression that brought the value in.
@@ -42,7 +44,7 @@ pub fn ask(
     rules: &Ruleset,
 ) -> (Facts, Vec<(String, Facts)>, Evaluation) {
     let paths: Vec<&str> = sources.iter().map(|(_, source)| source.path.as_str()).collect();
-    let (first, further): (Vec<Variant>, Vec<Variant>) = variants.into_iter().partition(|v| v.deployment.first);
+    let (first, further): (Vec<Variant>, Vec<Variant>) = variants.into_iter().partition(|v| v.beside.is_none());
     let context = plain.context();
     let mut facts = plain;
     let mut routes = Vec::new();
@@ -65,7 +67,7 @@ pub fn ask(
     let mut further = Vec::new();
     for (variant, evaluation) in asked {
         forms.push((variant.name.clone(), variant.deployment.facts));
-        further.push(([variant.name, variant.beside], evaluation));
+        further.push((variant.name, variant.beside.unwrap_or_default(), variant.elsewhere, evaluation));
     }
     merge(&mut evaluation, further);
     (facts, forms, evaluation)
@@ -91,15 +93,16 @@ fn explain(evaluation: &mut Evaluation, routes: &[(Span, Span)]) {
 
 /// Adds the findings of further sets. A rule that fires at a place under several of them is told once, with their
 /// names.
-fn merge(into: &mut Evaluation, varied: Vec<([String; 2], Evaluation)>) {
+fn merge(into: &mut Evaluation, varied: Vec<(String, String, bool, Evaluation)>) {
     let mut told: BTreeMap<(String, Span), usize> = BTreeMap::new();
     let key = |finding: &Finding| (finding.rule.clone(), finding.span);
     into.findings.iter().enumerate().for_each(|(i, finding)| {
         told.entry(key(finding)).or_insert(i);
     });
-    for ([name, beside], evaluation) in varied {
+    for (name, beside, elsewhere, evaluation) in varied {
         for mut finding in evaluation.findings {
             match told.get(&key(&finding)) {
+                Some(_) if elsewhere => {}
                 Some(&i) => {
                     let names = &mut into.findings[i].values;
                     if names.is_empty() {

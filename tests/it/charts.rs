@@ -234,3 +234,67 @@ fn releases_by_flux_and_terraform_are_sets_of_values_too() {
     places.sort();
     assert_eq!(places, ["flux.yaml:6: 16", "main.tf:6: 32"]);
 }
+
+/// Values that each kind of refusal wants: `fail`, `required`, the schema.
+const REFUSALS: &[(&str, &str, &str)] = &[
+    (
+        "api/templates/check.yaml",
+        "{{ if not .Values.model }}{{ fail \"model is needed\" }}{{ end }}",
+        "model is needed",
+    ),
+    ("api/templates/check.yaml", "# {{ required \"model is needed\" .Values.model }}", "model is needed"),
+    ("api/values.schema.json", "{\"type\": \"object\", \"required\": [\"model\"]}", "values.schema.json"),
+];
+
+#[test]
+fn what_cannot_be_installed_is_not_judged() {
+    for (path, refusal, _) in REFUSALS {
+        let outcome = run(&[
+            CHART,
+            ("api/templates/pod.yaml", POD),
+            (path, refusal),
+            ("api/values-bare.yaml", "parallel: 64\n"),
+            ("api/values-prod.yaml", "model: m\nparallel: 16\n"),
+            ("api/values.yaml", "gpus: 2\nparallel: 4\n"),
+        ]);
+        let found = of(&outcome, RULE);
+        assert_eq!(found.len(), 1, "{refusal}: {:#?}", outcome.evaluation.findings);
+        assert_eq!(place(&outcome, found[0].span), "api/values-prod.yaml:2: 16", "{refusal}");
+        assert_eq!(found[0].values, ["api/values-prod.yaml"]);
+        assert!(outcome.skipped.is_empty(), "{:?}", outcome.skipped);
+    }
+}
+
+#[test]
+fn a_chart_that_no_values_install_is_said_to_be_skipped() {
+    for (path, refusal, why) in REFUSALS {
+        let outcome = run(&[
+            CHART,
+            ("api/templates/pod.yaml", POD),
+            (path, refusal),
+            ("api/values.yaml", "gpus: 2\nparallel: 4\n"),
+        ]);
+        assert!(of(&outcome, RULE).is_empty(), "{refusal}");
+        let skipped = outcome.skipped.iter().find(|(path, _)| path == "api/templates/pod.yaml").expect("skipped");
+        assert!(skipped.1.contains(why), "{}", skipped.1);
+    }
+}
+
+#[test]
+fn both_sides_of_an_operator_that_may_be_there_are_looked_at() {
+    let pod = |gpus: &str| POD.replace("{{ .Values.gpus }}", gpus);
+    let template = format!(
+        "{{{{ if .Capabilities.APIVersions.Has \"keda.sh/v1alpha1\" }}}}\n{}{{{{ else }}}}\n{}{{{{ end }}}}\n",
+        pod("1"),
+        pod("8")
+    );
+    let outcome = run(&[CHART, ("api/templates/pod.yaml", &template), ("api/values.yaml", "parallel: 4\n")]);
+    let found = of(&outcome, RULE);
+    assert_eq!(found.len(), 1, "{:#?}", outcome.evaluation.findings);
+    assert_eq!(found[0].values, ["the default values where keda.sh/v1alpha1 is served"]);
+    // What is so either way is told once, without a name.
+    let outcome = run(&[CHART, ("api/templates/pod.yaml", &template), ("api/values.yaml", "parallel: 16\n")]);
+    assert!(of(&outcome, RULE).iter().any(|found| found.values.is_empty()));
+    let own = template.replace("keda.sh/v1alpha1", "policy/v1beta1");
+    assert!(run(&[CHART, ("api/templates/pod.yaml", &own), ("api/values.yaml", "parallel: 4\n")]).forms.is_empty());
+}

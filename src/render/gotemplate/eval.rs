@@ -1,7 +1,7 @@
 //! The evaluator: nodes and values into text. Knows the language; asks `functions` for everything that has a name.
 
 use super::functions::{self, Call};
-use super::{Body, Cut, Limits, Named, RenderError, Source, add, print, read};
+use super::{Body, Limits, Named, Noticed, RenderError, Source, add, print, read};
 use crate::known::Why;
 use crate::parse::gotemplate::{Branch, Command, Expr, ExprKind, Node, Pipe};
 use crate::render::text::Text;
@@ -22,13 +22,13 @@ pub(super) fn render(
     name: &str,
     dot: &Value,
     limits: Limits,
-    cut: &Rc<RefCell<Cut>>,
+    noticed: &Rc<RefCell<Noticed>>,
 ) -> Outcome<Text> {
     let Some(body) = named.get(name).cloned() else {
         let nowhere = Span::new(crate::source::SourceId(0), 0..0);
         return Err(RenderError { span: nowhere, message: format!("no template {name:?}") });
     };
-    let mut run = Run { named, limits, steps: limits.steps, depth: 0, cut: Rc::clone(cut) };
+    let mut run = Run { named, limits, steps: limits.steps, depth: 0, noticed: Rc::clone(noticed) };
     run.template(&body, dot).map(|text| without_no_value(&text))
 }
 
@@ -44,6 +44,13 @@ fn without_no_value(text: &Text) -> Text {
     }
     out.push_slice(text, at..text.len());
     out
+}
+
+/// Whether an API is none of Kubernetes' own: `monitoring.coreos.com/v1`, not `batch/v1` or `gateway.networking.k8s.io/v1`.
+fn is_installed_beside(api: &str) -> bool {
+    let group = api.split('/').next().unwrap_or(api);
+    let own = ["authentication", "authorization", "networking", "storage", "scheduling", "resource", "node", "policy"];
+    group.contains('.') && !group.strip_suffix(".k8s.io").is_some_and(|name| own.contains(&name))
 }
 
 /// How a list of nodes ended.
@@ -64,7 +71,7 @@ struct Run {
     limits: Limits,
     steps: usize,
     depth: usize,
-    cut: Rc<RefCell<Cut>>,
+    noticed: Rc<RefCell<Noticed>>,
 }
 
 /// One execution of a template.
@@ -304,6 +311,13 @@ impl Run {
                 Data::Nil => return frame.error(at, format!("nil pointer evaluating interface {{}}.{name}")),
                 Data::Files(_) | Data::Versions(_) => {
                     let call = Call { name, args, at: Some(frame.source.span(at)), limit: self.limits.bytes };
+                    if let (Data::Versions(versions), "Has", [Value { data: Data::Str(api), .. }]) =
+                        (&value.data, &**name, args)
+                        && !versions.iter().any(|version| version == api.as_str())
+                        && is_installed_beside(api.as_str())
+                    {
+                        self.noticed.borrow_mut().apis.insert(api.as_str().to_owned());
+                    }
                     functions::method(&value, &call).or_else(|message| frame.error(at, message))?
                 }
                 Data::Map(_) => return frame.error(at, format!("{name} is not a method but has arguments")),
@@ -349,7 +363,15 @@ impl Run {
                 if let ("int" | "int64", [Value { data: Data::Float(number), origin: Some(from) }]) = (name, &*args)
                     && number.fract() != 0.0
                 {
-                    self.cut.borrow_mut().insert((*from, frame.source.span(at)));
+                    self.noticed.borrow_mut().cut.insert((*from, frame.source.span(at)));
+                }
+                let refuses = match (name, &*args) {
+                    ("fail", [message]) => Some(message),
+                    ("required", [message, given]) if given.is_nil() || given.as_str() == Some("") => Some(message),
+                    _ => None,
+                };
+                if let Some(message) = refuses.and_then(Value::as_str) {
+                    self.noticed.borrow_mut().refused.get_or_insert_with(|| message.trim().to_owned());
                 }
                 functions::call(&call).or_else(|message| frame.error(at, message))?
             }

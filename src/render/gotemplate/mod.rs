@@ -71,11 +71,19 @@ type Named = BTreeMap<Rc<str>, Rc<Body>>;
 #[derive(Debug, Default)]
 pub struct Templates {
     named: Rc<Named>,
-    cut: Rc<RefCell<Cut>>,
+    noticed: Rc<RefCell<Noticed>>,
 }
 
-/// Numbers that lost their fraction, each with the expression that made a whole number of it.
-pub type Cut = BTreeSet<(Span, Span)>;
+/// What rendering shows beside the text.
+#[derive(Debug, Clone, Default)]
+pub struct Noticed {
+    /// Numbers that lost their fraction, each with the expression that made a whole number of it.
+    pub cut: BTreeSet<(Span, Span)>,
+    /// Why the templates refuse the values, in their first words: `fail`, or something required that is not given.
+    pub refused: Option<String>,
+    /// APIs that were asked for and that only what is installed beside Kubernetes would serve.
+    pub apis: BTreeSet<String>,
+}
 
 impl Templates {
     /// Reads templates: their names (paths below the topmost chart, its name first), files and texts. Of definitions
@@ -96,7 +104,7 @@ impl Templates {
                 Err(problem) => problems.push(problem),
             }
         }
-        (Templates { named: Rc::new(named), cut: Rc::default() }, problems)
+        (Templates { named: Rc::new(named), noticed: Rc::default() }, problems)
     }
 
     /// Whether there is such a template.
@@ -104,14 +112,14 @@ impl Templates {
         self.named.contains_key(name)
     }
 
-    /// Numbers that lost their fraction in what was rendered so far.
-    pub fn cut(&self) -> Cut {
-        self.cut.borrow().clone()
+    /// What was noticed in what was rendered so far.
+    pub fn noticed(&self) -> Noticed {
+        self.noticed.borrow().clone()
     }
 
     /// What a template writes when `.` is `dot`.
     pub fn render(&self, name: &str, dot: &Value, limits: Limits) -> Result<Text, RenderError> {
-        eval::render(Rc::clone(&self.named), name, dot, limits, &self.cut)
+        eval::render(Rc::clone(&self.named), name, dot, limits, &self.noticed)
     }
 }
 

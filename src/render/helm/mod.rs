@@ -47,6 +47,10 @@ pub struct Rendered {
     pub crds: Vec<SourceId>,
     /// Numbers that lost their fraction, each with the expression that made a whole number of it.
     pub cut: Vec<(Span, Span)>,
+    /// Why these values cannot be installed, if the chart refuses them.
+    pub refused: Option<String>,
+    /// APIs that the templates asked for and that only what is installed beside Kubernetes would serve.
+    pub apis: Vec<String>,
     /// What is wrong with the chart: its first fault, since one value often breaks many templates.
     pub failure: Option<Problem>,
     /// Templates that were not rendered, and why.
@@ -93,7 +97,10 @@ pub fn render(chart: &Chart<'_>, set: &ValueSet) -> Rendered {
             }
         }
     }
-    out.cut = parsed.cut().into_iter().collect();
+    let noticed = parsed.noticed();
+    out.cut = noticed.cut.into_iter().collect();
+    out.refused = schema::refusal(&root, &values).or(noticed.refused);
+    out.apis = noticed.apis.into_iter().collect();
     out.documents.sort_by_key(|document| document.template);
     out
 }

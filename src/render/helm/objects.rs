@@ -87,7 +87,8 @@ pub struct Scope<'c> {
 
 /// The objects of a chart and its subcharts.
 pub fn scope<'c>(root: &'c Install<'c>, values: &Table<'c>, release: &Release) -> Scope<'c> {
-    let shared = Shared { release: self::release(release), capabilities: capabilities(&release.kubernetes) };
+    let shared =
+        Shared { release: self::release(release), capabilities: capabilities(&release.kubernetes, &release.apis) };
     shared.scope(root, root.name.to_owned(), table(values).into(), true)
 }
 
@@ -147,7 +148,7 @@ fn release(release: &Release) -> Value {
     map.into()
 }
 
-fn capabilities(kubernetes: &str) -> Value {
+fn capabilities(kubernetes: &str, apis: &[String]) -> Value {
     let number = kubernetes.trim_start_matches('v');
     let mut parts = number.split(['.', '-', '+']);
     let mut part = || Value::from(parts.next().unwrap_or("0"));
@@ -158,7 +159,7 @@ fn capabilities(kubernetes: &str) -> Value {
         .into_iter()
         .map(|(key, text)| (key, Value::from(text)))
         .collect();
-    let versions = API_VERSIONS.iter().map(|version| (*version).to_owned()).collect();
+    let versions = API_VERSIONS.iter().map(|version| (*version).to_owned()).chain(apis.iter().cloned()).collect();
     let map: Map = [
         ("KubeVersion", kube.into()),
         ("HelmVersion", helm.into()),
@@ -252,7 +253,12 @@ mod tests {
             |(i, (path, text)): (usize, &(&'static str, &'static str))| File { source: SourceId(i as u32), path, text };
         let charts = find(&files.iter().enumerate().map(file).collect::<Vec<_>>());
         let (root, values) = install(&charts[0], &Table::new());
-        let release = Release { name: "r".to_owned(), namespace: "n".to_owned(), kubernetes: "1.30.2".to_owned() };
+        let release = Release {
+            name: "r".to_owned(),
+            namespace: "n".to_owned(),
+            kubernetes: "1.30.2".to_owned(),
+            apis: Vec::new(),
+        };
         let scope = scope(&root, &values, &release);
         let child = &scope.children[0];
         assert_eq!(child.path, "a/charts/b");

@@ -23,6 +23,21 @@ pub fn violation(install: &Install<'_>, values: &Table<'_>) -> Option<Problem> {
     })
 }
 
+/// Why Helm does not install these values: the first thing that a schema says against them, what is missing included.
+pub fn refusal(install: &Install<'_>, values: &Table<'_>) -> Option<String> {
+    let own = install.chart.files.iter().find(|file| file.path == NAME).and_then(|file| {
+        let validator = jsonschema::validator_for(&serde_json::from_str(file.text).ok()?).ok()?;
+        let error = validator.iter_errors(&table(values)?).next().map(|error| error.to_string());
+        error.map(|error| format!("{NAME}: {error}"))
+    });
+    own.or_else(|| {
+        install.children.iter().find_map(|child| match values.get(child.name).map(|entry| &entry.value) {
+            Some(Value::Table(own)) => refusal(child, own),
+            _ => None,
+        })
+    })
+}
+
 fn broken(schema: &str, values: &Table<'_>) -> Option<Problem> {
     let validator = jsonschema::validator_for(&serde_json::from_str(schema).ok()?).ok()?;
     let instance = table(values)?;

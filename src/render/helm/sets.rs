@@ -65,6 +65,8 @@ pub struct Release {
     pub namespace: String,
     /// Version of Kubernetes that `.Capabilities` tells, without a `v`.
     pub kubernetes: String,
+    /// APIs that the cluster serves beside those of Kubernetes.
+    pub apis: Vec<String>,
 }
 
 /// One way to install a chart.
@@ -97,6 +99,7 @@ pub fn sets(charts: &[Chart<'_>], files: &[File<'_>], kubernetes: &str) -> Vec<V
         name: chart.name.to_ascii_lowercase().replace('_', "-"),
         namespace: "default".to_owned(),
         kubernetes: kubernetes.to_owned(),
+        apis: Vec::new(),
     };
     let mut out: Vec<Vec<ValueSet>> = charts
         .iter()

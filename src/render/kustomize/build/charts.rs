@@ -61,6 +61,7 @@ impl Build<'_, '_> {
             name: entry.text_at(&["releaseName"]).unwrap_or(name).to_owned(),
             namespace: entry.text_at(&["namespace"]).unwrap_or("default").to_owned(),
             kubernetes: entry.text_at(&["kubeVersion"]).unwrap_or(KUBERNETES).to_owned(),
+            apis: Vec::new(),
         };
         let set = ValueSet { name: String::new(), layers, release, example: None };
         let rendered = helm::render(chart, &set);
