@@ -4,7 +4,7 @@
 use super::Repository;
 use crate::extract::compose::is_project;
 use crate::parse::{Tree, yaml};
-use crate::render::compose::{self, Files};
+use crate::render::compose::{self, Files, Project};
 use crate::render::kustomize::File;
 use crate::source::SourceId;
 use std::sync::Arc;
@@ -27,9 +27,12 @@ pub fn resolve(repository: &mut Repository<'_>) {
         .collect();
     let one = |id: &SourceId| {
         let root = yaml::root(repository.trees.get(id)?)?;
-        Some((*id, Arc::new(compose::project(&files, repository.path(*id), root)?)))
+        Some((*id, compose::project(&files, repository.path(*id), root)?))
     };
-    let resolved: Vec<(SourceId, Arc<Tree>)> = projects.iter().filter_map(one).collect();
+    let resolved: Vec<(SourceId, Project)> = projects.iter().filter_map(one).collect();
     drop(files);
-    repository.trees.extend(resolved);
+    let parts: Vec<SourceId> = resolved.iter().flat_map(|(_, project)| project.parts.clone()).collect();
+    repository.trees.extend(resolved.into_iter().map(|(id, project)| (id, Arc::new(project.tree))));
+    // What is a part of another project is none of its own.
+    repository.trees.retain(|id, _| !parts.contains(id));
 }

@@ -1,5 +1,5 @@
 //! Compose projects put together: variables replaced by what `.env` and their defaults say, services filled up from
-//! what they extend. Knows Compose's syntax of variables and rules of merging; knows no services.
+//! what they extend, the file that overrides and the files that are included. Knows Compose's syntax of variables and rules of merging; knows no services.
 
 use super::kustomize::doc::{self, Doc, Value};
 use super::kustomize::{File, join};
@@ -16,13 +16,80 @@ const WHOLE: &[&str] = &["command", "entrypoint", "test"];
 /// Files by their paths.
 pub type Files<'a> = BTreeMap<&'a str, File<'a>>;
 
+/// Names that the tool looks for when it is given none, and those of files that it lays over them; the first is taken.
+const DEFAULTS: [&str; 4] = ["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"];
+const OVERRIDES: [&str; 4] =
+    ["compose.override.yml", "compose.override.yaml", "docker-compose.override.yml", "docker-compose.override.yaml"];
+
+/// A project that was put together.
+#[derive(Debug)]
+pub struct Project {
+    /// What it states.
+    pub tree: Tree,
+    /// The other files that it is made of.
+    pub parts: Vec<SourceId>,
+}
+
 /// The project that a document of the file at `path` states; `None` when it can be read as it is. What it extends and
 /// is not at hand stays under `extends`.
-pub fn project(files: &Files<'_>, path: &str, root: Node<'_>) -> Option<Tree> {
+pub fn project(files: &Files<'_>, path: &str, root: Node<'_>) -> Option<Project> {
     let file = files.get(path)?;
-    if !["$", "extends", "env_file"].iter().any(|sign| file.text.contains(sign)) {
+    let over = overriding(files, path);
+    if over.is_none() && !["$", "extends", "env_file", "include"].iter().any(|sign| file.text.contains(sign)) {
         return None;
     }
+    let mut project = loaded(files, path, root)?;
+    let mut parts = vec![];
+    if let Some((over, root)) = over.and_then(|path| Some((path, files.get(path)?.tree?.roots().next()?))) {
+        project = merged(project, loaded(files, over, root)?, "");
+        parts.extend(files.get(over).map(|file| file.source));
+    }
+    include(files, path, &mut project, (&mut parts, MAX_DEPTH));
+    Some(Project { tree: doc::tree(file.source, [project]), parts })
+}
+
+/// The file that the tool lays over this one without being told.
+fn overriding<'f>(files: &Files<'f>, path: &str) -> Option<&'f str> {
+    let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let beside = |name: &&str| {
+        let path = join(directory, name)?;
+        files.get_key_value(path.as_str()).map(|(path, _)| *path)
+    };
+    let default = DEFAULTS.iter().find(|default| beside(default).is_some())?;
+    OVERRIDES.iter().find_map(beside).filter(|_| *default == name)
+}
+
+/// Adds the services of files that a project includes, each read where it stands.
+fn include(files: &Files<'_>, path: &str, project: &mut Doc, (parts, depth): (&mut Vec<SourceId>, usize)) {
+    let directory = path.rfind('/').map_or("", |at| &path[..at]);
+    let (Some(list), Some(depth)) = (project.remove("include"), depth.checked_sub(1)) else { return };
+    for item in list.items() {
+        let one = item.get("path").unwrap_or(item);
+        let layers = if one.items().is_empty() { std::slice::from_ref(one) } else { one.items() };
+        let mut included: Option<Doc> = None;
+        for path in layers.iter().filter_map(Doc::text).filter_map(|path| join(directory, path)) {
+            let Some(file) = files.get(path.as_str()) else { continue };
+            let root = file.tree.and_then(|tree| tree.roots().next());
+            let Some(mut layer) = root.and_then(|root| loaded(files, &path, root)) else { continue };
+            parts.push(file.source);
+            include(files, &path, &mut layer, (parts, depth));
+            included = Some(match included {
+                Some(below) => merged(below, layer, ""),
+                None => layer,
+            });
+        }
+        let services = included.as_mut().and_then(|doc| doc.remove("services"));
+        let (Some(services), Some(own)) = (services, project.entry("services", item.span)) else { continue };
+        for (name, service) in services.entries() {
+            if name.text().is_some_and(|name| own.get(name).is_none()) {
+                own.set(name.clone(), service.clone());
+            }
+        }
+    }
+}
+
+/// A file of a project: its services filled up, its variables replaced.
+fn loaded(files: &Files<'_>, path: &str, root: Node<'_>) -> Option<Doc> {
     let directory = path.rfind('/').map_or("", |at| &path[..at]);
     let mut project = Doc::read(root)?;
     if let Some(services) = project.get_mut("services") {
@@ -36,7 +103,7 @@ pub fn project(files: &Files<'_>, path: &str, root: Node<'_>) -> Option<Tree> {
     }
     let dotenv = join(directory, ".env").and_then(|path| files.get(path.as_str()));
     interpolate(&mut project, &dotenv.map(|file| variables(file.source, file.text)).unwrap_or_default());
-    Some(doc::tree(file.source, [project]))
+    Some(project)
 }
 
 /// A service with what it extends.
@@ -214,15 +281,19 @@ mod tests {
     use super::*;
     use crate::parse::{Dialect, yaml};
 
-    /// The place of a key of the service `s` of `c/compose.yaml`, and its text.
+    /// The place of a key of the service `s` of the first file, and its text.
     fn at(files: &[(&str, &str)], path: &str) -> (String, String) {
         let trees: Vec<Tree> =
             (0..).zip(files).map(|(i, (_, text))| yaml::parse(SourceId(i), text, Dialect::Kubernetes)).collect();
         let file = |(i, ((path, text), tree))| (path, File { source: SourceId(i), text, tree: Some(tree) });
         let all: Files<'_> = (0..).zip(files.iter().map(|(p, t)| (*p, *t)).zip(&trees)).map(file).collect();
         let root = yaml::root(&trees[0]).expect("a document");
-        let tree = project(&all, "c/compose.yaml", root).expect("a project");
-        let view = yaml::root(&tree).expect("a document").view().path("services.s").path(path);
+        let tree = project(&all, files[0].0, root).expect("a project").tree;
+        let service = yaml::root(&tree).expect("a document").view().path("services.s");
+        let view = path.split('.').fold(service, |view, key| match key.parse() {
+            Ok(index) => view.items().nth(index).expect("an item"),
+            Err(_) => view.get(key),
+        });
         let text = view.traced().expect("a scalar");
         let span = text.whole();
         let (path, source) = files[span.source.0 as usize];
@@ -272,6 +343,34 @@ mod tests {
         assert_eq!(at(&files, "image"), pair("i", "b.yaml: i"));
         assert_eq!(at(&files, "x.own"), pair("1", "c/compose.yaml: 1"));
         assert_eq!(at(&files, "x.more"), pair("2", "b.yaml: 2"));
+    }
+
+    #[test]
+    fn the_file_that_overrides_is_laid_over_the_first_default_one() {
+        let base = "services: {s: {image: i, x: {own: 1}, ports: ['1:1'], command: [a]}}";
+        let over = "services: {s: {x: {own: 2}, ports: ['2:2'], command: [b]}}";
+        for (name, other) in [
+            ("c/compose.yaml", "c/compose.override.yaml"),
+            ("c/docker-compose.yml", "c/docker-compose.override.yml"),
+            ("docker-compose.yaml", "compose.override.yml"),
+        ] {
+            let files = [(name, base), (other, over)];
+            assert_eq!(at(&files, "x.own"), pair("2", &format!("{other}: 2")));
+            assert_eq!(at(&files, "ports.1").0, "2:2");
+            assert_eq!(at(&files, "command.0").0, "b");
+        }
+    }
+
+    #[test]
+    fn services_of_included_files_belong_to_the_project() {
+        let files = [
+            ("c/compose.yaml", "include: [../b.yaml, {path: [d/one.yaml, d/two.yaml]}]\nservices: {other: {image: o}}"),
+            ("b.yaml", "services: {other: {image: no}, t: {image: \"${A:-t}\"}}"),
+            ("c/d/one.yaml", "services: {s: {image: one, x: {own: 1}}}"),
+            ("c/d/two.yaml", "services: {s: {x: {own: 2}}}"),
+        ];
+        assert_eq!(at(&files, "image"), pair("one", "c/d/one.yaml: one"));
+        assert_eq!(at(&files, "x.own").0, "2");
     }
 
     #[test]
