@@ -142,8 +142,8 @@ fn instruction(
     };
     match line.keyword.as_str() {
         "RUN" => {
-            for command in line.script().commands {
-                let words: Vec<Traced> = command.words.iter().map(|w| expanded(w.traced(), scope)).collect();
+            for command in line.script().resolved(&|name| scope.get(name).cloned()).commands {
+                let words: Vec<Traced> = command.words.iter().map(|w| w.traced().clone()).collect();
                 let said: Vec<&str> = words.iter().map(Traced::text).collect();
                 let mut run = text(said.join(" "), command.span);
                 let given: Vec<String> = command
@@ -209,7 +209,10 @@ fn instruction(
             stage.python = Fact::unknown(Why::Remote("what is copied from another stage".into()), line.span);
         }
         "CMD" | "ENTRYPOINT" => {
-            let env: BTreeMap<String, EnvVar> = BTreeMap::new();
+            let variable = |(name, value): (&String, &Fact<String>)| {
+                (name.clone(), EnvVar { value: value.clone(), ..EnvVar::blank(value.span) })
+            };
+            let env: BTreeMap<String, EnvVar> = stage.env.iter().map(variable).collect();
             stage.launch = launch::of_script(&line.script(), &env).or(stage.launch.take());
         }
         _ => {}

@@ -1,7 +1,8 @@
 //! Command lines: what a container, a script or a Dockerfile launches. Knows launchers and their flags (which
 //! are rows of the catalog); knows no format.
 
-use crate::catalog;
+use super::wrappers::{self, base_name};
+use crate::catalog::{self, ImageModel};
 use crate::facts::{Container, EnvVar, Launch};
 use crate::known::{Fact, Why};
 use crate::parse::shell::{self, Command, Word};
@@ -9,51 +10,39 @@ use crate::parse::{Dialect, View, placeholder, yaml};
 use crate::source::{Span, Traced};
 use std::collections::BTreeMap;
 
-/// Words that run another command.
-const PREFIXES: &[&str] = &[
-    "env",
-    "exec",
-    "nohup",
-    "sudo",
-    "time",
-    "uv",
-    "run",
-    "poetry",
-    "tini",
-    "--",
-    "srun",
-    "numactl",
-    "dumb-init",
-    "stdbuf",
-];
-
 /// What a container launches, by its command line, else by its image.
 pub fn of(container: &Container, words: &[&Traced]) -> Option<Launch> {
     let name = container.image.registry.get().zip(container.image.repository.get());
     let image = name.map(|(registry, repository)| super::image::full_name(registry, repository));
     let by_image = image.as_deref().and_then(catalog::server_of_image);
-    let mut launch = commands(words)
-        .iter()
-        .find_map(|command| of_command(command, &container.env))
+    let commands = commands(words, &container.env);
+    let mut launch = of_commands(&commands, &container.env)
         .or_else(|| {
-            // Flags alone go to the image's own server.
+            // Options alone, behind a model where the image takes one, go to the image's own server.
             let server = by_image?;
             let place = container.image.repository.span;
-            let words: Vec<Word> =
-                words.first().filter(|w| w.text().starts_with('-')).map(|_| arguments(words)).unwrap_or_default();
-            let idle = !words.is_empty() || container.command.is_empty();
-            idle.then(|| read(server.engine, place, (&words, &container.env)))
+            let words: Vec<Word> = commands.iter().flat_map(|command| command.words.clone()).collect();
+            let options = words.first().is_some_and(|first| first.text().starts_with('-'));
+            let model =
+                words.first().filter(|first| server.image_model == Some(ImageModel::Argument) && is_model(first));
+            let idle = options || model.is_some() || container.command.is_empty();
+            idle.then(|| {
+                let told: &[Word] = if options || model.is_some() { &words } else { &[] };
+                let mut launch = read(server.engine, place, (told, &container.env));
+                if let Some(model) = model {
+                    launch.model = value(model.text(), model.span(), &container.env);
+                }
+                launch
+            })
         })
         .or_else(|| {
-            let first = commands(words).into_iter().find_map(|c| c.words.into_iter().next())?;
-            let program = base_name(first.text()).to_owned();
-            program.starts_with("python").then(|| {
-                let all = commands(words).into_iter().next().map(|c| c.words).unwrap_or_default();
-                read("python", first.span(), (&all, &container.env))
-            })
+            let words = &commands.first()?.words;
+            let is_python = |at: &usize| wrappers::is_python(base_name(words[*at].text()));
+            let at = wrappers::programs(words).into_iter().find(is_python)?;
+            Some(read("python", words[at].span(), (&words[at..], &container.env)))
         })?;
     if let (true, Some(server)) = (launch.model.is_absent(), launch.engine.get().and_then(|e| catalog::server(e))) {
-        launch.model = fetched(server, &commands(words), &container.env).unwrap_or(launch.model);
+        launch.model = fetched(server, &commands, &container.env).unwrap_or(launch.model);
     }
     defaults(&mut launch, container);
     Some(launch)
@@ -65,7 +54,8 @@ pub fn of_kserve(model: View<'_>, container: &Container, words: &[&Traced]) -> O
     if format.string().get().is_none_or(|name| name != "huggingface") {
         return None;
     }
-    let mut out = read("vllm", format.place(), (&arguments(words), &container.env));
+    let words: Vec<Word> = commands(words, &container.env).into_iter().flat_map(|command| command.words).collect();
+    let mut out = read("vllm", format.place(), (&words, &container.env));
     if out.flags.get("backend").is_some_and(|backend| backend.get().is_none_or(|b| b != "vllm" && b != "auto")) {
         return None;
     }
@@ -94,64 +84,74 @@ pub fn of_ray_serve(config: &Traced) -> Option<Launch> {
     Some(out)
 }
 
-/// What a script launches: the first command with a known launcher.
+/// What a script launches.
 pub fn of_script(script: &shell::Script, env: &BTreeMap<String, EnvVar>) -> Option<Launch> {
-    script.commands.iter().find_map(|command| match command.inner() {
-        Some(inner) => inner.commands.iter().find_map(|c| of_command(c, env)),
-        None => of_command(command, env),
-    })
+    of_commands(&resolved(script, env), env)
+}
+
+/// The commands of a script and of those that it hands to a shell, with the variables that it sets.
+fn resolved(script: &shell::Script, env: &BTreeMap<String, EnvVar>) -> Vec<Command> {
+    let outside = |name: &str| env.get(name).and_then(|variable| variable.value.get().cloned());
+    let script = script.resolved(&outside);
+    let inner = |command: Command| match command.inner() {
+        Some(inner) => inner.resolved(&outside).commands,
+        None => vec![command],
+    };
+    script.commands.into_iter().flat_map(inner).collect()
 }
 
 /// The commands behind a list of words: the words themselves, or the script that they hand to a shell.
-fn commands(words: &[&Traced]) -> Vec<Command> {
+fn commands(words: &[&Traced], env: &BTreeMap<String, EnvVar>) -> Vec<Command> {
     let owned: Vec<Traced> = words.iter().map(|w| (*w).clone()).collect();
     let Some(command) = Command::of_arguments(&owned) else { return Vec::new() };
     if let Some(inner) = command.inner() {
-        return inner.commands;
+        return resolved(&inner, env);
     }
     // One text with spaces is a command line that some shell splits.
     match words {
-        [only] if only.text().contains(char::is_whitespace) => shell::parse(only).commands,
+        [only] if only.text().contains(char::is_whitespace) => resolved(&shell::parse(only), env),
         [shell, script] if shell::is_shell(shell.text()) && script.text().contains(char::is_whitespace) => {
-            shell::parse(script).commands
+            resolved(&shell::parse(script), env)
         }
         _ => vec![command],
     }
 }
 
-fn arguments(words: &[&Traced]) -> Vec<Word> {
-    match words {
-        [only] if only.text().contains(char::is_whitespace) => {
-            shell::parse(only).commands.into_iter().flat_map(|c| c.words).collect()
-        }
-        _ => commands(words).into_iter().flat_map(|c| c.words).collect(),
-    }
+/// Whether the first argument of a server's image names a model: `org/name`, not a program.
+fn is_model(word: &Word) -> bool {
+    let text = word.text();
+    let path = text.starts_with(['/', '.']) || text.ends_with(".sh") || text.ends_with(".py");
+    text.starts_with('$') || text.contains('/') && !path && !text.starts_with('-')
 }
 
-fn base_name(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
+/// What a list of commands launches: the first server among them, else the first launcher.
+fn of_commands(commands: &[Command], env: &BTreeMap<String, EnvVar>) -> Option<Launch> {
+    let serves = |launch: &Launch| {
+        launch.engine.get().and_then(|engine| catalog::server(engine)).is_some_and(|server| server.serves)
+    };
+    let mut found = commands.iter().filter_map(|command| of_command(command, env));
+    let first = found.next()?;
+    if serves(&first) { Some(first) } else { found.find(serves).or(Some(first)) }
 }
 
-/// The engine that one command starts.
+/// The engine that one command starts: the server behind its wrappers and launchers, else the launcher.
 fn of_command(command: &Command, env: &BTreeMap<String, EnvVar>) -> Option<Launch> {
-    let (at, engine) = command.words.iter().enumerate().take(24).find_map(|(i, word)| {
-        let program = base_name(word.text());
-        let module = program.strip_suffix(".py").unwrap_or(program);
-        let before = &command.words[..i];
-        let flag = |w: &Word| w.text().starts_with('-');
-        let first = before.iter().enumerate().all(|(i, w)| {
-            let text = base_name(w.text());
-            let value = i.checked_sub(1).is_some_and(|previous| flag(&before[previous]));
-            PREFIXES.contains(&text) || text.starts_with("python") || flag(w) || value || w.assignment().is_some()
-        });
-        // A launcher may stand behind another one: mpirun … python, ray … vllm.
-        let verb = command.words.get(i + 1).map(Word::text);
-        let server = catalog::server_of_program(program, verb).or_else(|| catalog::server_of_program(module, verb));
-        let engine = server.map(|s| s.engine).or_else(|| catalog::launcher_of_program(program, verb))?;
-        first.then_some((i, engine))
-    })?;
-    let word = &command.words[at];
-    Some(read(engine, word.span(), (&command.words[at..], env)))
+    let programs = wrappers::programs(&command.words);
+    let named = |at: usize| {
+        let program = base_name(command.words[at].text());
+        (program, program.strip_suffix(".py").unwrap_or(program), command.words.get(at + 1).map(Word::text))
+    };
+    let server = |at: &usize| {
+        let (program, module, verb) = named(*at);
+        let server = catalog::server_of_program(program, verb).or_else(|| catalog::server_of_program(module, verb))?;
+        Some((*at, server.engine))
+    };
+    let launcher = |at: &usize| {
+        let (program, _, verb) = named(*at);
+        Some((*at, catalog::launcher_of_program(program, verb)?))
+    };
+    let (at, engine) = programs.iter().find_map(server).or_else(|| programs.iter().find_map(launcher))?;
+    Some(read(engine, command.words[at].span(), (&command.words[at..], env)))
 }
 
 /// Reads the flags of an engine.
@@ -177,11 +177,38 @@ fn read(engine: &str, place: Span, (words, env): (&[Word], &BTreeMap<String, Env
             out.flags.entry(name.to_owned()).or_insert(fact);
         }
     }
+    if let Some((variable, span)) = open(words, out.model.span) {
+        out.open = Fact::value(variable.clone(), span);
+        let stated = |flag: &catalog::LaunchFlag| {
+            let mut names = flag.flags.split_whitespace();
+            names.any(|name| out.flags.contains_key(name))
+                || flag.envs.split_whitespace().any(|name| env.contains_key(name))
+        };
+        let missing = catalog::launch_flags(engine).filter(|flag| !stated(flag));
+        let missing: Vec<_> = missing.filter(|flag| flag.field != "model" || out.model.is_absent()).collect();
+        for flag in missing {
+            out.set(flag.field, Fact::unknown(Why::Variable(variable.as_str().into()).perhaps(), span));
+        }
+    }
     // KServe puts what the storage URI names there.
     if let Some(uri) = env.get("STORAGE_URI").filter(|_| out.model.get().is_some_and(|m| m == "/mnt/models")) {
         out.model = uri.value.clone();
     }
     out
+}
+
+/// A variable on its own among the words of a shell, where no option takes it for its value: it may bring any options.
+fn open(words: &[Word], model: Span) -> Option<(String, Span)> {
+    let lone = |word: &Word| {
+        let text = word.text();
+        let name = text.strip_prefix("${").and_then(|t| t.strip_suffix('}')).or_else(|| text.strip_prefix('$'))?;
+        let variable = !name.starts_with('(') && !name.contains(['$', '/', ':', '-', ' ']);
+        (word.expands && variable && word.span() != model).then(|| (name.to_owned(), word.span()))
+    };
+    let taken =
+        |before: Option<&Word>| before.is_some_and(|word| word.text().starts_with('-') && !word.text().contains('='));
+    let places = (0..words.len()).filter(|&at| !taken(at.checked_sub(1).and_then(|at| words.get(at))));
+    places.skip(1).find_map(|at| lone(&words[at]))
 }
 
 /// The model that a script fetches for its server, or runs; nothing when there are several.
@@ -290,6 +317,9 @@ fn defaults(launch: &mut Launch, container: &Container) {
     launch.authenticated = match (flag, env) {
         (Some(flag), _) => Fact::value(!empty(flag), flag.span),
         (None, Some(env)) => Fact::value(!empty(&env.value), env.span),
+        (None, None) if launch.open.get().is_some() => {
+            Fact::unknown(Why::Variable(launch.open.get().map_or("", String::as_str).into()), launch.open.span)
+        }
         (None, None) => Fact::value(false, launch.engine.span),
     };
 }

@@ -20,6 +20,7 @@ pub mod slurm;
 pub mod terraform;
 pub mod training;
 pub mod values;
+pub mod wrappers;
 
 use crate::discover::Kind;
 use crate::facts::{Facts, Object, Pod, Workload, WorkloadFormat};

@@ -258,6 +258,8 @@ entities! {
         flags: Labels,
         /// The words of the command that were read, program first.
         words: Vec<Fact<String>>,
+        /// A variable of the command line that may bring more options; what no option states is unknown then.
+        open: Fact<String>,
     }
 
     /// A setting that not every GPU can run.

@@ -2,9 +2,11 @@
 //! keywords, redirections and heredocs; runs nothing and knows no program.
 
 mod expand;
+mod variables;
 mod words;
 
 pub use expand::expand;
+pub use variables::Arm;
 
 use crate::source::{Span, Traced};
 use words::{Lexeme, Lexer};
@@ -19,12 +21,14 @@ pub struct Script {
 /// One simple command.
 #[derive(Debug, Clone)]
 pub struct Command {
-    /// `NAME=value` before the first word.
+    /// `NAME=value` before the first word; `NAME+` for `NAME+=value`.
     pub assignments: Vec<(String, Word)>,
     /// The program and its arguments; empty for a bare assignment.
     pub words: Vec<Word>,
     /// Redirections with their targets, as written: `>out.txt`.
     pub redirections: Vec<Word>,
+    /// The branches that it stands in, the outermost first.
+    pub arms: Vec<Arm>,
     /// From the first assignment or word to the end of the last one.
     pub span: Span,
 }
@@ -35,6 +39,8 @@ pub struct Word {
     text: Traced,
     /// Whether it holds an expansion that is not quoted away: `$X`, `$(…)`, a backtick.
     pub expands: bool,
+    /// Whether it stays one word whatever its expansions give.
+    quoted: bool,
 }
 
 impl Word {
@@ -57,7 +63,8 @@ impl Word {
     pub fn assignment(&self) -> Option<(String, Word)> {
         let (name, value) = self.text().split_once('=')?;
         let start = self.text().len() - value.len();
-        let value = Word { text: self.text.slice(start..self.text().len()), expands: self.expands };
+        let value =
+            Word { text: self.text.slice(start..self.text().len()), expands: self.expands, quoted: self.quoted };
         is_name(name).then(|| (name.to_string(), value))
     }
 }
@@ -66,8 +73,8 @@ impl Command {
     /// The command of an argument list that no shell has read (exec form, `command` and `args`).
     pub fn of_arguments(arguments: &[Traced]) -> Option<Command> {
         let span = arguments.first()?.whole().to(arguments.last()?.whole());
-        let words = arguments.iter().map(|a| Word { text: a.clone(), expands: false }).collect();
-        Some(Command { assignments: Vec::new(), words, redirections: Vec::new(), span })
+        let words = arguments.iter().map(|a| Word { text: a.clone(), expands: false, quoted: true }).collect();
+        Some(Command { assignments: Vec::new(), words, redirections: Vec::new(), arms: Vec::new(), span })
     }
 
     /// The script that this command hands to a shell: `bash -c '…'`.
@@ -89,6 +96,11 @@ pub fn is_shell(program: &str) -> bool {
 }
 
 impl Script {
+    /// The script with the variables put in that it sets itself, or that are set outside of it.
+    pub fn resolved(&self, outside: &dyn Fn(&str) -> Option<String>) -> Script {
+        variables::resolved(self, outside)
+    }
+
     /// What `export NAME=value` sets, in order.
     pub fn exports(&self) -> Vec<(String, Word)> {
         let exports = self.commands.iter().filter(|c| c.words.first().is_some_and(|w| w.text() == "export"));
@@ -106,6 +118,9 @@ pub fn parse(text: &Traced) -> Script {
         redirections: Vec::new(),
         mode: Mode::Commands,
         cases: 0,
+        constructs: Vec::new(),
+        list: None,
+        numbered: 0,
     };
     parser.run();
     parser.script
@@ -139,6 +154,12 @@ struct Parser<'a> {
     redirections: Vec<Word>,
     mode: Mode,
     cases: u32,
+    /// The constructs that are open: `None` for the branch while its condition is read.
+    constructs: Vec<(u32, Option<u32>)>,
+    /// What stands behind `&&` of a test, or behind `||`.
+    list: Option<Arm>,
+    /// How many constructs there were.
+    numbered: u32,
 }
 
 impl Parser<'_> {
@@ -151,6 +172,7 @@ impl Parser<'_> {
                 b'#' => self.lexer.skip_line(),
                 b'\n' => {
                     self.finish();
+                    self.list = None;
                     self.lexer.skip_newline();
                 }
                 b'<' | b'>' if next == Some(b'(') => self.word(),
@@ -168,7 +190,7 @@ impl Parser<'_> {
         let start = self.lexer.at;
         self.lexer.skip_redirection();
         let text = self.source.slice(start..self.lexer.at);
-        self.redirections.push(Word { text, expands: false });
+        self.redirections.push(Word { text, expands: false, quoted: true });
     }
 
     fn operator(&mut self, byte: u8, next: Option<u8>) {
@@ -188,9 +210,26 @@ impl Parser<'_> {
                 self.lexer.at += 1;
             }
             _ => {
+                let tests = self
+                    .current
+                    .first()
+                    .is_some_and(|first| matches!(&self.source.text()[first.range.clone()], "[" | "[[" | "test"));
                 self.finish();
                 self.lexer.at += 1;
+                match (byte, next == Some(byte)) {
+                    (b'&', true) if tests && self.list.is_none() => self.list = Some((self.number(), 0)),
+                    (b'|', true) => {
+                        let (number, arm) = self.list.unwrap_or_else(|| (self.number(), 0));
+                        self.list = Some((number, arm + 1));
+                    }
+                    (b'&', true) | (b'|', false) => {}
+                    _ => self.list = None,
+                }
+                if matches!(byte, b'&' | b'|') && next == Some(byte) {
+                    self.lexer.at += 1;
+                }
                 if byte == b';' && matches!(next, Some(b';' | b'&')) {
+                    self.another();
                     self.lexer.at += 1;
                     if self.cases > 0 {
                         self.mode = Mode::Pattern;
@@ -208,14 +247,18 @@ impl Parser<'_> {
         let raw = &self.source.text()[lexeme.range.clone()];
         match self.mode {
             Mode::Commands if self.current.is_empty() => match raw {
-                "if" | "then" | "elif" | "else" | "fi" | "while" | "until" | "do" | "done" | "{" | "}" | "!"
-                | "time" | "exec" => {}
+                "if" => self.open(None),
+                "then" | "elif" | "else" => self.another(),
+                "do" => self.open(Some(0)),
+                "fi" | "done" => drop(self.constructs.pop()),
+                "while" | "until" | "{" | "}" | "!" | "time" | "exec" => {}
                 "for" | "select" => self.mode = Mode::Header,
                 "case" => {
                     self.cases += 1;
+                    self.open(Some(0));
                     self.mode = Mode::CaseHead;
                 }
-                "esac" => self.cases = self.cases.saturating_sub(1),
+                "esac" => self.esac(),
                 "function" => {
                     self.lexer.skip_blanks();
                     self.lexer.word();
@@ -236,11 +279,33 @@ impl Parser<'_> {
             }
             Mode::CaseHead if raw == "in" => self.mode = Mode::Pattern,
             Mode::Pattern if raw == "esac" => {
-                self.cases = self.cases.saturating_sub(1);
+                self.esac();
                 self.mode = Mode::Commands;
             }
             Mode::Header | Mode::CaseHead | Mode::Pattern => {}
         }
+    }
+
+    fn number(&mut self) -> u32 {
+        self.numbered += 1;
+        self.numbered
+    }
+
+    fn open(&mut self, arm: Option<u32>) {
+        let number = self.number();
+        self.constructs.push((number, arm));
+    }
+
+    /// Goes on to the next branch of the innermost construct.
+    fn another(&mut self) {
+        if let Some((_, arm)) = self.constructs.last_mut() {
+            *arm = Some(arm.map_or(0, |arm| arm + 1));
+        }
+    }
+
+    fn esac(&mut self) {
+        self.cases = self.cases.saturating_sub(1);
+        self.constructs.pop();
     }
 
     /// Ends the current command.
@@ -252,7 +317,13 @@ impl Parser<'_> {
         let lexemes = std::mem::take(&mut self.current);
         let (Some(first), Some(last)) = (lexemes.first(), lexemes.last()) else { return };
         let span = self.source.span(first.range.start..last.range.end);
-        let mut command = Command { assignments: Vec::new(), words: Vec::new(), redirections, span };
+        let mut command = Command {
+            assignments: Vec::new(),
+            words: Vec::new(),
+            redirections,
+            arms: self.constructs.iter().filter_map(|(n, arm)| Some((*n, (*arm)?))).chain(self.list).collect(),
+            span,
+        };
         for lexeme in lexemes {
             let raw = &self.source.text()[lexeme.range.clone()];
             let name = raw.split('=').next().unwrap_or(raw);
@@ -260,12 +331,15 @@ impl Parser<'_> {
             let word = Word {
                 text: self.source.join(&lexeme.parts, self.source.span(lexeme.range.clone())),
                 expands: lexeme.expands,
+                quoted: raw.contains('"') && !raw[name.len()..].starts_with("=("),
             };
-            match word.assignment() {
-                Some(assignment) if assigns && is_name(name) => command.assignments.push(assignment),
-                // `NAME+=value` appends to what is not known here.
-                _ if assigns && name.strip_suffix('+').is_some_and(is_name) => {}
-                _ => command.words.push(word),
+            let named = name.strip_suffix('+').unwrap_or(name);
+            if assigns && is_name(named) {
+                let start = word.text().find('=').map_or(0, |at| at + 1);
+                let value = Word { text: word.text.slice(start..word.text().len()), ..word };
+                command.assignments.push((name.to_string(), value));
+            } else {
+                command.words.push(word);
             }
         }
         self.script.commands.push(command);
@@ -345,7 +419,7 @@ mod tests {
     #[test]
     fn assignments_and_exports() {
         assert_eq!(commands("A=1 B='x y' cmd C=3"), ["A=1|B=x y|cmd|C=3"]);
-        assert_eq!(commands("ARGS=(--tp 2) PATH+=:/x run"), ["ARGS=(--tp 2)|run"]);
+        assert_eq!(commands("ARGS=(--tp 2) PATH+=:/x run"), ["ARGS=(--tp 2)|PATH+=:/x|run"]);
         let exports = parse(&traced("export NCCL_DEBUG=INFO X=\"$Y\"; export Z")).exports();
         assert_eq!(
             exports.iter().map(|(n, w)| (n.as_str(), w.text())).collect::<Vec<_>>(),

@@ -195,3 +195,106 @@ fn a_build_installs_the_extras_that_it_asks_for_in_its_environment() {
         assert_eq!(of(install), ["torch"], "{install}");
     }
 }
+
+/// Engine and model that the first workload, script or build launches.
+fn launched(files: &[(&str, &str)]) -> Option<(String, Option<String>)> {
+    let outcome = run(files, &Ruleset::empty());
+    let of_pods = outcome.facts.workloads.first().and_then(|w| w.pods.first()?.containers.first()?.launch.clone());
+    let launch = of_pods
+        .or_else(|| outcome.facts.scripts.first().map(|(_, launch, _)| launch.clone()))
+        .or_else(|| outcome.facts.builds.last()?.launch.clone())?;
+    Some((launch.engine.get()?.clone(), launch.model.get().cloned()))
+}
+
+/// A command line in each format that can state one.
+fn formats(command: &str) -> Vec<(&'static str, String)> {
+    let script = command.replace('\n', "\n        ");
+    vec![
+        (
+            "compose.yaml",
+            format!(
+                "services:\n  s:\n    image: acme/own:1\n    entrypoint: [bash, -c]\n    command:\n    - |\n        {script}\n"
+            ),
+        ),
+        (
+            "pod.yaml",
+            format!(
+                "apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec:\n  containers:\n  - name: c\n    image: acme/own:1\n    command: [/bin/bash, -c]\n    args:\n    - |\n        {script}\n"
+            ),
+        ),
+        ("job.sbatch", format!("#!/bin/bash\n#SBATCH --nodes=1\n#SBATCH --gres=gpu:8\n{command}\n")),
+        (
+            "map.yaml",
+            format!(
+                "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m}}\ndata:\n  start.sh: |\n        #!/bin/bash\n        {script}\n"
+            ),
+        ),
+    ]
+}
+
+#[test]
+fn a_server_is_known_behind_what_runs_it() {
+    for command in [
+        "srun apptainer exec --nv --bind /a:/b vllm.sif vllm serve org/model --tensor-parallel-size 8",
+        "exec uv run --with vllm -- vllm serve org/model",
+        "conda run -n serve python -m vllm.entrypoints.openai.api_server --model org/model",
+        "MODEL=org/model\nARGS=(--dtype half)\nvllm serve \"$MODEL\" \"${ARGS[@]}\"",
+        "ray start --head\nvllm serve org/model",
+        "timeout 100 /opt/site/pmixexec --verbose vllm serve org/model",
+    ] {
+        for (path, text) in formats(command) {
+            let expected = Some(("vllm".to_owned(), Some("org/model".to_owned())));
+            assert_eq!(launched(&[(path, &text)]), expected, "{path}: {command}");
+        }
+    }
+}
+
+#[test]
+fn what_only_sounds_like_a_server_is_none() {
+    for command in [
+        "mlflow models serve -m x",
+        "bentoml serve app:svc",
+        "vllm bench serve --model org/model",
+        "vllm chat",
+        "serve -s build",
+        "pip install vllm",
+        "curl vllm/serve",
+    ] {
+        for (path, text) in formats(command) {
+            let found = launched(&[(path, &text)]).map(|(engine, _)| engine);
+            assert!(found.as_deref().is_none_or(|engine| engine == "python"), "{path}: {command}: {found:?}");
+        }
+    }
+    for image in ["acme/chat-ui-vllm-openai:1", "ghcr.io/acme/my-ollama-proxy", "acme/litellm-dashboard"] {
+        let pod = format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec: {{containers: [{{name: c, image: '{image}'}}]}}\n"
+        );
+        assert_eq!(launched(&[("pod.yaml", &pod)]), None, "{image}");
+    }
+}
+
+#[test]
+fn the_first_argument_of_a_server_image_is_its_model() {
+    let expected = Some(("vllm".to_owned(), Some("Qwen/Qwen3-8B".to_owned())));
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, image: 'vllm/vllm-openai:v0.11.0', args: [Qwen/Qwen3-8B, --port, '9000']}]}\n";
+    let compose = "services: {s: {image: 'vllm/vllm-openai:v0.11.0', command: Qwen/Qwen3-8B --port 9000}}\n";
+    assert_eq!(launched(&[("pod.yaml", pod)]), expected);
+    assert_eq!(launched(&[("compose.yaml", compose)]), expected);
+}
+
+#[test]
+fn what_options_a_variable_may_bring_is_unknown() {
+    let ask = |condition: &str, command: &str| {
+        let files = formats(command);
+        let (path, text) = &files[1];
+        answer(condition, "container", &[(path, text)])
+    };
+    let branch =
+        "ARGS=(--dtype half)\nif [ \"$BIG\" ]; then ARGS+=(--tensor-parallel-size 8); fi\nvllm serve m \"${ARGS[@]}\"";
+    assert_eq!(ask("launch.tensor_parallel == 8", branch), "undecided");
+    assert_eq!(ask("launch.dtype == 'half'", branch), "fires");
+    assert_eq!(ask("launch.dtype == null", "vllm serve m $EXTRA"), "undecided");
+    assert_eq!(ask("launch.dtype == null", "vllm serve m --port $PORT"), "fires");
+    assert_eq!(ask("launch.tensor_parallel == 8", "N=2\nvllm serve m --tensor-parallel-size $((N * 4))"), "fires");
+    assert_eq!(ask("launch.tensor_parallel == 8", "vllm serve m --tensor-parallel-size ${TP:-8}"), "fires");
+}

@@ -29,6 +29,11 @@ fn expand_within(text: &str, lookup: Lookup, depth: u32) -> Option<String> {
         let mut chars = rest.chars();
         let (first, next) = (chars.next(), chars.next());
         match (first, next) {
+            (Some('$'), Some('(')) if rest.starts_with("$((") => {
+                let end = rest.find("))")?;
+                out.push_str(&arithmetic(&rest[3..end], lookup)?.to_string());
+                rest = &rest[end + 2..];
+            }
             (Some('`'), _) | (_, Some('(' | '@' | '*' | '#' | '?' | '!' | '0'..='9')) if first != Some('\\') => {
                 return None;
             }
@@ -55,6 +60,49 @@ fn expand_within(text: &str, lookup: Lookup, depth: u32) -> Option<String> {
     }
     out.push_str(rest);
     Some(out)
+}
+
+/// The value of `N * (G + 1)`: whole numbers, variables with or without `$`, `+ - * / %`.
+fn arithmetic(text: &str, lookup: Lookup) -> Option<i64> {
+    let text: String = text.chars().filter(|c| !c.is_whitespace() && !"${}".contains(*c)).collect();
+    let (value, rest) = sum(&text, lookup, MAX_DEPTH)?;
+    rest.is_empty().then_some(value)
+}
+
+fn sum<'t>(text: &'t str, lookup: Lookup, depth: u32) -> Option<(i64, &'t str)> {
+    let (mut value, mut rest) = product(text, lookup, depth)?;
+    while let Some(sign) = rest.chars().next().filter(|c| "+-".contains(*c)) {
+        let (next, after) = product(&rest[1..], lookup, depth)?;
+        value = if sign == '+' { value.checked_add(next)? } else { value.checked_sub(next)? };
+        rest = after;
+    }
+    Some((value, rest))
+}
+
+fn product<'t>(text: &'t str, lookup: Lookup, depth: u32) -> Option<(i64, &'t str)> {
+    let (mut value, mut rest) = operand(text, lookup, depth)?;
+    while let Some(sign) = rest.chars().next().filter(|c| "*/%".contains(*c)) {
+        let (next, after) = operand(&rest[1..], lookup, depth)?;
+        value = match sign {
+            '*' => value.checked_mul(next)?,
+            '/' => value.checked_div(next)?,
+            _ => value.checked_rem(next)?,
+        };
+        rest = after;
+    }
+    Some((value, rest))
+}
+
+fn operand<'t>(text: &'t str, lookup: Lookup, depth: u32) -> Option<(i64, &'t str)> {
+    let depth = depth.checked_sub(1)?;
+    if let Some(inner) = text.strip_prefix('(') {
+        let (value, rest) = sum(inner, lookup, depth)?;
+        return Some((value, rest.strip_prefix(')')?));
+    }
+    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    let value = if is_name(word) { lookup(word)?.trim().parse() } else { word.parse() };
+    Some((value.ok()?, rest))
 }
 
 /// Offset of the `}` that closes the `${` at the start.

@@ -1,0 +1,295 @@
+//! Variables that a script sets itself, put in where it uses them: texts, arrays, arguments of `set --`. What a branch sets
+//! is known within the branch and open behind it. Runs nothing.
+
+use super::{Command, Script, Word, expand, is_name, parse};
+use crate::source::Traced;
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+/// Longest text and longest list that are put in.
+const MAX_TEXT: usize = 1 << 16;
+const MAX_WORDS: usize = 4096;
+
+/// One branch of a construct (`if`, `case`, a loop, what stands behind `&&` of a test): the number of the construct, and
+/// which of its branches.
+pub type Arm = (u32, u32);
+
+/// What a variable holds.
+#[derive(Debug, Clone)]
+enum Value {
+    Text(Traced),
+    List(Vec<Word>),
+}
+
+#[derive(Debug)]
+struct Assigned {
+    /// The branches that it stands in.
+    arms: Vec<Arm>,
+    /// What it is within them.
+    value: Option<Value>,
+    /// What it may be behind them.
+    behind: Option<Value>,
+}
+
+/// What is known of a variable at a command.
+enum Found<'v> {
+    Known(&'v Value),
+    Open,
+    Unset,
+}
+
+struct Variables<'o> {
+    set: BTreeMap<String, Vec<Assigned>>,
+    outside: &'o dyn Fn(&str) -> Option<String>,
+}
+
+/// A script with the variables put in that it sets itself, or that are set `outside` of it. A word that cannot be told
+/// stays as it is written.
+pub(super) fn resolved(script: &Script, outside: &dyn Fn(&str) -> Option<String>) -> Script {
+    let mut variables = Variables { set: BTreeMap::new(), outside };
+    let commands = script.commands.iter().map(|command| variables.command(command)).collect();
+    Script { commands }
+}
+
+impl Variables<'_> {
+    fn command(&mut self, command: &Command) -> Command {
+        let words: Vec<Word> = command.words.iter().flat_map(|word| self.word(word, &command.arms)).collect();
+        let program = words.first().map_or("", Word::text);
+        match program {
+            "" => command.assignments.iter().for_each(|(name, value)| self.assign(name, value, &command.arms)),
+            "export" | "local" | "declare" | "readonly" | "typeset" => {
+                for (name, value) in command.words.iter().filter_map(Word::assignment) {
+                    self.assign(&name, &value, &command.arms);
+                }
+            }
+            "set" if words.get(1).is_some_and(|word| word.text() == "--") => {
+                self.record("@", &command.arms, Some(Value::List(words[2..].to_vec())), None);
+            }
+            "shift" => self.record("@", &command.arms, None, None),
+            "read" | "mapfile" | "readarray" | "unset" | "getopts" | "printf" => {
+                for name in words[1..].iter().map(Word::text).filter(|name| is_name(name)) {
+                    self.record(name, &command.arms, None, None);
+                }
+            }
+            _ => {}
+        }
+        Command { words, ..command.clone() }
+    }
+
+    fn record(&mut self, name: &str, arms: &[Arm], value: Option<Value>, behind: Option<Value>) {
+        let fits = |value: &Value| match value {
+            Value::Text(text) => text.text().len() <= MAX_TEXT,
+            Value::List(words) => words.len() <= MAX_WORDS,
+        };
+        let assigned = Assigned { arms: arms.to_vec(), value: value.filter(fits), behind: behind.filter(fits) };
+        let all = self.set.entry(name.to_owned()).or_default();
+        // What is set at the same place again is gone.
+        all.retain(|earlier| !earlier.arms.starts_with(arms));
+        all.push(assigned);
+    }
+
+    fn assign(&mut self, name: &str, value: &Word, arms: &[Arm]) {
+        let text = value.text();
+        let (name, appends) = match name.strip_suffix('+') {
+            Some(name) => (name, true),
+            None => (name, false),
+        };
+        let of_itself = [format!("${name}"), format!("${{{name}}}")];
+        let rest =
+            of_itself.iter().find_map(|own| text.strip_prefix(own.as_str())).filter(|rest| rest.starts_with(' '));
+        if text.starts_with('(') && text.ends_with(')') && !value.quoted {
+            let inner = parse(&value.text.slice(1..text.len() - 1));
+            let words: Vec<Word> =
+                inner.commands.iter().flat_map(|c| &c.words).flat_map(|word| self.word(word, arms)).collect();
+            let base = if appends { self.list(name, arms) } else { Some(vec![]) };
+            return self.record_list(name, arms, base, words);
+        }
+        if let Some(rest) = rest.filter(|_| !appends) {
+            let added = value.text.slice(text.len() - rest.len()..text.len());
+            let words: Vec<Word> = split(&added, value.expands).iter().flat_map(|word| self.word(word, arms)).collect();
+            return self.record_list(name, arms, self.list(name, arms), words);
+        }
+        let known = match (value.expands, appends) {
+            (false, false) => Some(value.text.clone()),
+            _ => {
+                let own = if appends { self.text(name, arms) } else { Some(String::new()) };
+                let added = if value.expands { self.expanded(text, arms) } else { Some(text.to_owned()) };
+                own.zip(added).map(|(own, added)| Traced::opaque(own + &added, value.text.whole()))
+            }
+        };
+        self.record(name, arms, known.map(Value::Text), None);
+    }
+
+    /// Sets a list to what it was and more. Behind the branch the rest may be there or not.
+    fn record_list(&mut self, name: &str, arms: &[Arm], base: Option<Vec<Word>>, added: Vec<Word>) {
+        let behind = base.clone().map(|base| Value::List([base, optional(&added, name)].concat()));
+        let value = base.map(|base| Value::List([base, added].concat()));
+        self.record(name, arms, value, behind);
+    }
+
+    fn find(&self, name: &str, arms: &[Arm]) -> Found<'_> {
+        for assigned in self.set.get(name).into_iter().flatten().rev() {
+            let value = if arms.starts_with(&assigned.arms) {
+                &assigned.value
+            } else if exclusive(&assigned.arms, arms) {
+                continue;
+            } else {
+                &assigned.behind
+            };
+            return value.as_ref().map_or(Found::Open, Found::Known);
+        }
+        Found::Unset
+    }
+
+    fn text(&self, name: &str, arms: &[Arm]) -> Option<String> {
+        match self.find(name, arms) {
+            Found::Known(Value::Text(text)) => Some(text.text().to_owned()),
+            Found::Known(Value::List(words)) => words.first().filter(|w| !w.expands).map(|w| w.text().to_owned()),
+            Found::Open => None,
+            Found::Unset => (self.outside)(name),
+        }
+    }
+
+    fn list(&self, name: &str, arms: &[Arm]) -> Option<Vec<Word>> {
+        match self.find(name, arms) {
+            Found::Known(Value::List(words)) => Some(words.clone()),
+            Found::Known(Value::Text(text)) => Some(split(text, false)),
+            Found::Open => None,
+            Found::Unset => Some(vec![]),
+        }
+    }
+
+    /// A text with its variables; `None` when one of them is open.
+    fn expanded(&self, text: &str, arms: &[Arm]) -> Option<String> {
+        let open = Cell::new(false);
+        let lookup = |name: &str| {
+            open.set(open.get() || matches!(self.find(name, arms), Found::Open));
+            self.text(name, arms)
+        };
+        expand(text, &lookup).filter(|_| !open.get())
+    }
+
+    /// The words that a word stands for.
+    fn word(&self, word: &Word, arms: &[Arm]) -> Vec<Word> {
+        if !word.expands {
+            return vec![word.clone()];
+        }
+        let alone = lone_name(word.text());
+        match alone.map(|name| self.find(name, arms)) {
+            Some(Found::Known(Value::List(words))) => return words.clone(),
+            Some(Found::Known(Value::Text(text))) if !word.quoted => return split(text, false),
+            _ => {}
+        }
+        match self.expanded(word.text(), arms) {
+            Some(value) if word.quoted || !value.contains(char::is_whitespace) => {
+                let text = Traced::opaque(value, word.span());
+                vec![Word { text, expands: false, quoted: true }]
+                    .into_iter()
+                    .filter(|w| word.quoted || !w.text().is_empty())
+                    .collect()
+            }
+            Some(value) => split(&Traced::opaque(value, word.span()), false),
+            None => vec![word.clone()],
+        }
+    }
+}
+
+/// Whether two places stand in different branches of one construct.
+fn exclusive(a: &[Arm], b: &[Arm]) -> bool {
+    let differ = a.iter().zip(b).find(|(a, b)| a != b);
+    differ.is_some_and(|(a, b)| a.0 == b.0)
+}
+
+/// The variable that a word is and nothing else: `$A`, `${A}`, `${A[@]}`, `$@`.
+fn lone_name(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('$')?;
+    let inner = inner.strip_prefix('{').and_then(|i| i.strip_suffix('}')).unwrap_or(inner);
+    let inner = inner.strip_suffix("[@]").or_else(|| inner.strip_suffix("[*]")).unwrap_or(inner);
+    match inner {
+        "@" | "*" => Some("@"),
+        name => is_name(name).then_some(name),
+    }
+}
+
+/// The words of a text at its white space.
+fn split(text: &Traced, expands: bool) -> Vec<Word> {
+    let whole = text.text();
+    let mut out = vec![];
+    let mut at = 0;
+    for part in whole.split(char::is_whitespace) {
+        if !part.is_empty() {
+            let word = text.slice(at..at + part.len());
+            out.push(Word { expands: expands && part.contains('$'), text: word, quoted: false });
+        }
+        at += part.len() + whole[at + part.len()..].chars().next().map_or(0, char::len_utf8);
+    }
+    out
+}
+
+/// Words that may be there: options keep their names, and their values are open.
+fn optional(words: &[Word], name: &str) -> Vec<Word> {
+    let open = |word: &Word| {
+        let option = word.text().split('=').next().filter(|text| text.starts_with('-'));
+        let text = option.map_or(format!("${{{name}}}"), |option| format!("{option}=${{{name}}}"));
+        Word { text: Traced::opaque(text, word.span()), expands: true, quoted: false }
+    };
+    words.iter().filter(|word| word.text().starts_with('-')).map(open).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parse::shell::parse;
+    use crate::source::{SourceId, Span, Traced};
+
+    /// The last command of a script with its variables put in.
+    fn last(text: &str) -> String {
+        let script = parse(&Traced::verbatim(text, Span::new(SourceId(0), 0..text.len()), 0));
+        let outside = |name: &str| (name == "HOME").then(|| "/root".to_owned());
+        let resolved = script.resolved(&outside);
+        let words = resolved.commands.last().expect("a command").words.iter();
+        words.map(|w| w.text().to_owned()).collect::<Vec<_>>().join("|")
+    }
+
+    #[test]
+    fn what_a_script_sets_is_known_where_it_is_used() {
+        for (script, expected) in [
+            ("A=1\nrun $A \"$A:$A\" ${B:-2} $HOME/x", "run|1|1:1|2|/root/x"),
+            ("export A='x y'; run $A \"$A\"", "run|x|y|x y"),
+            ("N=2 G=4\nrun --tp $((N * G + 1))", "run|--tp|9"),
+            ("ARGS=(--tp 2 \\\n --dtype half) # why\nrun \"${ARGS[@]}\" m", "run|--tp|2|--dtype|half|m"),
+            ("A=(a)\nA+=(b \"c d\")\nrun \"${A[@]}\"", "run|a|b|c d"),
+            ("A=x\nA+=y\nrun $A", "run|xy"),
+            ("A=--x\nA=\"$A --y 1\"\nrun $A", "run|--x|--y|1"),
+            ("set -- a b\nrun \"$@\"", "run|a|b"),
+            ("A=''\nrun $A m", "run|m"),
+            ("A=$B\nrun $A '$A'", "run|$A|$A"),
+            ("A=$(nproc)\nrun $A", "run|$A"),
+            ("[ -z \"$X\" ] && X=1; run ${X:-2}", "run|${X:-2}"),
+            ("cd /x && A=1 && run $A", "run|1"),
+        ] {
+            assert_eq!(last(script), expected, "{script}");
+        }
+    }
+
+    #[test]
+    fn what_a_branch_sets_is_open_behind_it() {
+        for (script, expected) in [
+            ("A=1\nif x; then A=2; fi\nrun $A", "run|$A"),
+            ("if x; then A=2; run $A; fi", "run|2"),
+            ("if x; then A=1; else A=2\nrun $A; fi", "run|2"),
+            ("case $x in a) A=1;; b) A=2; run $A;; esac", "run|2"),
+            ("case $x in a) A=1;; *) A=2;; esac\nrun $A", "run|$A"),
+            ("for i in 1 2; do A=$i; done\nrun ${A:-1}", "run|${A:-1}"),
+            ("if x; then A=2; fi\nA=3\nrun $A", "run|3"),
+            ("A=(--x 1)\nif x; then A+=(--tp 4); fi\nrun \"${A[@]}\"", "run|--x|1|--tp=${A}"),
+            ("A=--x\n[ -n \"$Y\" ] && A=\"$A --tp $Y\"\nrun $A", "run|--x|--tp=${A}"),
+        ] {
+            assert_eq!(last(script), expected, "{script}");
+        }
+    }
+
+    #[test]
+    fn growth_is_bounded() {
+        assert_eq!(last(&format!("A=xxxxxxxx\n{}run $A", "A=\"$A$A\"\n".repeat(64))), "run|$A");
+    }
+}
