@@ -166,7 +166,7 @@ fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec
         }
     }
     if rule.labels.is_empty() {
-        related.extend(used.iter().map(|u| Label { span: u.span, text: told(u) }));
+        related.extend(used.iter().filter_map(|u| Some(Label { span: u.span?, text: told(u) })));
     }
     related.retain(|label| label.span != span && !label.text.is_empty());
     let mut seen = Vec::new();

@@ -84,27 +84,35 @@ pub struct Fact<T> {
     pub known: Known<T>,
     /// Where it was decided.
     pub span: Span,
+    /// Whether it rests on a statement whose source nobody read.
+    pub unread: bool,
 }
 
 impl<T> Fact<T> {
     /// A known value.
     pub fn value(value: T, span: Span) -> Self {
-        Self { known: Known::Value(value), span }
+        Self { known: Known::Value(value), span, unread: false }
     }
 
     /// Not stated under `span`.
     pub fn absent(span: Span) -> Self {
-        Self { known: Known::Absent, span }
+        Self { known: Known::Absent, span, unread: false }
     }
 
     /// Unknown, and why.
     pub fn unknown(why: Why, span: Span) -> Self {
-        Self { known: Known::Unknown(why), span }
+        Self { known: Known::Unknown(why), span, unread: false }
     }
 
     /// A value, or absent at `span`.
     pub fn from_option(value: Option<T>, span: Span) -> Self {
         value.map_or_else(|| Self::absent(span), |v| Self::value(v, span))
+    }
+
+    /// The same knowledge, resting on a statement that was read in its source or (`true`) was not.
+    pub fn resting_on(mut self, unread: bool) -> Self {
+        self.unread = unread;
+        self
     }
 
     /// The value, if it is known.
@@ -137,7 +145,7 @@ impl<T> Fact<T> {
             Known::Absent => Known::Absent,
             Known::Unknown(why) => Known::Unknown(why),
         };
-        Fact { known, span: self.span }
+        Fact { known, span: self.span, unread: self.unread }
     }
 
     /// The value, or `default` where it is absent (API defaulting); unknown stays unknown.

@@ -15,6 +15,7 @@ pub mod cli;
 pub mod config;
 pub mod discover;
 pub mod evaluate;
+pub mod evidence;
 pub mod extract;
 pub mod facts;
 pub mod finding;

@@ -1,9 +1,8 @@
 //! Security advisories of drivers, toolkits, servers and frameworks.
 
-use super::table::{Table, within};
+use super::table::within;
+use super::tables::ADVISORIES;
 use crate::version::Version;
-
-static ADVISORIES: Table = Table::new(include_str!("../../rules/catalog/advisories.csv"));
 
 /// An advisory about a product.
 #[derive(Debug, Clone)]
@@ -24,17 +23,18 @@ pub struct Advisory {
 
 /// The advisories that hold for a release of a product: nvidia-container-toolkit, gpu-operator, nvidia-driver, vllm,
 /// tritonserver, torch, ollama, ray, mlflow, jupyter …
-pub fn advisories(product: &str, version: &Version) -> Vec<Advisory> {
-    let rows = ADVISORIES.rows().filter(|r| r.text("product") == product && within(version, r.text("affected")));
-    rows.map(|row| Advisory {
+pub fn advisories(product: &str, version: &Version) -> Option<Vec<Advisory>> {
+    let mut rows = ADVISORIES.rows().filter(|r| r.text("product") == product).peekable();
+    rows.peek()?;
+    let affected = rows.filter(|r| within(version, r.text("affected"))).map(|row| Advisory {
         id: row.text("id"),
         aliases: row.text("aliases"),
         fixed: row.version("fixed"),
         severity: row.text("severity"),
         condition: row.text("condition"),
         title: row.text("title"),
-    })
-    .collect()
+    });
+    Some(affected.collect())
 }
 
 #[cfg(test)]
@@ -44,7 +44,8 @@ mod tests {
     #[test]
     fn affected_until_fixed() {
         let ids = |product, version| -> Vec<&str> {
-            advisories(product, &Version::parse(version).expect("version")).iter().map(|a| a.id).collect()
+            let found = advisories(product, &Version::parse(version).expect("version"));
+            found.expect("rows of the product").iter().map(|a| a.id).collect()
         };
         assert!(ids("vllm", "0.8.4").contains(&"CVE-2025-32444"));
         assert!(!ids("vllm", "0.8.5").contains(&"CVE-2025-32444"));

@@ -1,12 +1,9 @@
 //! CUDA toolkits, drivers, and which runs with which.
 
 use super::gpus::architecture;
-use super::table::{Row, Table};
+use super::table::Row;
+use super::tables::{CUDA, DRIVER_BRANCHES, HOST_COMPILERS};
 use crate::version::Version;
-
-static CUDA: Table = Table::new(include_str!("../../rules/catalog/cuda.csv"));
-static BRANCHES: Table = Table::new(include_str!("../../rules/catalog/driver_branches.csv"));
-static HOST_COMPILERS: Table = Table::new(include_str!("../../rules/catalog/host_compilers.csv"));
 
 /// The row of a toolkit: the exact release, else the newest update of its minor release.
 fn toolkit(cuda: &Version) -> Option<Row> {
@@ -73,7 +70,7 @@ pub struct DriverBranch {
 
 /// The branch of a driver.
 pub fn branch(driver: &Version) -> Option<DriverBranch> {
-    let row = BRANCHES.rows().find(|r| r.number("branch") == Some(driver.major()))?;
+    let row = DRIVER_BRANCHES.rows().find(|r| r.number("branch") == Some(driver.major()))?;
     Some(DriverBranch {
         kind: row.text("kind"),
         end_of_life: row.text("end_of_life"),

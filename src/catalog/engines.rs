@@ -1,13 +1,10 @@
 //! What engines do when nothing is said, how checkpoints store weights, and what encoders take. Knows no formula.
 
-use super::table::{Table, within};
+use super::table::{Row, longest_match, patterns, within};
+use super::tables::{ENCODER_PEAKS, ENGINE_DEFAULTS, WEIGHT_FORMATS};
 use crate::version::Version;
 use regex::Regex;
 use std::sync::OnceLock;
-
-static ENGINE_DEFAULTS: Table = Table::new(include_str!("../../rules/catalog/engine_defaults.csv"));
-static WEIGHT_FORMATS: Table = Table::new(include_str!("../../rules/catalog/weight_formats.csv"));
-static ENCODER_PEAKS: Table = Table::new(include_str!("../../rules/catalog/encoder_peaks.csv"));
 
 /// The default of a setting in a release of an engine; some depend on the card: its memory in GiB and its id. Two
 /// numbers are a range: the default changed somewhere between two releases that were read.
@@ -89,20 +86,11 @@ pub struct EncoderPeak {
 
 /// The encoder's peak for a model name.
 pub fn encoder_peak(model: &str) -> Option<EncoderPeak> {
-    static PATTERNS: OnceLock<Vec<(Regex, EncoderPeak)>> = OnceLock::new();
-    let patterns = PATTERNS.get_or_init(|| {
-        let read = |r: super::table::Row| {
-            let number = |column| r.number(column).unwrap_or(0.0);
-            let peak = EncoderPeak { gib: number("gib"), gib_per_1k_tokens: number("gib_per_1k_tokens") };
-            Some((Regex::new(r.text("model")).ok()?, peak))
-        };
-        ENCODER_PEAKS.rows().filter_map(read).collect()
-    });
-    patterns
-        .iter()
-        .filter(|(pattern, _)| pattern.is_match(model))
-        .max_by_key(|(p, _)| p.as_str().len())
-        .map(|(_, e)| *e)
+    static PATTERNS: OnceLock<Vec<(Regex, Row)>> = OnceLock::new();
+    let patterns = PATTERNS.get_or_init(|| patterns(&ENCODER_PEAKS));
+    let row = longest_match(patterns.iter().map(|(pattern, row)| (pattern, *row)), model)?;
+    let number = |column| row.number(column).unwrap_or(0.0);
+    Some(EncoderPeak { gib: number("gib"), gib_per_1k_tokens: number("gib_per_1k_tokens") })
 }
 
 #[cfg(test)]

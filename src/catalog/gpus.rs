@@ -1,14 +1,12 @@
 //! GPUs, their names in every scheme, MIG profiles and architectures.
 
+use super::complete;
 use super::table::{Row, Table};
+use super::tables::{ACCELERATOR_CORES, COMPUTE_CAPABILITIES, GPU_NAMES, GPU_TOTALS, GPUS, MIG_PROFILES};
+use crate::evidence;
 use crate::version::Version;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
-
-static GPUS: Table = Table::new(include_str!("../../rules/catalog/gpus.csv"));
-static GPU_NAMES: Table = Table::new(include_str!("../../rules/catalog/gpu_names.csv"));
-static MIG_PROFILES: Table = Table::new(include_str!("../../rules/catalog/mig_profiles.csv"));
-static COMPUTE_CAPABILITIES: Table = Table::new(include_str!("../../rules/catalog/compute_capabilities.csv"));
 
 /// A GPU model.
 #[derive(Debug, Clone)]
@@ -80,14 +78,14 @@ fn read(row: Row) -> Gpu {
 /// Every GPU.
 pub fn gpus() -> &'static [Gpu] {
     static READ: OnceLock<Vec<Gpu>> = OnceLock::new();
-    READ.get_or_init(|| GPUS.rows().map(read).collect())
+    READ.get_or_init(|| evidence::watched(|| GPUS.rows().map(read).collect()).0)
 }
 
 /// Row of `gpus()` by every name of it in lower case; the first row of a shared alias wins.
 fn names() -> &'static BTreeMap<String, usize> {
     static NAMES: OnceLock<BTreeMap<String, usize>> = OnceLock::new();
     NAMES.get_or_init(|| {
-        let mut names = BTreeMap::new();
+        let mut names: BTreeMap<String, usize> = BTreeMap::new();
         let mut add = |name: &str, index| {
             if !name.is_empty() {
                 names.entry(name.to_lowercase()).or_insert(index);
@@ -115,7 +113,9 @@ pub fn gpu(name: &str) -> Option<&'static Gpu> {
     let lower = name.trim().to_lowercase();
     let plain = lower.strip_suffix("-shared").unwrap_or(&lower);
     let plain = plain.split_once("-mig-").map_or(plain, |(head, _)| head);
-    gpus().get(*names().get(plain)?)
+    let index = *names().get(plain)?;
+    GPUS.rows().nth(index)?.used();
+    gpus().get(index)
 }
 
 /// Every GPU that people may mean by a name: `a100` is a card of 40 or of 80 GB, with or without NVLink.
@@ -129,14 +129,13 @@ pub fn gpus_called(name: &str) -> impl Iterator<Item = &'static Gpu> {
     exact.into_iter().chain(longer.filter(move |g| exact.is_none_or(|e| e.id != g.id)))
 }
 
-static ACCELERATOR_CORES: Table = Table::new(include_str!("../../rules/catalog/accelerator_cores.csv"));
-
 /// Cores of an accelerator that a framework counts as devices of their own; 1 where the accelerator is the device.
-pub fn accelerator_cores(gpu: &str) -> i64 {
-    ACCELERATOR_CORES.find("gpu", gpu).and_then(|row| row.number("cores")).unwrap_or(1)
+pub fn accelerator_cores(id: &str) -> Option<i64> {
+    match ACCELERATOR_CORES.find("gpu", id) {
+        Some(row) => row.number("cores"),
+        None => gpu(id).map(|_| 1),
+    }
 }
-
-static GPU_TOTALS: Table = Table::new(include_str!("../../rules/catalog/gpu_totals.csv"));
 
 /// Memory of a GPU in GiB as programs see it (CUDA's total): less than nvidia-smi's figure and the size in its name.
 /// `None` when nobody logged it.
@@ -144,10 +143,21 @@ pub fn gpu_total_gib(gpu: &str) -> Option<f64> {
     GPU_TOTALS.find("gpu", gpu)?.number("total_gib")
 }
 
-/// Whether NVIDIA's drivers know a product of this name or label, with or without a row of its own.
-pub fn product_known(name: &str) -> bool {
+/// Whether NVIDIA's drivers report a product by this name or label.
+pub fn product_known(name: &str) -> Option<bool> {
     let says = |text: &str| text.eq_ignore_ascii_case(name);
-    gpu(name).is_some() || GPU_NAMES.rows().any(|r| says(r.text("name")) || says(r.text("product_label")))
+    let found = gpu(name).is_some() || GPU_NAMES.rows().any(|r| says(r.text("name")) || says(r.text("product_label")));
+    known(found, &GPU_NAMES, "nvidia.com/gpu.product")
+}
+
+/// Whether GKE has an accelerator of this name.
+pub fn gke_accelerator_known(name: &str) -> Option<bool> {
+    known(gke_accelerators().any(|known| known == name), &GPUS, "cloud.google.com/gke-accelerator")
+}
+
+/// Yes where there is a row; no only where the table holds everything of its family.
+fn known(found: bool, table: &Table, family: &str) -> Option<bool> {
+    (found || complete(table.name, family)).then_some(found)
 }
 
 /// The accelerator names that GKE knows.
@@ -187,8 +197,9 @@ pub fn family_label(compute_capability: &Version) -> Option<&'static str> {
 }
 
 /// Whether some GPU has a value of the label `nvidia.com/gpu.family`.
-pub fn family_label_known(label: &str) -> bool {
-    COMPUTE_CAPABILITIES.find("family", label).is_some()
+pub fn family_label_known(label: &str) -> Option<bool> {
+    let found = COMPUTE_CAPABILITIES.find("family", label).is_some();
+    known(found, &COMPUTE_CAPABILITIES, "nvidia.com/gpu.family")
 }
 
 /// The GPU that a text of words names (`nvidia-gpu-rtx4090-24gb`), when it names one.
@@ -199,15 +210,15 @@ pub fn gpu_named_in(text: &str) -> Option<&'static Gpu> {
 }
 
 /// The memory in MiB that the driver reports of a GPU of an architecture (`nvidia.com/gpu.family`) whose name promises
-/// `mib`; `None` when some GPU of it reports just that, or none promises it.
-pub fn reported_memory(family: &str, mib: i64) -> Option<i64> {
+/// `mib`; `Some(None)` when some GPU of it reports just that.
+pub fn reported_memory(family: &str, mib: i64) -> Option<Option<i64>> {
     let family = family.to_lowercase();
     let of_family =
         || gpus().iter().filter(|gpu| gpu.vendor == "nvidia" && family.starts_with(&gpu.arch.to_lowercase()));
     if of_family().any(|gpu| gpu.memory_mib == Some(mib)) {
-        return None;
+        return Some(None);
     }
-    of_family().filter(|gpu| gpu.memory_gb.is_some_and(|gb| gb * 1024 == mib)).find_map(|gpu| gpu.memory_mib)
+    of_family().filter(|gpu| gpu.memory_gb.is_some_and(|gb| gb * 1024 == mib)).find_map(|gpu| gpu.memory_mib).map(Some)
 }
 
 /// A MIG profile of a GPU.
@@ -244,9 +255,17 @@ pub fn mig_profile(gpu: &str, profile: &str) -> Option<MigProfile> {
     mig_rows(gpu).find(|p| p.profile == wanted)
 }
 
-/// How many instances of a MIG profile one GPU holds; `None` when the GPU has no such profile.
-pub fn mig_instances(gpu: &str, profile: &str) -> Option<i64> {
-    mig_profile(gpu, profile)?.max_instances
+/// How many instances of a MIG profile one GPU holds: 0 when it has no MIG, or when the table holds every profile of it
+/// and not this one.
+pub fn mig_instances(id: &str, profile: &str) -> Option<i64> {
+    match mig_profile(id, profile) {
+        Some(found) => found.max_instances,
+        None => (has_no_mig(id) || complete(MIG_PROFILES.name, id)).then_some(0),
+    }
+}
+
+fn has_no_mig(id: &str) -> bool {
+    gpu(id).is_some_and(|gpu| !gpu.mig)
 }
 
 /// Whether some GPU holds these MIG instances side by side, by profile and number: none beyond its own maximum, and
@@ -264,9 +283,10 @@ pub fn mig_layout_fits(layout: &[(String, i64)]) -> Option<bool> {
     gpus().iter().filter_map(holds).reduce(|some, other| some || other)
 }
 
-/// The MIG profiles of a GPU.
-pub fn mig_profiles(gpu: &str) -> Vec<&'static str> {
-    mig_rows(gpu).map(|p| p.profile).collect()
+/// The MIG profiles of a GPU; none of a GPU without MIG.
+pub fn mig_profiles(id: &str) -> Option<Vec<&'static str>> {
+    let profiles: Vec<&str> = mig_rows(id).map(|p| p.profile).collect();
+    (!profiles.is_empty() || has_no_mig(id)).then_some(profiles)
 }
 
 /// What toolkits and drivers know of a compute capability.
@@ -373,7 +393,8 @@ mod tests {
     fn profiles_by_both_spellings() {
         assert_eq!(mig_instances("A100-SXM4-40GB", "1g.5gb"), Some(7));
         assert_eq!(mig_instances("A100-SXM4-40GB", "1g.5gb.me"), Some(1));
-        assert_eq!(mig_instances("A100-SXM4-40GB", "1g.10gb.shared"), None);
-        assert_eq!(mig_instances("T4", "1g.5gb"), None);
+        assert_eq!(mig_instances("A100-SXM4-40GB", "1g.10gb.shared"), Some(0), "its profiles are all known");
+        assert_eq!(mig_instances("T4", "1g.5gb"), Some(0), "it has no MIG");
+        assert_eq!(mig_instances("B100", "1g.23gb"), None, "it has MIG, and no row says which profiles");
     }
 }

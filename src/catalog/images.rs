@@ -2,16 +2,11 @@
 
 use super::drivers::min_driver;
 use super::software::{Build, framework_build};
-use super::table::{Row, Table};
+use super::table::Row;
+use super::tables::{ENGINE_IMAGES, IMAGE_FAMILIES, IMAGE_FLAWS, IMAGE_TAGS, IMAGE_TRAITS, NGC, TEI_IMAGES};
 use crate::version::Version;
 use regex::{Captures, Regex};
 use std::sync::OnceLock;
-
-static FAMILIES: Table = Table::new(include_str!("../../rules/catalog/image_families.csv"));
-static TAGS: Table = Table::new(include_str!("../../rules/catalog/image_tags.csv"));
-static NGC: Table = Table::new(include_str!("../../rules/catalog/ngc.csv"));
-static TEI: Table = Table::new(include_str!("../../rules/catalog/tei_images.csv"));
-static ENGINE_IMAGES: Table = Table::new(include_str!("../../rules/catalog/engine_images.csv"));
 
 /// What a repository and a tag tell of an image.
 #[derive(Debug, Clone, Default)]
@@ -65,21 +60,22 @@ pub enum Unrecognised {
     Tag(&'static str),
 }
 
-static TRAITS: Table = Table::new(include_str!("../../rules/catalog/image_traits.csv"));
-static FLAWS: Table = Table::new(include_str!("../../rules/catalog/image_flaws.csv"));
-
 /// Why a tag does not exist or what is broken in its image; no tag is written as `latest`. A mirror may keep what the
-/// registry removed, so the repository is compared with its host.
-pub fn image_flaw(repository: &str, tag: &str) -> Option<&'static str> {
+/// registry removed, so the repository is compared with its host. `Some(None)` for another tag of a repository with flaws.
+pub fn image_flaw(repository: &str, tag: &str) -> Option<Option<&'static str>> {
     let tag = if tag.is_empty() { "latest" } else { tag };
     let matches = |pattern: &str| Regex::new(pattern).is_ok_and(|p| p.is_match(tag));
-    FLAWS.rows().find(|r| r.text("repository") == repository && matches(r.text("tag"))).map(|r| r.text("flaw"))
+    let of_repository = || IMAGE_FLAWS.rows().filter(|r| r.text("repository") == repository);
+    of_repository().next()?;
+    Some(of_repository().find(|r| matches(r.text("tag"))).map(|r| r.text("flaw")))
 }
 
 /// What is particular about the images of a family in a release (a CUDA release, an NGC month): old-apt-key,
 /// no-library-path.
-pub fn image_traits(family: &str, version: &Version) -> Vec<&'static str> {
-    TRAITS.rows().filter(|r| r.text("family") == family && r.holds(version)).map(|r| r.text("trait")).collect()
+pub fn image_traits(family: &str, version: &Version) -> Option<Vec<&'static str>> {
+    let mut rows = IMAGE_TRAITS.rows().filter(|r| r.text("family") == family).peekable();
+    rows.peek()?;
+    Some(rows.filter(|r| r.holds(version)).inspect(|r| r.used()).map(|r| r.text("trait")).collect())
 }
 
 struct Family {
@@ -96,7 +92,8 @@ impl Family {
 
 fn family(name: &str) -> Option<&'static Family> {
     static READ: OnceLock<Vec<Family>> = OnceLock::new();
-    let families = READ.get_or_init(|| FAMILIES.rows().map(|row| Family { row, grammar: OnceLock::new() }).collect());
+    let read = || IMAGE_FAMILIES.rows().map(|row| Family { row, grammar: OnceLock::new() }).collect();
+    let families = READ.get_or_init(read);
     families.iter().find(|f| f.row.words("repositories").any(|pattern| names(pattern, name)))
 }
 
@@ -152,7 +149,7 @@ pub fn image(repository: &str, tag: &str) -> Result<ImageInfo, Unrecognised> {
             .and_then(Version::parse)
             .or_else(|| group("cuda_digits").or_else(|| group("cuda_prefix")).and_then(digits));
     }
-    let exact = TAGS.rows().filter(|r| r.text("tag") == tag);
+    let exact = IMAGE_TAGS.rows().filter(|r| r.text("tag") == tag);
     let exact = exact.clone().find(|r| {
         repository == r.text("repository")
             || r.text("repository").strip_prefix("dlc/") == Some(last) && info.family == "aws-dlc"
@@ -163,11 +160,12 @@ pub fn image(repository: &str, tag: &str) -> Result<ImageInfo, Unrecognised> {
         _ => {}
     }
     if let Some(row) = exact {
+        info.framework_version = row.version("framework_version").or(info.framework_version.take());
         of_row(&mut info, row);
     }
     if info.family.ends_with("text-embeddings-inference") && info.accelerator == Some("nvidia") {
         let prefix = group("variant").unwrap_or("").trim_end_matches('-');
-        let row = TEI.find("prefix", prefix);
+        let row = TEI_IMAGES.find("prefix", prefix);
         info.only_compute_capabilities =
             row.map(|r| r.words("compute_capabilities").filter_map(Version::parse).collect()).unwrap_or_default();
         info.min_compute_capability = info.only_compute_capabilities.iter().min().cloned();
@@ -184,17 +182,16 @@ fn month(info: &mut ImageInfo, ngc: Option<&str>, variant: Option<&str>) {
     if variant.is_some_and(|v| v.starts_with("trtllm")) {
         return;
     }
+    info.cudnn = row.version("cudnn").or(info.cudnn.take());
     of_row(info, row);
 }
 
-/// Takes what a row of an image or a month states.
+/// Takes what rows of images and of months state.
 fn of_row(info: &mut ImageInfo, row: Row) {
     let take = |field: &mut Option<Version>, column: &str| *field = row.version(column).or(field.take());
     take(&mut info.cuda, "cuda");
-    take(&mut info.cudnn, "cudnn");
     take(&mut info.tensorrt, "tensorrt");
     take(&mut info.python, "python");
-    take(&mut info.framework_version, "framework_version");
     take(&mut info.min_compute_capability, "min_compute_capability");
     if let Some((os, version)) = row.filled("os").map(distribution) {
         info.os = Some(os);

@@ -1,18 +1,14 @@
 //! Machine types of the clouds, and the drivers that platforms install.
 
 use super::gpus::{Gpu, gpu, nearest};
-use super::table::{Row, Table};
+use super::table::Row;
+use super::tables::{
+    CLOUD_RUN_GPUS, GCP_ATTACHABLE_GPUS, GCP_MACHINE_FAMILIES, GKE_MACHINES, INSTANCES, NODE_IMAGES, PLATFORMS,
+};
+use crate::evidence;
 use crate::version::Version;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
-
-static INSTANCES: Table = Table::new(include_str!("../../rules/catalog/instances.csv"));
-static PLATFORMS: Table = Table::new(include_str!("../../rules/catalog/platforms.csv"));
-static NODE_IMAGES: Table = Table::new(include_str!("../../rules/catalog/node_images.csv"));
-static GCP_ATTACHABLE: Table = Table::new(include_str!("../../rules/catalog/gcp_attachable_gpus.csv"));
-static GCP_FAMILIES: Table = Table::new(include_str!("../../rules/catalog/gcp_machine_families.csv"));
-static GKE_MACHINES: Table = Table::new(include_str!("../../rules/catalog/gke_machines.csv"));
-static CLOUD_RUN: Table = Table::new(include_str!("../../rules/catalog/cloud_run_gpus.csv"));
 
 /// A machine type.
 #[derive(Debug, Clone)]
@@ -49,6 +45,7 @@ pub struct Instance {
     pub price_as_of: &'static str,
     /// The date on which the provider retired it.
     pub retired: Option<&'static str>,
+    row: Row,
 }
 
 impl Instance {
@@ -75,8 +72,9 @@ pub fn instances() -> impl Iterator<Item = &'static Instance> {
 
 fn by_name() -> &'static BTreeMap<String, Instance> {
     static READ: OnceLock<BTreeMap<String, Instance>> = OnceLock::new();
-    READ.get_or_init(|| {
+    let read = || {
         let rows = INSTANCES.rows().map(|row| Instance {
+            row,
             name: row.text("instance_type"),
             provider: row.text("provider"),
             gpu: row.text("gpu"),
@@ -98,13 +96,14 @@ fn by_name() -> &'static BTreeMap<String, Instance> {
             retired: row.filled("retired"),
         });
         rows.map(|instance| (instance.name.to_lowercase(), instance)).collect()
-    })
+    };
+    READ.get_or_init(|| evidence::watched(read).0)
 }
 
 /// The machine type of a name in any case, SageMaker's `ml.` prefix aside.
 pub fn instance(name: &str) -> Option<&'static Instance> {
     let lower = name.trim().to_lowercase();
-    by_name().get(lower.strip_prefix("ml.").unwrap_or(&lower))
+    by_name().get(lower.strip_prefix("ml.").unwrap_or(&lower)).inspect(|instance| instance.row.used())
 }
 
 /// vCPUs and memory in GiB of a machine type; of a GCP machine to which GPUs are attached (`n1-standard-8`), by its name.
@@ -113,7 +112,7 @@ pub fn host(name: &str) -> Option<(i64, f64)> {
         return found.vcpus.zip(found.memory_gib);
     }
     let (family, vcpus) = name.rsplit_once('-')?;
-    let row = GCP_FAMILIES.rows().find(|r| r.text("family") == family)?;
+    let row = GCP_MACHINE_FAMILIES.rows().find(|r| r.text("family") == family)?;
     let vcpus: i64 = vcpus.parse().ok()?;
     Some((vcpus, row.number::<f64>("memory_gib_per_vcpu")? * vcpus as f64))
 }
@@ -125,13 +124,13 @@ pub fn gke_machine(accelerator: &str) -> Option<&'static str> {
 
 /// The most GPUs of NVIDIA that one machine type with this many vCPUs and bytes of memory has; types that the catalog does
 /// not fully describe are taken to have them.
-pub fn most_gpus(vcpus: f64, memory_bytes: f64) -> i64 {
+pub fn most_gpus(vcpus: f64, memory_bytes: f64) -> Option<i64> {
     let fits = |i: &&Instance| {
         gpu(i.gpu).is_some_and(|gpu| gpu.vendor == "nvidia")
             && i.vcpus.is_none_or(|n| n as f64 >= vcpus)
             && i.memory_bytes().is_none_or(|n| n as f64 >= memory_bytes)
     };
-    by_name().values().filter(|i| i.retired.is_none()).filter(fits).filter_map(|i| i.gpu_count).max().unwrap_or(0)
+    by_name().values().filter(|i| i.retired.is_none()).filter(fits).filter_map(|i| i.gpu_count).max()
 }
 
 /// The accelerator machine type nearest to an unknown name of the same family, for "did you mean".
@@ -153,12 +152,12 @@ pub fn instance_gpu(name: &str) -> Option<&'static Gpu> {
     gpu(instance(name)?.gpu)
 }
 
-/// The GPU that every machine type of an AWS family has.
-pub fn instance_family_gpu(family: &str) -> Option<&'static Gpu> {
+/// The GPU that every machine type of an AWS family has; `Some(None)` where they differ.
+pub fn instance_family_gpu(family: &str) -> Option<Option<&'static Gpu>> {
     let prefix = format!("{}.", family.to_lowercase());
     let mut of_family = by_name().range(prefix.clone()..).take_while(|(name, _)| name.starts_with(&prefix));
     let first = of_family.next()?.1.gpu;
-    of_family.all(|(_, i)| i.gpu == first).then(|| gpu(first)).flatten()
+    Some(of_family.all(|(_, i)| i.gpu == first).then(|| gpu(first)).flatten())
 }
 
 /// The driver that a platform release installs by default; of the same minor release when it has no row.
@@ -209,36 +208,38 @@ pub fn eks_ami_driver(ami_type: &str, release: &str, kubernetes: Option<&str>) -
     (before == after).then_some(before)
 }
 
-fn node_image(platform: &str, image: &str) -> Option<Row> {
+/// What a platform says of a node image.
+#[derive(Debug, Clone)]
+pub struct NodeImage {
+    /// Whether it brings the NVIDIA driver.
+    pub driver: Option<bool>,
+    /// The last Kubernetes release that it is built for; absent while it is built.
+    pub last_kubernetes: Option<Version>,
+    /// The date since which it gets no security patches and no drivers; absent while it does.
+    pub end_of_support: Option<&'static str>,
+}
+
+/// A platform's node image: an EKS AMI type, a GKE image type, an AKS OS SKU.
+pub fn node_image(platform: &str, image: &str) -> Option<NodeImage> {
     let mut rows = NODE_IMAGES.rows().filter(|r| r.text("platform") == platform);
-    rows.find(|r| r.text("image").eq_ignore_ascii_case(image))
-}
-
-/// Whether a platform's node image (an EKS AMI type, a GKE image type, an AKS OS SKU) brings the NVIDIA driver.
-pub fn node_image_driver(platform: &str, image: &str) -> Option<bool> {
-    node_image(platform, image)?.flag("driver")
-}
-
-/// The last Kubernetes release that a platform builds a node image for; `None` while it builds it.
-pub fn node_image_last_kubernetes(platform: &str, image: &str) -> Option<Version> {
-    node_image(platform, image)?.version("last_kubernetes")
-}
-
-/// The date on which a platform ended the support of a node image: no security patches and no drivers since.
-pub fn node_image_end_of_support(platform: &str, image: &str) -> Option<&'static str> {
-    node_image(platform, image)?.filled("end_of_support")
+    let row = rows.find(|r| r.text("image").eq_ignore_ascii_case(image))?;
+    Some(NodeImage {
+        driver: row.flag("driver"),
+        last_kubernetes: row.version("last_kubernetes"),
+        end_of_support: row.filled("end_of_support"),
+    })
 }
 
 /// Numbers of an accelerator that may be attached to one machine of Google's N1 family; `None` for an accelerator
 /// that is not attached to machines of any other family.
 pub fn attachable_counts(accelerator: &str) -> Option<Vec<i64>> {
-    let row = GCP_ATTACHABLE.find("accelerator", accelerator)?;
+    let row = GCP_ATTACHABLE_GPUS.find("accelerator", accelerator)?;
     Some(row.words("counts").filter_map(|n| n.parse().ok()).collect())
 }
 
 /// Least vCPUs and GiB of memory of a Cloud Run container with an accelerator.
 pub fn cloud_run_minimum(accelerator: &str) -> Option<(i64, i64)> {
-    let row = CLOUD_RUN.find("accelerator", accelerator)?;
+    let row = CLOUD_RUN_GPUS.find("accelerator", accelerator)?;
     Some((row.number("vcpu")?, row.number("memory_gib")?))
 }
 
@@ -266,7 +267,7 @@ mod tests {
         assert_eq!(platform_driver("gpu-operator", "v25.3.0"), v("570.124.06"));
         assert_eq!(platform_driver("gpu-operator", "24.9.9"), platform_driver("gpu-operator", "v24.9.2"));
         assert_eq!(eks_ami_driver("AL2_x86_64_GPU", "1.31-20250116", Some("1.31")), v("550.144.03"));
-        assert_eq!(node_image_driver("eks", "AL2023_x86_64_STANDARD"), Some(false));
+        assert_eq!(node_image("eks", "AL2023_x86_64_STANDARD").and_then(|i| i.driver), Some(false));
         assert_eq!(attachable_counts("nvidia-l4"), None);
     }
 }

@@ -1,13 +1,14 @@
 //! Hardware, drivers, images, frameworks and machines: the tables of `rules/catalog/`. Knows no files of the
 //! user, no facts and no rules.
 //!
-//! Each table is read on first use. `None` means that the catalog does not say, never "no".
+//! Each table is declared in `tables.rs` and read on first use. `None` means that the catalog does not say, never "no";
+//! "no such thing" is an answer only of a table that says of itself that it is complete ([`complete`]).
 //!
 //! | about | ask |
 //! |---|---|
-//! | GPUs | [`gpu`], [`product_known`], [`gke_accelerators`], [`mig_profile`], [`mig_profiles`], [`architecture`], [`coverage`], [`family_label`] |
+//! | GPUs | [`gpu`], [`product_known`], [`gke_accelerator_known`], [`mig_profile`], [`mig_profiles`], [`architecture`], [`coverage`], [`family_label`] |
 //! | machines | [`instance`], [`instance_gpu`], [`nearest_instance`], [`is_instance_like`], [`attachable_counts`], [`cloud_run_minimum`] |
-//! | platforms | [`platform_driver`], [`default_driver`], [`platform_toolkit`], [`eks_ami_driver`], [`node_image_driver`], [`node_image_last_kubernetes`], [`node_image_end_of_support`] |
+//! | platforms | [`platform_driver`], [`default_driver`], [`platform_toolkit`], [`eks_ami_driver`], [`node_image`] |
 //! | CUDA and drivers | [`min_driver`], [`native_driver`], [`native_cuda`], [`branch`], [`image_accepts_driver`], [`sm_supported`], [`first_cuda`], [`last_cuda`], [`cuda_exists`], [`cuda_image_exists`], [`newest_host_gcc`] |
 //! | images | [`image`], [`image_family`], [`image_flaw`], [`image_traits`] |
 //! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`constrains`], [`extra_packages`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`], [`package_traits`] |
@@ -30,6 +31,7 @@ mod programs;
 mod servers;
 mod software;
 mod table;
+mod tables;
 mod training;
 
 pub use advisories::{Advisory, advisories};
@@ -40,20 +42,20 @@ pub use drivers::{
 pub use engines::{EncoderPeak, Scope, WeightFormat, encoder_peak, engine_default, weight_format, weight_formats};
 pub use gpus::{
     Architecture, Coverage, Gpu, MigProfile, accelerator_cores, architecture, coverage, family_label,
-    family_label_known, gke_accelerators, gpu, gpu_named_in, gpu_total_gib, gpus, gpus_called, mig_instances,
-    mig_layout_fits, mig_profile, mig_profiles, nearest_gke_accelerator, nearest_product, product_known,
+    family_label_known, gke_accelerator_known, gke_accelerators, gpu, gpu_named_in, gpu_total_gib, gpus, gpus_called,
+    mig_instances, mig_layout_fits, mig_profile, mig_profiles, nearest_gke_accelerator, nearest_product, product_known,
     reported_memory,
 };
 pub use images::{ImageInfo, Unrecognised, image, image_family, image_flaw, image_traits};
 pub use machines::{
-    Instance, attachable_counts, cloud_run_minimum, default_driver, eks_ami_driver, gke_machine, host, instance,
-    instance_family_gpu, instance_gpu, instances, is_instance_like, most_gpus, nearest_instance, node_image_driver,
-    node_image_end_of_support, node_image_last_kubernetes, platform_driver, platform_toolkit,
+    Instance, NodeImage, attachable_counts, cloud_run_minimum, default_driver, eks_ami_driver, gke_machine, host,
+    instance, instance_family_gpu, instance_gpu, instances, is_instance_like, most_gpus, nearest_instance, node_image,
+    platform_driver, platform_toolkit,
 };
 pub use model_names::{NamedModel, named_model};
 pub use models::{Model, model, models, published_quantization};
 pub use programs::{
-    ImageModel, Planner, Server, Wrapper, launcher_of_program, server, server_of_image, server_of_metric,
+    ImageModel, Planner, Server, Wrapper, is_launcher, launcher_of_program, server, server_of_image, server_of_metric,
     server_of_program, wrapper,
 };
 pub use servers::{
@@ -67,3 +69,19 @@ pub use software::{
 };
 pub use table::within;
 pub use training::{TrainingOption, optimizer_state_bytes, training_defaults, training_options};
+
+/// Whether a table says of itself that it holds everything of a family, so that what it does not hold does not exist.
+pub fn complete(table: &str, family: &str) -> bool {
+    let row = tables::COMPLETE.rows().find(|r| r.text("table") == table && r.text("family") == family);
+    row.inspect(|row| row.used()).is_some()
+}
+
+/// The names of the tables.
+pub fn tables() -> impl Iterator<Item = &'static str> {
+    tables::ALL.iter().map(|table| table.name)
+}
+
+/// What the tables say against their declarations.
+pub fn faults() -> Vec<String> {
+    tables::ALL.iter().flat_map(|table| table.faults()).collect()
+}

@@ -2,9 +2,8 @@
 
 use super::engines::{weight_format, weight_formats};
 use super::models::{Model, model};
-use super::table::{Row, Table};
-
-static NAMES: Table = Table::new(include_str!("../../rules/catalog/model_names.csv"));
+use super::table::Row;
+use super::tables::MODEL_NAMES;
 
 /// A model as a launch means it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +53,8 @@ fn of_path(path: &str) -> Option<(&str, bool)> {
 /// A name that only the engine knows.
 fn alias(engine: &str, text: &str) -> Option<NamedModel> {
     let lower = text.to_lowercase();
-    let row = |name: &str| NAMES.rows().find(|r| r.text("engine") == engine && r.words("names").any(|n| n == name));
+    let row =
+        |name: &str| MODEL_NAMES.rows().find(|r| r.text("engine") == engine && r.words("names").any(|n| n == name));
     let found = |row: Row, format: Option<&'static str>| NamedModel {
         name: row.text("model").to_owned(),
         format: format.or(row.filled("format")),
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn every_alias_is_a_model_of_the_catalog() {
-        for row in NAMES.rows() {
+        for row in MODEL_NAMES.rows() {
             assert!(model(row.text("model")).is_some_and(|m| m.name() == row.text("model")), "{}", row.text("names"));
             assert!(row.filled("format").is_none_or(|f| weight_format(f).is_some()), "{}", row.text("names"));
         }

@@ -1,8 +1,7 @@
 //! Models of the hub: published totals and the shapes behind them. Knows no formula.
 
-use super::table::{Row, Table};
-
-static ARCHITECTURES: Table = Table::new(include_str!("../../rules/catalog/architectures.csv"));
+use super::table::Row;
+use super::tables::ARCHITECTURES;
 
 /// A row of `architectures.csv`: a model of the hub, its columns by name.
 #[derive(Clone, Copy)]

@@ -1,11 +1,8 @@
 //! Programs and images that serve models, launch training or run another command. Knows no formula and no command line.
 
-use super::table::{Row, Table};
+use super::table::Row;
+use super::tables::{LAUNCHERS, SERVERS, WRAPPERS};
 use std::str::SplitAsciiWhitespace;
-
-static SERVERS: Table = Table::new(include_str!("../../rules/catalog/servers.csv"));
-static LAUNCHERS: Table = Table::new(include_str!("../../rules/catalog/launchers.csv"));
-static WRAPPERS: Table = Table::new(include_str!("../../rules/catalog/wrappers.csv"));
 
 /// How an engine divides the memory of a GPU when it starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,6 +124,11 @@ pub fn server_of_program(program: &str, subcommand: Option<&str>) -> Option<Serv
 /// The launcher (torchrun, accelerate, mpirun …) that a program or Python module is.
 pub fn launcher_of_program(program: &str, subcommand: Option<&str>) -> Option<&'static str> {
     LAUNCHERS.rows().find(|row| starts(*row, program, subcommand)).map(|row| row.text("engine"))
+}
+
+/// Whether an engine is a launcher of training.
+pub fn is_launcher(engine: &str) -> bool {
+    LAUNCHERS.find("engine", engine).is_some()
 }
 
 /// Whether the programs of a row (`name`, or `name:subcommand`) hold this one.

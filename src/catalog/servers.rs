@@ -1,12 +1,13 @@
 //! Accelerator resources, flags of launchers, what engines need, Kubernetes and TLS tables.
 
-use super::table::{Row, Table};
+use super::table::{Row, longest_match, patterns};
+use super::tables::{
+    ACCELERATOR_RESOURCES, FABRIC_RESOURCES, FEATURE_COMPUTE_CAPABILITIES, KUBERNETES_API_REMOVALS, LAUNCH_FLAGS,
+    MODEL_SUPPORT, PROMISED_AVAILABILITY, TLS_POLICIES,
+};
 use crate::version::Version;
 use regex::Regex;
 use std::sync::OnceLock;
-
-static ACCELERATORS: Table = Table::new(include_str!("../../rules/catalog/accelerator_resources.csv"));
-static FABRICS: Table = Table::new(include_str!("../../rules/catalog/fabric_resources.csv"));
 
 /// An extended resource that stands for accelerators.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +20,7 @@ pub struct Accelerator {
 
 /// The accelerator behind an extended resource name; a pattern ends in `*`.
 pub fn accelerator(resource: &str) -> Option<Accelerator> {
-    let row = ACCELERATORS.rows().find(|r| match r.text("resource").strip_suffix('*') {
+    let row = ACCELERATOR_RESOURCES.rows().find(|r| match r.text("resource").strip_suffix('*') {
         Some(prefix) => resource.starts_with(prefix),
         None => resource == r.text("resource"),
     })?;
@@ -28,7 +29,7 @@ pub fn accelerator(resource: &str) -> Option<Accelerator> {
 
 /// Whether an extended resource is a device of a fast network.
 pub fn is_fabric(resource: &str) -> bool {
-    FABRICS.rows().any(|row| match row.text("resource").trim_matches('*') {
+    FABRIC_RESOURCES.rows().any(|row| match row.text("resource").trim_matches('*') {
         part if row.text("resource").starts_with('*') => resource.contains(part),
         part if row.text("resource").ends_with('*') => resource.starts_with(part),
         name => resource == name,
@@ -41,7 +42,7 @@ pub fn nearest_accelerator(resource: &str) -> Option<&'static str> {
     if accelerator(resource).is_some() {
         return None;
     }
-    let known = ACCELERATORS.rows().map(|r| r.text("resource")).filter(|r| !r.ends_with('*'));
+    let known = ACCELERATOR_RESOURCES.rows().map(|r| r.text("resource")).filter(|r| !r.ends_with('*'));
     let like = |known: &&str| {
         known.split_once('/').is_some_and(|(other_domain, other)| {
             let same =
@@ -51,8 +52,6 @@ pub fn nearest_accelerator(resource: &str) -> Option<&'static str> {
     };
     known.filter(like).min_by_key(|known| strsim::damerau_levenshtein(resource, known))
 }
-
-static LAUNCH_FLAGS: Table = Table::new(include_str!("../../rules/catalog/launch_flags.csv"));
 
 /// A flag of a launcher that states a fact.
 #[derive(Debug, Clone, Copy)]
@@ -74,15 +73,10 @@ pub fn launch_flags(engine: &str) -> impl Iterator<Item = LaunchFlag> {
     })
 }
 
-static API_REMOVALS: Table = Table::new(include_str!("../../rules/catalog/kubernetes_api_removals.csv"));
-static TLS_POLICIES: Table = Table::new(include_str!("../../rules/catalog/tls_policies.csv"));
-static AVAILABILITY: Table = Table::new(include_str!("../../rules/catalog/promised_availability.csv"));
-static FEATURES: Table = Table::new(include_str!("../../rules/catalog/feature_compute_capabilities.csv"));
-static MODEL_SUPPORT: Table = Table::new(include_str!("../../rules/catalog/model_support.csv"));
-
 /// The Kubernetes release that no longer serves an API version of a kind.
 pub fn api_removed_in(api_version: &str, kind: &str) -> Option<Version> {
-    let row = API_REMOVALS.rows().find(|r| r.text("api_version") == api_version && r.text("kind") == kind)?;
+    let row =
+        KUBERNETES_API_REMOVALS.rows().find(|r| r.text("api_version") == api_version && r.text("kind") == kind)?;
     row.version("removed_in")
 }
 
@@ -94,8 +88,9 @@ pub fn tls_policy_minimum(policy: &str) -> Option<Version> {
 /// The monthly uptime in percent that a provider promises for machines of a platform: topology is `single-instance`
 /// or `several-zones`.
 pub fn promised_availability(platform: &str, topology: &str) -> Option<f64> {
-    let row =
-        AVAILABILITY.rows().find(|r| r.words("platforms").any(|p| p == platform) && r.text("topology") == topology)?;
+    let row = PROMISED_AVAILABILITY
+        .rows()
+        .find(|r| r.words("platforms").any(|p| p == platform) && r.text("topology") == topology)?;
     row.text("percent").parse().ok()
 }
 
@@ -123,19 +118,16 @@ pub fn feature_needs(engine: &str, feature: &str, value: &str, version: Option<&
         r.text("engine") == engine && r.text("feature") == feature && r.text("value").eq_ignore_ascii_case(value)
     };
     let holds = |r: &Row| r.text("versions").is_empty() || version.is_some_and(|v| r.holds(v));
-    let row = FEATURES.rows().find(|r| named(r) && holds(r))?;
+    let row = FEATURE_COMPUTE_CAPABILITIES.rows().find(|r| named(r) && holds(r))?;
     Some(FeatureNeeds { min: row.version("min"), only: row.text("only") })
 }
 
 /// The first release of an engine that serves a model.
 pub fn model_supported_since(engine: &str, model: &str) -> Option<Version> {
-    static PATTERNS: OnceLock<Vec<(&str, Regex, Option<Version>)>> = OnceLock::new();
-    let patterns = PATTERNS.get_or_init(|| {
-        let read = |r: Row| Some((r.text("engine"), Regex::new(r.text("model")).ok()?, r.version("since")));
-        MODEL_SUPPORT.rows().filter_map(read).collect()
-    });
-    let known = patterns.iter().filter(|(e, pattern, _)| *e == engine && pattern.is_match(model));
-    known.max_by_key(|(_, pattern, _)| pattern.as_str().len())?.2.clone()
+    static PATTERNS: OnceLock<Vec<(Regex, Row)>> = OnceLock::new();
+    let patterns = PATTERNS.get_or_init(|| patterns(&MODEL_SUPPORT));
+    let of_engine = patterns.iter().filter(|(_, row)| row.text("engine") == engine);
+    longest_match(of_engine.map(|(pattern, row)| (pattern, *row)), model)?.version("since")
 }
 
 #[cfg(test)]

@@ -1,20 +1,12 @@
 //! Packages: builds and their GPU code, what they need of CUDA, Python, glibc and each other, operating systems.
 
 use super::gpus::{Coverage, coverage};
-use super::table::{Row, Table, within};
+use super::table::{Row, within};
+use super::tables::{
+    BASE_OS, BUILDS, CONFLICTING_PACKAGES, CPU_ONLY_PACKAGES, PACKAGE_EXTRAS, PACKAGE_PINS, PACKAGE_TRAITS,
+    PYTHON_SUPPORT, RUNTIME_NEEDS, TOOLKIT_RANGES, TORCH_VARIANTS, WHEEL_GLIBC,
+};
 use crate::version::Version;
-
-static BUILDS: Table = Table::new(include_str!("../../rules/catalog/builds.csv"));
-static PINS: Table = Table::new(include_str!("../../rules/catalog/package_pins.csv"));
-static EXTRAS: Table = Table::new(include_str!("../../rules/catalog/package_extras.csv"));
-static TORCH_VARIANTS: Table = Table::new(include_str!("../../rules/catalog/torch_variants.csv"));
-static PYTHON_SUPPORT: Table = Table::new(include_str!("../../rules/catalog/python_support.csv"));
-static RUNTIME_NEEDS: Table = Table::new(include_str!("../../rules/catalog/runtime_needs.csv"));
-static TOOLKIT_RANGES: Table = Table::new(include_str!("../../rules/catalog/toolkit_ranges.csv"));
-static WHEEL_GLIBC: Table = Table::new(include_str!("../../rules/catalog/wheel_glibc.csv"));
-static BASE_OS: Table = Table::new(include_str!("../../rules/catalog/base_os.csv"));
-static CONFLICTS: Table = Table::new(include_str!("../../rules/catalog/conflicting_packages.csv"));
-static CPU_ONLY: Table = Table::new(include_str!("../../rules/catalog/cpu_only_packages.csv"));
 
 /// A build of a package: one release and variant.
 #[derive(Debug, Clone)]
@@ -108,7 +100,7 @@ pub fn newest_release(
 
 /// Whether some release of a package states which releases of another go with it.
 pub fn constrains(package: &str, other: &str) -> bool {
-    let pinned = PINS.rows().any(|r| r.text("package") == package && r.text("requires") == other);
+    let pinned = PACKAGE_PINS.rows().any(|r| r.text("package") == package && r.text("requires") == other);
     let built = || builds(package).any(|r| r.filled("torch").or_else(|| r.filled("torch_requirement")).is_some());
     pinned || other == "torch" && built()
 }
@@ -116,7 +108,7 @@ pub fn constrains(package: &str, other: &str) -> bool {
 /// The packages that an extra of a package brings along.
 pub fn extra_packages(package: &str, extra: &str) -> impl Iterator<Item = &'static str> {
     let of_extra = |r: &Row| r.text("package") == package && r.text("extra") == extra;
-    EXTRAS.rows().filter(of_extra).flat_map(|r| r.words("brings")).collect::<Vec<_>>().into_iter()
+    PACKAGE_EXTRAS.rows().filter(of_extra).flat_map(|r| r.words("brings")).collect::<Vec<_>>().into_iter()
 }
 
 /// The range of `other` that a release of a package needs, and whether its metadata says so (then pip enforces it).
@@ -125,7 +117,7 @@ pub fn package_requirement(package: &str, version: &Version, other: &str) -> Opt
     if version.is_nightly() {
         return None;
     }
-    let mut pins = PINS.rows().filter(|r| r.text("package") == package && r.text("requires") == other);
+    let mut pins = PACKAGE_PINS.rows().filter(|r| r.text("package") == package && r.text("requires") == other);
     if let Some(pin) = pins.find(|r| r.holds(version)) {
         return Some((pin.text("requirement").to_owned(), pin.flag("declared") == Some(true)));
     }
@@ -179,27 +171,27 @@ pub fn wheel_glibc(package: &str, version: &Version) -> Option<Version> {
 }
 
 /// The packages that must not be installed together with this one.
-pub fn conflicting_packages(package: &str) -> Vec<&'static str> {
-    let Some(row) = CONFLICTS.find("package", package) else { return Vec::new() };
-    let others = CONFLICTS.rows().filter(|r| r.text("group") == row.text("group") && r.text("package") != package);
-    others.map(|r| r.text("package")).collect()
+pub fn conflicting_packages(package: &str) -> Option<Vec<&'static str>> {
+    let row = CONFLICTING_PACKAGES.find("package", package)?;
+    row.used();
+    let group = CONFLICTING_PACKAGES.rows().filter(|r| r.text("group") == row.text("group"));
+    Some(group.map(|r| r.text("package")).filter(|other| *other != package).collect())
 }
 
-/// What to install instead of a package that has no GPU code without one of its extras.
-pub fn gpu_package(package: &str, version: Option<&Version>, extras: &[&str]) -> Option<&'static str> {
-    let mut rows = CPU_ONLY.rows().filter(|r| r.text("package") == package);
+/// What to install instead of a package that has no GPU code without one of its extras; `Some(None)` with one of them.
+pub fn gpu_package(package: &str, version: Option<&Version>, extras: &[&str]) -> Option<Option<&'static str>> {
+    let mut rows = CPU_ONLY_PACKAGES.rows().filter(|r| r.text("package") == package);
     let row = rows.find(|r| r.text("versions").is_empty() || version.is_some_and(|v| r.holds(v)))?;
-    (!row.words("extras").any(|extra| extras.contains(&extra))).then(|| row.text("gpu_package"))
+    Some((!row.words("extras").any(|extra| extras.contains(&extra))).then(|| row.text("gpu_package")))
 }
-
-static TRAITS: Table = Table::new(include_str!("../../rules/catalog/package_traits.csv"));
 
 /// What is particular about a package: removed, builds-against-torch, needs-nvcc, needs-compiler,
 /// needs-cuda-libraries. Rows with a range of releases hold for a release that is known to be in it.
-pub fn package_traits(package: &str, version: Option<&Version>) -> Vec<&'static str> {
-    let rows = TRAITS.rows().filter(|r| r.text("package") == package);
+pub fn package_traits(package: &str, version: Option<&Version>) -> Option<Vec<&'static str>> {
+    let mut rows = PACKAGE_TRAITS.rows().filter(|r| r.text("package") == package).peekable();
+    rows.peek()?;
     let held = rows.filter(|r| r.text("versions").is_empty() || version.is_some_and(|v| r.holds(v)));
-    held.map(|r| r.text("trait")).collect()
+    Some(held.inspect(|r| r.used()).map(|r| r.text("trait")).collect())
 }
 
 /// A release of a Linux distribution.
@@ -284,9 +276,9 @@ mod tests {
         assert_eq!(newest_python("torch", &v("2.1.0")), Some(v("3.11")));
         assert_eq!(runtime_needs("ctranslate2", Some(&v("4.5.0"))).and_then(|n| n.cudnn), Some(v("9")));
         assert_eq!(runtime_needs("cupy-cuda11x", None).and_then(|n| n.cuda), Some(v("11")));
-        assert_eq!(gpu_package("jax", None, &["cuda12"]), None);
-        assert_eq!(gpu_package("jax", None, &[]), Some("jax[cuda12]"));
-        assert!(conflicting_packages("onnxruntime").contains(&"onnxruntime-gpu"));
+        assert_eq!(gpu_package("jax", None, &["cuda12"]), Some(None));
+        assert_eq!(gpu_package("jax", None, &[]), Some(Some("jax[cuda12]")));
+        assert!(conflicting_packages("onnxruntime").is_some_and(|others| others.contains(&"onnxruntime-gpu")));
     }
 
     #[test]

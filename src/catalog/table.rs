@@ -1,52 +1,156 @@
-//! The embedded tables and version ranges. Knows no column by name.
+//! The embedded tables and version ranges. Knows no column by name but those that tell where a row comes from.
 
+use crate::evidence;
 use crate::version::Version;
+use regex::Regex;
+use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
 /// A table of `rules/catalog/`, read on first use; its fields are slices of the embedded text.
 pub(super) struct Table {
+    pub(super) name: &'static str,
     text: &'static str,
+    columns: &'static str,
     cells: OnceLock<Cells>,
 }
 
+/// Declares a table by its file and its columns (see `tables.rs`).
+macro_rules! table {
+    ($constant:ident, $name:literal, $columns:literal) => {
+        pub(super) static $constant: Table =
+            Table::new($name, include_str!(concat!("../../rules/catalog/", $name, ".csv")), $columns);
+    };
+}
+pub(super) use table;
+
 struct Cells {
-    header: Vec<&'static str>,
+    columns: Vec<Column>,
     rows: Vec<Vec<&'static str>>,
 }
+
+/// A declared column.
+struct Column {
+    name: &'static str,
+    key: bool,
+    /// Whether rows are found by it: reading it is not yet using the row.
+    finds: bool,
+    holds: &'static str,
+}
+
+impl Column {
+    fn read(written: &'static str) -> Self {
+        let (name, holds) = written.split_once(':').unwrap_or((written, ""));
+        let plain = name.trim_end_matches(['*', '+']);
+        Self { name: plain, key: name.ends_with('*'), finds: name != plain, holds }
+    }
+}
+
+/// Columns that every table has behind its own.
+const PROVENANCE: [&str; 2] = ["evidence", "source"];
 
 /// A row of a table.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
-    header: &'static [&'static str],
+    table: &'static Table,
     fields: &'static [&'static str],
 }
 
 impl Table {
-    pub(super) const fn new(text: &'static str) -> Self {
-        Self { text, cells: OnceLock::new() }
+    pub(super) const fn new(name: &'static str, text: &'static str, columns: &'static str) -> Self {
+        Self { name, text, columns, cells: OnceLock::new() }
+    }
+
+    fn cells(&'static self) -> &'static Cells {
+        self.cells.get_or_init(|| Cells {
+            columns: self.columns.split_ascii_whitespace().chain(PROVENANCE).map(Column::read).collect(),
+            rows: self.text.lines().skip(1).map(fields).collect(),
+        })
     }
 
     /// The rows in the order of the file.
     pub(super) fn rows(&'static self) -> impl Iterator<Item = Row> + Clone {
-        let cells = self.cells.get_or_init(|| {
-            let mut lines = self.text.lines();
-            Cells { header: lines.next().map(fields).unwrap_or_default(), rows: lines.map(fields).collect() }
-        });
-        cells.rows.iter().map(|fields| Row { header: &cells.header, fields })
+        self.cells().rows.iter().map(move |fields| Row { table: self, fields })
     }
 
     /// The first row whose column is exactly this.
     pub(super) fn find(&'static self, column: &str, value: &str) -> Option<Row> {
         self.rows().find(|r| r.text(column) == value)
     }
+
+    /// What the file says against the declaration.
+    pub(super) fn faults(&'static self) -> Vec<String> {
+        let mut out = Vec::new();
+        let header = self.text.lines().next().map(fields).unwrap_or_default();
+        let declared: Vec<&str> = self.cells().columns.iter().map(|c| c.name).collect();
+        let own = header.strip_suffix(&["as_of"]).unwrap_or(&header);
+        if own != declared {
+            out.push(format!("{}: the header is {header:?}, declared are {declared:?}", self.name));
+            return out;
+        }
+        for row in &self.cells().rows {
+            if row.len() != header.len() {
+                out.push(format!("{}: {row:?} has {} fields", self.name, row.len()));
+            }
+            for (column, field) in self.cells().columns.iter().zip(row).filter(|(_, field)| !field.is_empty()) {
+                if !holds(column.holds, field) {
+                    out.push(format!("{}.{}: {field} is not {}", self.name, column.name, column.holds));
+                }
+            }
+        }
+        let key = |row: &[&'static str]| -> Vec<&'static str> {
+            self.cells().columns.iter().zip(row).filter(|(c, _)| c.key).map(|(_, field)| *field).collect()
+        };
+        for pair in self.cells().rows.windows(2).filter(|pair| key(&pair[0]) >= key(&pair[1])) {
+            out.push(format!("{}: {:?} stands before {:?}", self.name, key(&pair[0]), key(&pair[1])));
+        }
+        out
+    }
+}
+
+/// Whether a field holds what its column is declared to.
+fn holds(declared: &str, field: &str) -> bool {
+    match declared {
+        "" => true,
+        "version" => Version::parse(field).is_some(),
+        "range" => field.split([' ', ',']).filter(|clause| !clause.is_empty()).all(|clause| {
+            let bound = clause.trim_start_matches(['<', '>', '=', '!', '~']).trim_end_matches(".*");
+            Version::parse(bound).is_some()
+        }),
+        "pattern" => Regex::new(field).is_ok(),
+        "flag" => field.parse::<bool>().is_ok(),
+        "date" => {
+            let mut parts = field.split('-');
+            let year = parts.next().is_some_and(|y| y.len() == 4 && y.parse::<u16>().is_ok());
+            year && parts.all(|part| part.len() == 2 && part.parse::<u8>().is_ok())
+        }
+        _ => match declared.split_once("..") {
+            Some((least, most)) => field.parse::<f64>().is_ok_and(|number| {
+                let least = least.parse().unwrap_or(f64::NEG_INFINITY);
+                (least..=most.parse().unwrap_or(f64::INFINITY)).contains(&number)
+            }),
+            None => declared.split('|').any(|word| word == field),
+        },
+    }
 }
 
 impl Row {
-    /// The text of a column; empty when the table has no such column.
+    /// The text of a column. Reading what rows are not found by is using the row.
     pub(super) fn text(self, column: &str) -> &'static str {
-        let index = self.header.iter().position(|name| *name == column);
+        let columns = &self.table.cells().columns;
+        let index = columns.iter().position(|c| c.name == column);
+        debug_assert!(index.is_some(), "{} declares no column {column}", self.table.name);
+        if index.is_some_and(|i| !columns[i].finds) {
+            self.used();
+        }
         index.and_then(|i| self.fields.get(i)).copied().unwrap_or("")
+    }
+
+    /// Notes that an answer rests on this row.
+    pub(super) fn used(self) {
+        if self.fields.get(self.table.cells().columns.len() - PROVENANCE.len()) == Some(&"unread") {
+            evidence::note_unread();
+        }
     }
 
     /// The text of a column that is not blank.
@@ -74,6 +178,23 @@ impl Row {
     pub(super) fn holds(self, version: &Version) -> bool {
         within(version, self.text("versions"))
     }
+}
+
+impl fmt::Debug for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{:?}", self.table.name, self.fields)
+    }
+}
+
+/// The rows of a table whose column `model` is a pattern, compiled.
+pub(super) fn patterns(table: &'static Table) -> Vec<(Regex, Row)> {
+    table.rows().filter_map(|row| Some((Regex::new(row.text("model")).ok()?, row))).collect()
+}
+
+/// The row with the longest pattern that matches: the most specific one.
+pub(super) fn longest_match<'p>(rows: impl Iterator<Item = (&'p Regex, Row)>, text: &str) -> Option<Row> {
+    let matching = rows.filter(|(pattern, _)| pattern.is_match(text));
+    matching.max_by_key(|(pattern, _)| pattern.as_str().len()).map(|(_, row)| row)
 }
 
 /// The fields of a line; quotes are kept off. The tables hold no line ends and no quotes within fields.

@@ -1,9 +1,6 @@
 //! Trainers: what their options state about a run.
 
-use super::table::Table;
-
-static OPTIMIZERS: Table = Table::new(include_str!("../../rules/catalog/optimizers.csv"));
-static OPTIONS: Table = Table::new(include_str!("../../rules/catalog/training_options.csv"));
+use super::tables::{OPTIMIZERS, TRAINING_OPTIONS};
 
 /// Key of the rows that say what a trainer does when nothing is stated.
 const DEFAULT: &str = "default";
@@ -56,7 +53,7 @@ pub fn optimizer_state_bytes(name: &str) -> Option<(f64, f64)> {
 }
 
 fn rows(trainer: &str) -> impl Iterator<Item = TrainingOption> {
-    OPTIONS.rows().filter(move |row| row.text("trainer") == trainer).map(|row| TrainingOption {
+    TRAINING_OPTIONS.rows().filter(move |row| row.text("trainer") == trainer).map(|row| TrainingOption {
         field: row.text("field"),
         key: row.text("key"),
         written: row.text("written"),

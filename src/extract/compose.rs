@@ -5,7 +5,7 @@ use super::{image, launch, training};
 use crate::facts::{
     Container, ContainerRole, EnvVar, Facts, Mount, Pod, Port, SharedMemory, Volume, Workload, WorkloadFormat,
 };
-use crate::known::{Fact, Known, Why};
+use crate::known::{Fact, Why};
 use crate::parse::{Node, Raw, Tree, View};
 use crate::source::Traced;
 use std::collections::BTreeMap;
@@ -185,7 +185,7 @@ fn port(view: View<'_>) -> Port {
     let number = |part: Option<&&str>| -> Fact<i64> {
         match part.map(|p| p.parse()) {
             Some(Ok(number)) => Fact::value(number, text.whole()),
-            Some(Err(_)) => Fact { known: Known::Unknown(Why::Malformed(whole.into())), span: text.whole() },
+            Some(Err(_)) => Fact::unknown(Why::Malformed(whole.into()), text.whole()),
             None => Fact::absent(text.whole()),
         }
     };

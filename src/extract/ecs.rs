@@ -103,7 +103,7 @@ fn container(tree: &Arc<Tree>, view: View<'_>, pod: &Pod) -> Container {
 }
 
 fn variable((name, value, secret): (View<'_>, View<'_>, bool)) -> Option<(String, EnvVar)> {
-    let Fact { known: Known::Value(key), span } = name.string() else { return None };
+    let Fact { known: Known::Value(key), span, .. } = name.string() else { return None };
     let mut out = EnvVar::blank(span);
     out.name = name.string();
     if secret {

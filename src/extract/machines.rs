@@ -244,7 +244,7 @@ pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: 
     out.taints = taints(view, shape.taints);
     let spot = at(view, shape.spot.0);
     out.spot = match spot.string() {
-        Fact { known: Known::Value(text), span } => Fact::value(text.eq_ignore_ascii_case(shape.spot.1), span),
+        Fact { known: Known::Value(text), span, .. } => Fact::value(text.eq_ignore_ascii_case(shape.spot.1), span),
         other => other.map(|_| false),
     };
     out.zones = at(view, shape.zones).strings();

@@ -299,6 +299,6 @@ fn conda(text: &Traced) -> Option<Package> {
     let exact = whole[name.len()..].trim_start_matches('=');
     let version = Version::parse(exact).filter(|_| whole[name.len()..].starts_with('='));
     out.pinned = Fact::value(version.is_some(), text.whole());
-    out.version = Fact { known: version.map_or(Known::Absent, Known::Value), span: text.whole() };
+    out.version = Fact::from_option(version, text.whole());
     Some(out)
 }

@@ -2,7 +2,7 @@
 
 use super::{intent, launch, training};
 use crate::facts::{Container, ContainerRole, Facts, Gpu, Node, Pod, SharedMemory, Workload, WorkloadFormat};
-use crate::known::{Fact, Known, Why};
+use crate::known::{Fact, Why};
 use crate::parse::{Node as Yaml, Raw, Tree, shell};
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub fn read(tree: &Arc<Tree>, root: Yaml<'_>, facts: &mut Facts) {
         let span = if text.text().contains(':') { text.span(start..text.text().len()) } else { place };
         gpus = match count.trim().parse::<f64>() {
             Ok(count) => Fact::value(count.ceil() as i64, span),
-            Err(_) => Fact { known: Known::Unknown(Why::Malformed(count.into())), span },
+            Err(_) => Fact::unknown(Why::Malformed(count.into()), span),
         };
         let mut gpu = Gpu::blank(text.span(0..name.len()));
         gpu.id = Fact::value(name.trim().to_owned(), gpu.span);

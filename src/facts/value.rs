@@ -1,6 +1,7 @@
 //! What the rule language sees of the facts: types, values and the reflection that leads from one to the
 //! other. Knows neither rules nor formats.
 
+use crate::evidence;
 use crate::known::{Fact, Known, Why};
 use crate::parse::{NodeKind, Raw, View};
 use crate::source::Span;
@@ -354,6 +355,9 @@ impl<T: Leaf> Reflect for Fact<T> {
     }
 
     fn reflect(&self) -> Value<'_> {
+        if self.unread {
+            evidence::note_unread();
+        }
         let data = match &self.known {
             Known::Value(value) => value.data(),
             Known::Absent => Data::Null,

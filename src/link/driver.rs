@@ -52,8 +52,7 @@ fn release(release: &HelmRelease) -> Option<DriverSource> {
         return Some(DriverSource { file, driver: version.parse(driver_version) });
     }
     if release.values_complete.get() == Some(&false) {
-        let driver =
-            Fact { known: Known::Unknown(Why::Remote("values that are not at hand".into())), span: release.span };
+        let driver = Fact::unknown(Why::Remote("values that are not at hand".into()), release.span);
         return Some(DriverSource { file, driver });
     }
     let driver =

@@ -185,7 +185,7 @@ fn from_selectors(node: &mut Node, pod: &Pod) {
             | "gpu.nvidia.com/class"
             | "gpu.nvidia.com/model" => node.gpu = catalog::gpu(text).map(|row| gpu_facts(row, value.span)),
             "karpenter.k8s.aws/instance-family" => {
-                node.gpu = catalog::instance_family_gpu(text).map(|row| gpu_facts(row, value.span));
+                node.gpu = catalog::instance_family_gpu(text).flatten().map(|row| gpu_facts(row, value.span));
             }
             // A label of one's own that names a GPU.
             _ if ["accelerator", "gpu-type", "gpu_type", "gpu-name", "gpu-model"]

@@ -2,6 +2,7 @@
 //! other packages of the environment and its Python. Knows package facts and the catalog; knows no files.
 
 use crate::catalog;
+use crate::evidence;
 use crate::facts::{Package, PackageManager};
 use crate::known::{Fact, Known, Why};
 use crate::version::Version;
@@ -164,7 +165,7 @@ pub fn complete(package: &mut Package) {
     let Some(version) = package.version.get() else { return };
     let extras: Vec<&str> = package.extras.get().map_or("", String::as_str).split(',').collect();
     // A package that has GPU code only with one of its extras.
-    if from_index(package) && catalog::gpu_package(&name, Some(version), &extras).is_some() {
+    if from_index(package) && catalog::gpu_package(&name, Some(version), &extras).flatten().is_some() {
         return;
     }
     if package.variant.is_absent() {
@@ -175,20 +176,28 @@ pub fn complete(package: &mut Package) {
             .find(|e| !e.is_empty() && catalog::framework_build(&name, version, Some(e)).is_some());
         package.variant = Fact::from_option(built, package.extras.span);
     }
-    let Some(build) = catalog::framework_build(&name, version, package.variant.get().map(String::as_str)) else {
-        return;
-    };
+    let variant = package.variant.get().map(String::as_str);
+    let (build, unread) = evidence::watched(|| catalog::framework_build(&name, version, variant));
+    let Some(build) = build else { return };
     let span = if package.variant.is_absent() { package.version.span } else { package.variant.span };
     if package.cuda.is_absent() {
-        package.cuda = Fact::from_option(build.cuda, span);
+        package.cuda = Fact::from_option(build.cuda.clone(), span).resting_on(unread);
     }
     if package.variant.is_absent() && !build.variant.is_empty() {
         package.variant = Fact::value(build.variant.to_owned(), span);
     }
-    package.sm = if build.sm.is_empty() { Fact::absent(span) } else { Fact::value(build.sm.to_owned(), span) };
-    package.ptx = if build.ptx.is_empty() { Fact::absent(span) } else { Fact::value(build.ptx.to_owned(), span) };
-    package.min_compute_capability = Fact::from_option(build.min_compute_capability, span);
-    package.min_driver = Fact::from_option(build.min_driver, span);
+    carries(package, build, (span, unread));
+}
+
+/// The GPU code of a build and what it needs: all that its row states. Without a list of binaries and of PTX nothing is
+/// said of the code.
+pub fn carries(package: &mut Package, build: catalog::Build, (span, unread): (crate::source::Span, bool)) {
+    let listed =
+        |codes: &str| Fact::from_option(Some(codes.to_owned()).filter(|c| !c.is_empty()), span).resting_on(unread);
+    package.sm = listed(build.sm);
+    package.ptx = listed(build.ptx);
+    package.min_compute_capability = Fact::from_option(build.min_compute_capability, span).resting_on(unread);
+    package.min_driver = Fact::from_option(build.min_driver, span).resting_on(unread);
 }
 
 #[cfg(test)]

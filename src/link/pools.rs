@@ -2,7 +2,7 @@
 
 use crate::catalog;
 use crate::facts::{Facts, Gpu, NodePool};
-use crate::known::{Fact, Known, Why};
+use crate::known::{Fact, Why};
 use crate::source::Span;
 use crate::version::Version;
 use std::sync::Arc;
@@ -97,7 +97,7 @@ fn machine_gpus(pool: &NodePool) -> impl Iterator<Item = (&'static catalog::Gpu,
             let text = value.get()?;
             let row = match (key.rsplit('/').next()?, operator) {
                 ("instance-gpu-name", "In") => catalog::gpu(text),
-                ("instance-family", "In") => catalog::instance_family_gpu(text),
+                ("instance-family", "In") => catalog::instance_family_gpu(text).flatten(),
                 ("instance-type", "In") => catalog::instance_gpu(text),
                 ("gke-accelerator", "In") => catalog::gpu(text),
                 _ => None,
@@ -121,10 +121,7 @@ fn count_of(pool: &NodePool) -> Fact<i64> {
             if rest.iter().all(|(count, _)| count == first) {
                 Fact::value(*first, *span)
             } else {
-                Fact {
-                    known: Known::Unknown(Why::Ambiguous("machine types with different GPU counts".into())),
-                    span: *span,
-                }
+                Fact::unknown(Why::Ambiguous("machine types with different GPU counts".into()), *span)
             }
         }
         [(_, span), ..] => Fact::unknown(Why::NotInCatalog("one of the machine types".into()), *span),

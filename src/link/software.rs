@@ -3,6 +3,7 @@
 use super::boundary::{Boundary, Candidates, Reach};
 use super::{lists, nearest, packages};
 use crate::catalog;
+use crate::evidence;
 use crate::facts::{
     Build, Facts, Image, Package, PackageFile, PackageFileKind, PackageManager, PythonHome, Software, Workload,
 };
@@ -213,41 +214,42 @@ pub fn of_image(image: &Image) -> Software {
         out.os = distribution(&name, "latest").map_or(Fact::absent(place), |(os, _)| Fact::value(os, place));
         return if image.tag.is_absent() && image.digest.is_absent() { out } else { unknown(out, &image.tag) };
     };
-    if let Ok(info) = catalog::image(&name, tag) {
-        let version = |v: Option<Version>| Fact::from_option(v, place);
+    let (info, unread) = evidence::watched(|| catalog::image(&name, tag));
+    if let Ok(info) = info {
+        let version = |v: Option<Version>| Fact::from_option(v, place).resting_on(unread);
+        let word = |text: Option<String>| Fact::from_option(text, place).resting_on(unread);
         out.cuda = version(info.cuda);
         out.cudnn = version(info.cudnn);
         out.tensorrt = version(info.tensorrt);
         out.ngc = version(info.ngc);
-        out.flavor = Fact::from_option(info.flavor, place);
-        out.os = Fact::from_option(info.os, place);
+        out.flavor = word(info.flavor);
+        out.os = word(info.os);
         out.os_version = version(info.os_version);
         out.python = version(info.python);
         out.min_driver = version(info.min_driver);
-        out.forward_compat = Fact::value(info.forward_compat, place);
+        out.forward_compat = Fact::value(info.forward_compat, place).resting_on(unread);
         out.min_compute_capability = version(info.min_compute_capability);
         let shipped = [(info.framework, info.framework_version), (Some("torch"), info.torch)];
-        for (name, version) in shipped {
+        for (name, release) in shipped {
             let Some(name) = name.filter(|n| !out.packages.contains_key(*n)) else { continue };
-            if version.is_none() && info.framework != Some(name) {
+            if release.is_none() && info.framework != Some(name) {
                 continue;
             }
             let mut package = Package::blank(place);
             package.name = Fact::value(name.to_owned(), place);
             package.manager = Fact::value(PackageManager::Image, place);
             package.pinned = Fact::value(true, place);
-            package.version = Fact::from_option(version, place);
+            package.version = version(release);
             package.cuda = out.cuda.clone();
             let variant = out.cuda.get().map(|c| format!("cu{}{}", c.major(), c.minor()));
             package.variant = Fact::from_option(variant, place);
             packages::complete(&mut package);
             out.packages.insert(name.to_owned(), package);
         }
-        if let Some(build) = info.build.filter(|b| !b.sm.is_empty())
+        if let Some(build) = info.build.filter(|b| !b.sm.is_empty() || !b.ptx.is_empty())
             && let Some(package) = out.packages.get_mut(build.package)
         {
-            package.sm = Fact::value(build.sm.to_owned(), place);
-            package.min_compute_capability = Fact::from_option(build.min_compute_capability, place);
+            packages::carries(package, build, (place, unread));
         }
     } else if let Some((os, version)) = distribution(&name, tag) {
         out.os = Fact::value(os, place);
@@ -313,12 +315,13 @@ fn codename(word: &str) -> Option<Version> {
 fn base_os(out: &mut Software) {
     let (Some(os), place) = (out.os.get().cloned(), out.os.span) else { return };
     let version = out.os_version.get().map_or(String::new(), ToString::to_string);
-    let Some(row) = catalog::base_os(&os, &version) else { return };
-    out.glibc = Fact::from_option(row.glibc, place);
+    let (row, unread) = evidence::watched(|| catalog::base_os(&os, &version));
+    let Some(row) = row else { return };
+    out.glibc = Fact::from_option(row.glibc, place).resting_on(unread);
     // A Python of its own (python:3.11, conda) comes before the distribution's.
     if out.python.is_absent() {
-        out.python = Fact::from_option(row.python, place);
-        out.externally_managed = Fact::value(row.externally_managed, place);
+        out.python = Fact::from_option(row.python, place).resting_on(unread);
+        out.externally_managed = Fact::value(row.externally_managed, place).resting_on(unread);
     }
 }
 

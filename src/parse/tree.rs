@@ -551,7 +551,7 @@ impl<'t> View<'t> {
                 Known::Unknown(Why::Malformed("a collection".into()))
             }
         };
-        Fact { known, span: self.place }
+        Fact { known, span: self.place, unread: false }
     }
 
     /// The text of a scalar of any type; placeholders are unknown.

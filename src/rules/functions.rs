@@ -4,6 +4,7 @@
 mod catalog;
 mod general;
 mod memory;
+mod names;
 mod training;
 
 use super::lang::eval::{elements, list as values};
@@ -215,5 +216,10 @@ pub fn find(name: &str) -> Option<&'static Function> {
 }
 
 fn tables() -> impl Iterator<Item = &'static Function> {
-    general::FUNCTIONS.iter().chain(catalog::FUNCTIONS).chain(memory::FUNCTIONS).chain(training::FUNCTIONS)
+    general::FUNCTIONS
+        .iter()
+        .chain(names::FUNCTIONS)
+        .chain(catalog::FUNCTIONS)
+        .chain(memory::FUNCTIONS)
+        .chain(training::FUNCTIONS)
 }

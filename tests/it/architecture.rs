@@ -8,6 +8,7 @@ use std::path::Path;
 /// Who may use whom. A module may always use itself.
 const EDGES: &[(&str, &[&str])] = &[
     ("source", &[]),
+    ("evidence", &[]),
     ("known", &["source"]),
     ("words", &[]),
     ("version", &[]),
@@ -15,14 +16,20 @@ const EDGES: &[(&str, &[&str])] = &[
     ("discover", &["source"]),
     ("parse", &["source", "known", "version"]),
     ("render", &["source", "known", "version", "parse"]),
-    ("catalog", &["version"]),
+    ("catalog", &["version", "evidence"]),
     ("vram", &["words", "version", "catalog"]),
-    ("facts", &["source", "known", "words", "version", "parse"]),
+    ("facts", &["source", "evidence", "known", "words", "version", "parse"]),
     ("extract", &["source", "known", "version", "quantity", "discover", "parse", "render", "catalog", "facts"]),
     ("finding", &["source"]),
     ("config", &["source", "known", "version", "quantity", "parse", "facts", "finding", "rules"]),
-    ("link", &["source", "known", "version", "quantity", "catalog", "facts", "parse"]),
-    ("rules", &["source", "known", "words", "version", "quantity", "parse", "catalog", "vram", "facts", "finding"]),
+    ("link", &["source", "evidence", "known", "version", "quantity", "catalog", "facts", "parse"]),
+    (
+        "rules",
+        &[
+            "source", "evidence", "known", "words", "version", "quantity", "parse", "catalog", "vram", "facts",
+            "finding",
+        ],
+    ),
     ("evaluate", &["source", "known", "facts", "finding", "rules"]),
     ("judge", &["source", "config", "finding"]),
     ("report", &["source", "finding", "judge", "rules"]),

@@ -80,7 +80,7 @@ pub fn environment(view: View<'_>) -> BTreeMap<String, EnvVar> {
     }
     for item in view.items() {
         let name = item.get("name");
-        let Fact { known: Known::Value(key), span } = name.string() else { continue };
+        let Fact { known: Known::Value(key), span, .. } = name.string() else { continue };
         let mut variable = EnvVar::blank(span);
         variable.name = name.string();
         variable.value = env_value(item.get("value"));
@@ -182,7 +182,7 @@ fn probe(view: View<'_>, ports: &[Port]) -> Option<Probe> {
         if out.port.is_unknown() {
             out.port_name = port.string();
             let named = ports.iter().find(|p| p.name.get().is_some() && p.name.get() == out.port_name.get());
-            out.port = named.map_or(out.port.clone(), |p| Fact { known: p.port.known.clone(), span: port.place() });
+            out.port = named.map_or(out.port.clone(), |p| Fact { span: port.place(), ..p.port.clone() });
         }
     }
     out.initial_delay_seconds = view.get("initialDelaySeconds").int().or_default(0);

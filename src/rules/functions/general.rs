@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::facts::value::Data;
-use crate::known::Why;
 use crate::quantity;
 use crate::rules::lang::eval::{elements, list, number, same, version};
 use crate::version::Version;
@@ -224,9 +223,4 @@ fn extreme<'a>(a: &[Value<'a>], better: impl Fn(std::cmp::Ordering) -> bool) -> 
         }
     }
     best.unwrap_or(Value::of(Data::Null))
-}
-
-/// An unknown result because the catalog has no row.
-pub(super) fn not_in_catalog<'a>(what: &Value<'a>) -> Value<'a> {
-    Value::unknown(Why::NotInCatalog(what.to_string().into()), what.span)
 }

@@ -2,6 +2,7 @@
 
 use super::ast::Op;
 use super::check::{Const, Macro, Node, Typed};
+use crate::evidence;
 use crate::facts::value::{Data, Value};
 use crate::known::Why;
 use crate::parse::View;
@@ -22,8 +23,10 @@ pub struct Used {
     pub path: Box<str>,
     /// How its value reads.
     pub shown: String,
-    /// Where it was decided.
-    pub span: Span,
+    /// Where it was decided; `None` for what only says that something unread was used.
+    pub span: Option<Span>,
+    /// Whether it rests on something whose source nobody read.
+    pub unread: bool,
 }
 
 /// The state of one evaluation: slots of variables, and what was used.
@@ -81,13 +84,16 @@ impl<'a> Eval<'a> {
             Node::Slot(slot) => self.slot(*slot),
             Node::Field(base, index) => {
                 let base = self.value(base);
-                let value = match base.data {
-                    Data::Entity(entity) => entity.field(*index),
-                    Data::Record(record) => record.fields.get(*index).cloned().unwrap_or(Value::of(Data::Null)),
+                let (value, unread) = match base.data {
+                    Data::Entity(entity) => evidence::watched(|| entity.field(*index)),
+                    Data::Record(record) => {
+                        (record.fields.get(*index).cloned().unwrap_or(Value::of(Data::Null)), false)
+                    }
                     Data::Unknown(_) => return base.perhaps(),
-                    _ => Value { data: Data::Null, span: base.span },
+                    _ => (Value { data: Data::Null, span: base.span }, false),
                 };
                 self.used(typed, &value);
+                self.rests_on(unread);
                 value
             }
             Node::DynField(base, name) => {
@@ -141,7 +147,8 @@ impl<'a> Eval<'a> {
                 if !function.takes_null && args.iter().any(|a| matches!(a.data, Data::Null)) {
                     return Value::of(Data::Null);
                 }
-                let mut value = (function.call)(&args, self.context);
+                let (mut value, unread) = evidence::watched(|| (function.call)(&args, self.context));
+                self.rests_on(unread);
                 if value.span.is_none() {
                     value.span = args.iter().find_map(|a| a.span);
                 }
@@ -173,8 +180,22 @@ impl<'a> Eval<'a> {
         let leaf =
             matches!(value.data, Data::Bool(_) | Data::Int(_) | Data::Float(_) | Data::Str(_) | Data::Version(_));
         if let (true, Some(span)) = (leaf, value.span) {
-            self.trail.push(Used { path: typed.text.clone(), shown: value.to_string(), span });
+            let (path, shown) = (typed.text.clone(), value.to_string());
+            self.trail.push(Used { path, shown, span: Some(span), unread: false });
         }
+    }
+
+    /// Remembers that something was used whose source nobody read.
+    fn rests_on(&mut self, unread: bool) {
+        if unread {
+            self.trail.push(Used { path: "".into(), shown: String::new(), span: None, unread });
+        }
+    }
+
+    /// Forgets what was used since `start`, but not that some of it was unread.
+    fn forget(&mut self, start: usize) {
+        let unread = self.trail.drain(start..).any(|used| used.unread);
+        self.rests_on(unread);
     }
 
     fn both(&mut self, a: &'a Typed, b: &'a Typed) -> Value<'a> {
@@ -229,7 +250,7 @@ impl<'a> Eval<'a> {
             self.slots[slot] = Some(item.clone());
             let value = self.value(body);
             if kind == Macro::Map {
-                self.trail.truncate(before);
+                self.forget(before);
                 out.push(value);
                 continue;
             }
@@ -243,7 +264,7 @@ impl<'a> Eval<'a> {
                     return Value::of(Data::Bool(false));
                 }
                 (Macro::Filter, Truth::True) => {
-                    self.trail.truncate(before);
+                    self.forget(before);
                     out.push(item);
                 }
                 (Macro::ExistsOne, Truth::True) => hits += 1,
@@ -561,6 +582,26 @@ mod tests {
         assert_eq!(decided("image.tag == '1.0' || image.digest == ''"), ["image.tag"]);
         assert_eq!(decided("image.tag == '2' || image.digest != ''"), ["image.digest"]);
         assert_eq!(decided("image.tag == '1.0' && image.digest != ''"), ["image.tag", "image.digest"]);
+    }
+
+    #[test]
+    fn what_rests_on_something_unread_is_remembered() {
+        let place = Span::new(crate::source::SourceId(0), 0..1);
+        let mut entity = Image::blank(place);
+        entity.tag = Fact::value("1.0".to_owned(), place).resting_on(true);
+        entity.digest = Fact::value("sha256:0".to_owned(), place);
+        let unread = |text: &str| {
+            let mut scope = Scope::default();
+            scope.declare("image", Image::ty());
+            let typed = scope.check(&ast::expression(text).expect("syntax"), text);
+            let facts = Facts::default();
+            let context = Context::new([&facts, &facts], &[]);
+            let mut eval = Eval::new(&context, &[], &[], scope.variables.len());
+            eval.set(0, entity.reflect());
+            eval.run(&typed).1.iter().any(|used| used.unread)
+        };
+        assert!(unread("image.tag == '1.0'") && unread("[image].filter(i, i.tag == '1.0').size() == 1"));
+        assert!(!unread("image.digest == 'sha256:0'") && !unread("image.digest != '' || image.tag == '1.0'"));
     }
 
     #[test]
