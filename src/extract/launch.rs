@@ -15,6 +15,7 @@ pub fn of(container: &Container, words: &[&Traced]) -> Option<Launch> {
     let name = container.image.registry.get().zip(container.image.repository.get());
     let image = name.map(|(registry, repository)| super::image::full_name(registry, repository));
     let by_image = image.as_deref().and_then(catalog::server_of_image);
+    let shell = words.first().is_some_and(|first| shell::is_shell(first.text()));
     let commands = commands(words, &container.env);
     let mut launch = of_commands(&commands, &container.env)
         .or_else(|| {
@@ -22,9 +23,9 @@ pub fn of(container: &Container, words: &[&Traced]) -> Option<Launch> {
             let server = by_image?;
             let place = container.image.repository.span;
             let words: Vec<Word> = commands.iter().flat_map(|command| command.words.clone()).collect();
-            let options = words.first().is_some_and(|first| first.text().starts_with('-'));
-            let model =
-                words.first().filter(|first| server.image_model == Some(ImageModel::Argument) && is_model(first));
+            let first = words.first().filter(|_| !shell);
+            let options = first.is_some_and(|first| first.text().starts_with('-'));
+            let model = first.filter(|first| server.image_model == Some(ImageModel::Argument) && is_model(first));
             let idle = options || model.is_some() || container.command.is_empty();
             idle.then(|| {
                 let told: &[Word] = if options || model.is_some() { &words } else { &[] };

@@ -85,7 +85,9 @@ impl Command {
             .iter()
             .take_while(|w| is_option(w))
             .position(|w| w.text().starts_with('-') && !w.text().starts_with("--") && w.text().ends_with('c'))?;
-        is_shell(program.text()).then(|| arguments.get(commands + 1)).flatten().map(|script| parse(&script.text))
+        // `bash -c -- …`: the options end before the script.
+        let script = arguments[commands + 1..].iter().find(|word| word.text() != "--");
+        script.filter(|_| is_shell(program.text())).map(|script| parse(&script.text))
     }
 }
 
@@ -432,6 +434,7 @@ mod tests {
         let inner = |text: &str| parse(&traced(text)).commands[0].inner();
         assert_eq!(inner("/bin/bash -lc 'a && b' x").map(|s| s.commands.len()), Some(2));
         assert_eq!(inner("bash -e -c 'a; b'").map(|s| s.commands.len()), Some(2));
+        assert_eq!(inner("bash -c -- 'a; b'").map(|s| s.commands.len()), Some(2));
         for text in ["bash run.sh -c x", "python -c 'x'", "bash -c", "sh --rcfile x"] {
             assert!(inner(text).is_none(), "{text}");
         }

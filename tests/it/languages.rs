@@ -265,6 +265,8 @@ fn what_only_sounds_like_a_server_is_none() {
             assert!(found.as_deref().is_none_or(|engine| engine == "python"), "{path}: {command}: {found:?}");
         }
     }
+    let idle = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n  - name: c\n    image: nvcr.io/nvidia/tritonserver:24.06-py3-sdk\n    command: [/bin/bash, -c, --]\n    args: ['while true; do sleep 30; done']\n";
+    assert_eq!(launched(&[("pod.yaml", idle)]), None);
     for image in ["acme/chat-ui-vllm-openai:1", "ghcr.io/acme/my-ollama-proxy", "acme/litellm-dashboard"] {
         let pod = format!(
             "apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec: {{containers: [{{name: c, image: '{image}'}}]}}\n"
