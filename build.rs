@@ -9,6 +9,7 @@ use std::{env, fs};
 fn main() {
     println!("cargo:rerun-if-changed=rules");
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    println!("cargo:rustc-env=GPULINT_CATALOG={}", catalog_month(&root.join("rules/catalog")));
     let mut files = Vec::new();
     rule_files(&root.join("rules"), &mut files);
     files.sort();
@@ -23,6 +24,18 @@ fn main() {
     out.push_str("    ]\n}\n");
     let target = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join("rules.rs");
     fs::write(target, out).expect("OUT_DIR is writable");
+}
+
+/// The newest month in which a source of the catalog was read: tables end with it, or name a source that does.
+fn catalog_month(directory: &Path) -> String {
+    let mut newest = String::new();
+    for entry in fs::read_dir(directory).expect("the catalog is readable").flatten() {
+        let text = fs::read_to_string(entry.path()).expect("a table is readable");
+        let months = text.lines().filter_map(|line| line.rsplit(',').next()?.get(..7));
+        let dated = months.filter(|m| m.as_bytes()[4] == b'-' && m.as_bytes()[..4].iter().all(u8::is_ascii_digit));
+        newest = newest.max(dated.max().unwrap_or("").to_owned());
+    }
+    newest
 }
 
 fn rule_files(directory: &Path, out: &mut Vec<PathBuf>) {

@@ -442,3 +442,22 @@ fn resolve(name: &Fact<String>, build: &Build, files: &[Arc<PackageFile>], sourc
     let found = nearest(sources, build.span.source, if exact.is_empty() { candidates } else { exact });
     if found.len() == 1 { found } else { Vec::new() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::{SourceId, Span, Traced};
+
+    #[test]
+    fn an_image_carries_what_the_row_of_its_build_states() {
+        let text = "tensorflow/tensorflow:2.18.0-gpu";
+        let image = crate::extract::image::reference(&Traced::verbatim(text, Span::new(SourceId(0), 0..text.len()), 0));
+        let build = catalog::framework_build("tensorflow", &Version::parse("2.18.0").expect("a version"), None);
+        let build = build.expect("a row");
+        let software = of_image(&image);
+        let package = software.packages.get("tensorflow").expect("the framework");
+        assert_eq!(package.sm.get().map(String::as_str), Some(build.sm));
+        assert!(!build.ptx.is_empty(), "the wheel has PTX for newer GPUs");
+        assert_eq!(package.ptx.get().map(String::as_str), Some(build.ptx));
+    }
+}

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// Date of the newest data in the catalog.
-const CATALOG: &str = "2026-11";
+const CATALOG: &str = env!("GPULINT_CATALOG");
 
 /// The report as a line of JSON.
 pub fn write(with: &Report<'_>) -> String {

@@ -87,7 +87,7 @@ pub fn suitable(engine: &str) -> impl Iterator<Item = &'static Gpu> {
         let current = known.and_then(catalog::architecture).is_some_and(|a| a.last_cuda.is_none());
         current && known.zip(needs.as_ref()).is_none_or(|(capability, needs)| needs.met_by(capability))
     };
-    catalog::gpus().iter().filter(|gpu| gpu.vendor == "nvidia" && gpu.datacenter).filter(runs)
+    catalog::gpus().iter().filter(|gpu| gpu.datacenter).filter(runs)
 }
 
 /// Those GPUs by memory, smallest first.

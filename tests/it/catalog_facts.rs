@@ -100,3 +100,31 @@ fn code_names_no_hardware() {
     }
     assert!(found.is_empty(), "these belong in rules/catalog/:\n{}", found.join("\n"));
 }
+
+/// Words in formulas that are also names of engines or vendors, with the reason.
+const NO_NAMES: &[(&str, &str)] = &[("deepspeed", "a stack of training that options state, whatever launched it")];
+
+#[test]
+fn formulas_name_no_engine_vendor_or_model() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut names: Vec<String> = Vec::new();
+    for (table, column) in [("servers", 0), ("launchers", 0), ("gpus", 3), ("architectures", 0), ("model_names", 2)] {
+        let mut rows = csv::Reader::from_path(root.join(format!("rules/catalog/{table}.csv"))).expect("a table");
+        names.extend(rows.records().map(|row| row.expect("a row")[column].to_owned()));
+    }
+    let (mut sources, mut found) = (Vec::new(), Vec::new());
+    files(&root.join("src/vram"), "rs", &mut sources);
+    files(&root.join("src/rules/functions"), "rs", &mut sources);
+    let literal = Regex::new(r#""([^"]+)""#).expect("a pattern");
+    for path in sources.iter().filter(|p| !p.ends_with("tests.rs")) {
+        let text = fs::read_to_string(path).expect("a source");
+        let code = text.split("#[cfg(test)]").next().unwrap_or("");
+        for line in code.lines().map(|line| line.split("//").next().unwrap_or("")) {
+            let words = literal.captures_iter(line).map(|c| c[1].to_owned());
+            let named = words.filter(|w| names.contains(w) && !NO_NAMES.iter().any(|(word, _)| word == w));
+            found.extend(named.map(|name| format!("{}: {name}", path.display())));
+        }
+    }
+    assert!(sources.len() > 10 && names.len() > 400, "there are formulas and names");
+    assert!(found.is_empty(), "how an engine behaves is a row of rules/catalog/servers.csv:\n{}", found.join("\n"));
+}
