@@ -11,7 +11,6 @@ pub const OWN_RULES: &[&str] = &[
     "configuration",
     "duplicate-key",
     "expired-suppression",
-    "fraction-dropped",
     "internal-error",
     "kustomization-error",
     "malformed-suppression",

@@ -174,7 +174,6 @@ fn repository(files: Vec<(SourceId, Kind, Read)>, declared: Facts, sources: &Sou
     let rendered = charts::render(&here, &templates, &releases.cloned().collect::<Vec<_>>());
     rendered.replace_values(&mut plain.facts);
     comments.extend(rendered.comments);
-    findings.extend(rendered.fractions);
     findings.extend(rendered.failures.into_iter().map(|problem| problem_finding(problem, Trouble::Template)));
     skipped.extend(rendered.skipped);
     variants.extend(rendered.variants);

@@ -4,13 +4,13 @@
 use super::variant::Routes;
 use super::{Repository, Variant, releases};
 use crate::extract;
-use crate::facts::{Facts, HelmRelease, Workload, WorkloadFormat};
-use crate::finding::{Finding, Label, Severity};
+use crate::facts::{Facts, HelmRelease, Object, Workload, WorkloadFormat};
+use crate::known::Fact;
 use crate::link::Deployment;
-use crate::parse::Problem;
+use crate::parse::{Builder, Dialect, Entry, NodeKind, Problem, Raw};
 use crate::render::helm::sets::Release;
 use crate::render::helm::{self, Chart, File, KUBERNETES, ValueSet};
-use crate::source::{SourceId, Sources, Span};
+use crate::source::{SourceId, Sources, Span, Traced};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,8 +26,6 @@ pub struct Rendered {
     pub variants: Vec<Variant>,
     /// What kept templates from being rendered.
     pub failures: Vec<Problem>,
-    /// GPUs that a template rounds away.
-    pub fractions: Vec<Finding>,
     /// Comments that stand in rendered documents.
     pub comments: Vec<Span>,
     /// Templates that could not be read, with the reason.
@@ -50,7 +48,6 @@ impl Rendered {
 struct One {
     facts: Facts,
     routes: Routes,
-    cut: Vec<(Span, Span)>,
     failure: Option<Problem>,
     comments: Vec<Span>,
     values: Vec<SourceId>,
@@ -95,7 +92,6 @@ pub fn render(repository: &Repository<'_>, templates: &[SourceId], installed: &[
     // A template that some chart or some set rendered was read.
     let mut read = BTreeSet::new();
     let mut unread: BTreeMap<SourceId, String> = BTreeMap::new();
-    let mut cut = BTreeMap::new();
     let installed: BTreeSet<usize> =
         done.iter().filter(|(_, _, one)| one.refused.is_none()).map(|(family, ..)| *family).collect();
     let mut seen = BTreeSet::new();
@@ -118,7 +114,6 @@ pub fn render(repository: &Repository<'_>, templates: &[SourceId], installed: &[
             continue;
         }
         read.extend(one.read);
-        cut.extend(one.cut);
         out.comments.extend(one.comments);
         let first = set.release.apis.is_empty() && seen.insert(family);
         let deployment = Deployment { facts: one.facts, family: Some(family), first, example: set.example };
@@ -130,7 +125,6 @@ pub fn render(repository: &Repository<'_>, templates: &[SourceId], installed: &[
             routes: one.routes,
         });
     }
-    out.fractions = cut.into_iter().filter_map(|(value, at)| lost(value, at, sources)).collect();
     let skipped = templates.iter().filter(|id| !read.contains(id));
     let why = |id: &SourceId| {
         let template = sources.get(*id).path.split('/').any(|part| part == "templates");
@@ -151,20 +145,28 @@ fn with_apis(set: &ValueSet, apis: &[String]) -> ValueSet {
     }
 }
 
-/// A part of a GPU that a template makes none of: nothing is asked for, and nothing says so.
-fn lost(value: Span, at: Span, sources: &Sources) -> Option<Finding> {
+/// A number that lost its fraction, as an object: its key, its value, and the expression that made a whole number of it.
+fn truncated(value: Span, by: Span, sources: &Sources) -> Option<Object> {
     let source = sources.get(value.source);
-    let text = source.slice(value);
-    let number: f64 = text.trim_matches(['"', '\'']).parse().ok()?;
-    let key = source.text.get(..value.start as usize)?.rsplit('\n').next()?.to_ascii_lowercase();
-    if number <= 0.0 || number >= 1.0 || !key.contains("gpu") {
-        return None;
-    }
-    let message = format!("{text} GPUs become 0: the template keeps whole numbers only, so that no GPU is asked for");
-    let help = "ask for whole GPUs, or for a share by the resource of a sharing scheme (MIG, time-slicing)";
-    let related = vec![Label { span: at, text: "the fraction is dropped here".to_owned() }];
-    let own = Finding::own("fraction-dropped", Severity::Warning, value, message);
-    Some(Finding { help: Some(help.to_owned()), related, ..own })
+    let number = source.slice(value);
+    number.trim_matches(['"', '\'']).parse::<f64>().ok()?;
+    let line = source.text.get(..value.start as usize)?.rsplit('\n').next()?;
+    let key = line.trim_end().strip_suffix(':')?.rsplit(['{', ',', ' ']).next()?;
+    let mut builder = Builder::new(value.source, Dialect::Kubernetes);
+    let parts =
+        [("key", key, value), ("value", number.trim_matches(['"', '\'']), value), ("by", sources.slice(by), by)];
+    let entries = parts.map(|(name, text, place)| {
+        let mut scalar =
+            |text, plain| builder.add(NodeKind::Scalar { text: Traced::opaque(text, place), plain }, place);
+        Entry { key: scalar(name, false), value: scalar(text, name == "value") }
+    });
+    let id = builder.add(NodeKind::Map(entries.into()), value);
+    builder.tree().documents.push(id);
+    let mut out = Object::blank(value);
+    out.kind = Fact::value("TruncatedNumber".to_owned(), value);
+    out.name = Fact::value(key.to_owned(), value);
+    out.body = Some(Raw { place: value, id: Some(id), tree: Arc::new(builder.finish()) });
+    Some(out)
 }
 
 /// Renders a chart; a panic is a finding on its `Chart.yaml`.
@@ -176,7 +178,6 @@ fn guarded(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
             span: Span::new(chart.metadata.source, 0..0),
             message: "gpulint failed on this chart; please report it".to_owned(),
         }),
-        cut: Vec::new(),
         comments: Vec::new(),
         values: Vec::new(),
         read: Vec::new(),
@@ -197,6 +198,8 @@ fn one(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
         comments.extend(document.tree.comments.iter().copied());
         extract::documents(&Arc::new(document.tree), path, &mut facts);
     }
+    let truncated = rendered.cut.into_iter().filter_map(|(value, by)| truncated(value, by, sources));
+    facts.objects.extend(truncated.map(Arc::new));
     let own = chart.values.as_ref().map(|tree| tree.source);
     let values = own.into_iter().chain(set.layers.iter().map(|layer| layer.tree.source)).collect();
     routes.sort();
@@ -204,7 +207,6 @@ fn one(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
     One {
         facts,
         routes,
-        cut: rendered.cut,
         failure: rendered.failure,
         comments,
         values,

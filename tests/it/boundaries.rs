@@ -219,3 +219,41 @@ fn a_single_dockerfile_makes_what_is_called_like_it_or_run_beside_it() {
     assert!(!built(&[("tools/Dockerfile", dockerfile), ("k8s/llm.yaml", DEPLOYMENT)]));
     assert!(!built(&[("Dockerfile", dockerfile), ("k8s/llm.yaml", DEPLOYMENT), ("k8s/router.yaml", &second)]));
 }
+
+#[test]
+fn a_library_module_that_nobody_calls_is_no_pool() {
+    let variable = "variable \"machine\" {\n  default = \"a2-highgpu-1g\"\n}\n";
+    let pool = POOL.replace("NAME", "gpu").replace("\"a2-highgpu-1g\"", "var.machine");
+    let module = format!("{variable}{pool}");
+    let needing = format!("variable \"project\" {{}}\n{pool}{variable}");
+    let of = |path: &str, module: &str, more: &[(&str, &str)]| {
+        let files: Vec<(&str, &str)> =
+            [(path, module), ("k8s/llm.yaml", DEPLOYMENT)].iter().chain(more).copied().collect();
+        pools(&run(&files), "k8s/llm.yaml")
+    };
+    assert_eq!(of("modules/gpu/main.tf", &module, &[]), [""; 0]);
+    assert_eq!(of("gpu/main.tf", &needing, &[]), [""; 0]);
+    assert_eq!(
+        of("modules/gpu/main.tf", &module, &[("main.tf", "module \"gpu\" {\n  source = \"./modules/gpu\"\n}\n")]),
+        ["gpu"]
+    );
+    assert_eq!(of("gpu/main.tf", &needing, &[("gpu/terraform.tfvars", "project = \"p\"\n")]), ["gpu"]);
+    assert_eq!(of("gpu/main.tf", &format!("provider \"google\" {{}}\n{needing}"), &[]), ["gpu"]);
+    assert_eq!(of("infra/main.tf", &module, &[]), ["gpu"]);
+}
+
+#[test]
+fn compose_projects_are_built_each_from_their_own() {
+    let compose = "services:\n  llm:\n    image: registry.example.com/team/llm:1.0\n    build: .\n";
+    let outcome = run(&[
+        ("a/Dockerfile", "FROM python:3.11\n"),
+        ("a/compose.yaml", compose),
+        ("b/Dockerfile", "FROM python:3.12\n"),
+        ("b/compose.yaml", compose),
+    ]);
+    for project in ["a", "b"] {
+        let workload = workload(&outcome, &format!("{project}/compose.yaml"));
+        let build = workload.pods[0].containers[0].image.build.as_ref().expect("a build");
+        assert_eq!(build.path.get().cloned(), Some(format!("{project}/Dockerfile")));
+    }
+}

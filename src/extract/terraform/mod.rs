@@ -20,8 +20,16 @@ use std::sync::Arc;
 pub fn modules(workspace: &Workspace<'_>, facts: &mut Facts) {
     for root in workspace.evaluate() {
         let of = |keyword: &'static str| root.blocks.iter().filter(move |block| block.keyword == keyword);
-        resources(&of("resource").map(Stated::of).collect::<Vec<_>>(), facts);
-        of("module").for_each(|block| modules::read(&Stated::of(block), facts));
+        let mut stated = Facts::default();
+        resources(&of("resource").map(Stated::of).collect::<Vec<_>>(), &mut stated);
+        of("module").for_each(|block| modules::read(&Stated::of(block), &mut stated));
+        if root.library {
+            // Nothing runs before somebody calls it.
+            stated.pools.clear();
+            stated.clusters.clear();
+            stated.releases.clear();
+        }
+        facts.append(stated);
         for (value, uses) in root.uses {
             facts.uses.entry(value).or_default().extend(uses);
         }
