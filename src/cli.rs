@@ -3,6 +3,7 @@
 mod arguments;
 mod check;
 mod inspect;
+mod language;
 mod render;
 mod setup;
 mod vram;
@@ -45,7 +46,7 @@ fn command(command: &Command) -> Result<u8, String> {
     match command {
         Command::Check(check) => check::run(check),
         Command::Rules { format } => inspect::rules(format),
-        Command::Explain { rule } => inspect::explain(rule),
+        Command::Explain { rule, rules } => inspect::explain(rule, rules),
         Command::Test { directory } => inspect::test(directory.as_deref()),
         Command::Facts { paths, all } => inspect::facts(paths, *all),
         Command::Render { paths, values, bases } => render::run(paths, values, *bases),

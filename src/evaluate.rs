@@ -8,6 +8,7 @@ use crate::rules::Ruleset;
 use crate::rules::compile::{Part, Rule, Template};
 use crate::rules::functions::Context;
 use crate::rules::lang::eval::{Eval, Truth, Used, elements, truth};
+use crate::source::Span;
 use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -137,15 +138,17 @@ fn ask<'a>(rule: &'a Rule, asked: &Asked<'a>, context: &'a Context<'a>, out: &mu
 }
 
 fn decide<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, out: &mut Evaluation) {
-    if let Some(when) = &rule.when
-        && truth(eval.run(when).0) != Truth::True
-    {
+    let when = rule.when.as_ref().map_or(Truth::True, |when| truth(eval.run(when).0));
+    if when == Truth::False {
         return;
     }
     let (verdict, used) = eval.run(&rule.forbid);
-    match truth(verdict) {
-        Truth::True => out.findings.push(finding(rule, asked, eval, used)),
-        Truth::Unknown(Value { data: Data::Unknown(why), span }) => out.undecided.push(Undecided {
+    match (when, truth(verdict)) {
+        (Truth::True, Truth::True) => out.findings.push(finding(rule, asked, eval, used)),
+        // A scope that cannot be told is undecided, too, where the rule would fire or may.
+        (_, Truth::False) => {}
+        (Truth::Unknown(Value { data: Data::Unknown(why), span }), _)
+        | (_, Truth::Unknown(Value { data: Data::Unknown(why), span })) => out.undecided.push(Undecided {
             pack: rule.pack.clone(),
             confidence: rule.confidence,
             rule: rule.id.clone(),
@@ -153,12 +156,19 @@ fn decide<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, out: &mut 
             why: why.to_string(),
             entity: asked.name.clone(),
         }),
-        Truth::Unknown(_) | Truth::False => {}
+        _ => {}
     }
 }
 
+/// The place of a value; of a list that of its first element that is stated.
+fn place(value: &Value<'_>) -> Option<Span> {
+    let Data::List(items) = &value.data else { return value.span };
+    let stated = items.iter().find(|item| item.span.is_some() && !matches!(item.data, Data::Null));
+    stated.or(items.first()).and_then(|item| item.span)
+}
+
 fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec<Used>) -> Finding {
-    let span = rule.at.as_ref().and_then(|at| eval.run(at).0.span).unwrap_or(asked.entity.span());
+    let span = rule.at.as_ref().and_then(|at| place(&eval.run(at).0)).unwrap_or(asked.entity.span());
     let mut related: Vec<Label> = Vec::new();
     for (at, text) in &rule.labels {
         if let Some(place) = eval.run(at).0.span {
@@ -224,20 +234,24 @@ mod tests {
     use super::*;
     use crate::facts::{NodePool, Service, Workload};
     use crate::known::Fact;
-    use crate::source::{SourceId, Span};
+    use crate::source::SourceId;
     use std::sync::Arc;
 
     const SPAN: Span = Span { source: SourceId(0), start: 0, end: 1 };
 
     /// Entities and messages of what a rule finds.
     fn found(facts: &Facts, beside: &Facts, rule: &str) -> Vec<(String, String)> {
+        let findings = evaluate(facts, beside, &["a.yaml"], &rules(rule)).findings;
+        findings.into_iter().map(|finding| (finding.entity, finding.message)).collect()
+    }
+
+    fn rules(rule: &str) -> Ruleset {
         let mut rules = Ruleset::empty();
         let page = "id: it\npack: p\nseverity: error\nhelp: h\nwhy: w\nreferences: ['https://a.example']\n\
                     examples: [{fires: {a.yaml: ''}}]\n";
         let problems = rules.add(SourceId(0), "it.yaml", &format!("{page}{rule}"));
         assert!(problems.is_empty(), "{problems:?}");
-        let findings = evaluate(facts, beside, &["a.yaml"], &rules).findings;
-        findings.into_iter().map(|finding| (finding.entity, finding.message)).collect()
+        rules
     }
 
     fn pool(name: &str) -> Arc<NodePool> {
@@ -250,6 +264,41 @@ mod tests {
         let beside = Facts { pools: vec![pool("other")], workloads: vec![Workload::blank(SPAN)], ..Facts::default() };
         let rule = "applies_to: pool\nforbid: \"true\"\nmessage: \"{pools().size()} {workloads().size()}\"";
         assert_eq!(found(&facts, &beside, rule), [("mine".to_owned(), "2 0".to_owned())]);
+    }
+
+    #[test]
+    fn a_scope_that_cannot_be_told_counts_unless_something_else_decides() {
+        let mut pool = NodePool::blank(SPAN);
+        pool.gpu_count = Fact::unknown(crate::known::Why::Template, SPAN);
+        pool.name = Fact::value("p".to_owned(), SPAN);
+        let facts = Facts { pools: vec![Arc::new(pool)], ..Facts::default() };
+        let undecided = |when: &str, forbid: &str| {
+            let rules = rules(&format!("applies_to: pool\nwhen: {when}\nforbid: {forbid}\nmessage: m"));
+            let evaluation = evaluate(&facts, &Facts::default(), &["a.yaml"], &rules);
+            assert!(evaluation.findings.is_empty());
+            evaluation.undecided.len()
+        };
+        assert_eq!(undecided("pool.gpu_count > 1", "pool.name == 'p'"), 1);
+        assert_eq!(undecided("pool.gpu_count > 1 && pool.name == 'q'", "pool.name == 'p'"), 0);
+        assert_eq!(undecided("pool.gpu_count > 1", "pool.name == 'q'"), 0);
+        assert_eq!(undecided("pool.name == 'q'", "pool.gpu_count > 1"), 0);
+    }
+
+    #[test]
+    fn of_several_places_the_first_that_is_stated_is_shown() {
+        let at = |start: u32| Span { start, end: start + 1, ..SPAN };
+        let mut pool = NodePool::blank(SPAN);
+        pool.name = Fact::value("p".to_owned(), at(1));
+        pool.min_nodes = Fact::absent(at(2));
+        pool.max_nodes = Fact::unknown(crate::known::Why::Template, at(3));
+        let facts = Facts { pools: vec![Arc::new(pool)], ..Facts::default() };
+        let place = |list: &str| {
+            let rules = rules(&format!("applies_to: pool\nforbid: \"true\"\nmessage: m\nat: \"{list}\""));
+            evaluate(&facts, &Facts::default(), &["a.yaml"], &rules).findings[0].span.start
+        };
+        assert_eq!(place("[pool.min_nodes, pool.max_nodes, pool.name]"), 3);
+        assert_eq!(place("[pool.min_nodes, pool.driver]"), 2);
+        assert_eq!(place("pool.name"), 1);
     }
 
     #[test]

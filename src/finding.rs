@@ -6,18 +6,18 @@ use serde::Serialize;
 /// The pack of what gpulint says about the run itself: files, suppressions, configuration.
 pub const OWN_PACK: &str = "gpulint";
 
-/// Findings of [`OWN_PACK`]. They come from no rule file, so they are listed here.
-pub const OWN_RULES: &[&str] = &[
-    "configuration",
-    "duplicate-key",
-    "expired-suppression",
-    "internal-error",
-    "kustomization-error",
-    "malformed-suppression",
-    "suppression-without-reason",
-    "syntax-error",
-    "template-error",
-    "unused-suppression",
+/// Findings of [`OWN_PACK`] and what they mean. They come from no rule file, so they are listed here.
+pub const OWN_RULES: &[(&str, &str)] = &[
+    ("configuration", "Something in gpulint's configuration names what does not exist."),
+    ("duplicate-key", "A key is written twice in one mapping: the last value counts, and the others are lost."),
+    ("expired-suppression", "A suppression has a date that is over: it waives nothing any more."),
+    ("internal-error", "gpulint failed on a file or a rule; everything else was linted. Please report it."),
+    ("kustomization-error", "A kustomization cannot be built, so its files are linted one by one."),
+    ("malformed-suppression", "A comment or an annotation that should waive a finding cannot be read."),
+    ("suppression-without-reason", "A suppression gives no reason, and the configuration asks for one."),
+    ("syntax-error", "A file does not parse; what stands around the place was linted where it could be read."),
+    ("template-error", "A template of a chart cannot be rendered with its values."),
+    ("unused-suppression", "A suppression waives nothing: what it names is not found there."),
 ];
 
 /// How bad it is.

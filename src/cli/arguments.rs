@@ -30,6 +30,9 @@ pub enum Command {
     Explain {
         /// Id of the rule
         rule: String,
+        /// Directories with further rule packs
+        #[arg(long)]
+        rules: Vec<PathBuf>,
     },
     /// Run the examples of the built-in packs, or of the packs in a directory
     Test {
@@ -94,6 +97,8 @@ pub enum Listing {
     Json,
     /// The pages of all rules
     Markdown,
+    /// The reference of the rule language
+    Language,
 }
 
 /// Reads the name of an output format.

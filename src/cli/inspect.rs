@@ -8,9 +8,12 @@ use crate::config;
 use crate::discover::{self, Options};
 use crate::facts::value::{Data, Entity, Value as Fact};
 use crate::facts::{Facts, LISTS, List};
+use crate::finding::{OWN_PACK, OWN_RULES};
 use crate::pipeline::{self, Input};
 use crate::rules::Ruleset;
 use crate::rules::examples::{self, Verdict};
+use crate::rules::lang::check::did_you_mean;
+use crate::rules::text::outline;
 use crate::source::{Source, SourceId, Sources, Span};
 use clap::CommandFactory;
 use serde_json::{Map, Value, json};
@@ -35,6 +38,7 @@ pub fn rules(format: &Listing) -> Result<u8, String> {
             })
             .collect(),
         Listing::Markdown => vec![markdown(&rules)],
+        Listing::Language => vec![super::language::page()],
         Listing::Json => vec![
             serde_json::to_string_pretty(&rules.entries().iter().map(|e| json!({
                 "id": e.text.id, "pack": e.text.pack, "severity": e.text.severity, "confidence": e.text.confidence,
@@ -81,12 +85,22 @@ fn markdown(rules: &Ruleset) -> String {
 ///
 /// # Errors
 /// No such rule.
-pub fn explain(rule: &str) -> Result<u8, String> {
-    let rules = Ruleset::builtin();
-    let entry = rules.get(rule).ok_or_else(|| format!("there is no rule `{rule}`{}", rules.hint(rule)))?;
+pub fn explain(rule: &str, packs: &[PathBuf]) -> Result<u8, String> {
+    if let Some((_, meaning)) = OWN_RULES.iter().find(|(id, _)| *id == rule) {
+        print(&format!("{rule} ({OWN_PACK} pack)\n\n{meaning}\n"));
+        return Ok(CLEAN);
+    }
+    let rules = Setup::read(Setup::find(&[]), packs)?.rules;
+    let hint = || {
+        did_you_mean(
+            rule,
+            rules.entries().iter().map(|e| e.text.id.as_str()).chain(OWN_RULES.iter().map(|(id, _)| *id)),
+        )
+    };
+    let entry = rules.get(rule).ok_or_else(|| format!("there is no rule `{rule}`{}", hint()))?;
     let (text, page) = (&entry.text, entry.page());
     let mut out = format!("{} ({} pack, {}, {} confidence)\n\n", text.id, text.pack, text.severity, text.confidence);
-    out.push_str(&format!("{}\n\nHelp: {}\n\n{}\n", text.message, text.help, page.why));
+    out.push_str(&format!("{}\n\nHelp: {}\n\n{}\n", outline(&text.message), outline(&text.help), page.why));
     if !text.params.is_empty() {
         out.push_str("\nParameters:\n");
         for p in &text.params {

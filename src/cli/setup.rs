@@ -34,7 +34,7 @@ impl Setup {
         let config = check.config.clone().or_else(|| Self::find(&check.paths));
         let setup = Self::read(config, &check.rules)?;
         for word in check.select.iter().chain(&check.ignore) {
-            if !setup.rules.names(word) && word != OWN_PACK && !OWN_RULES.contains(&word.as_str()) {
+            if !setup.rules.names(word) && word != OWN_PACK && !OWN_RULES.iter().any(|(id, _)| id == word) {
                 return Err(format!("there is no rule or pack `{word}`{}", setup.rules.hint(word)));
             }
         }

@@ -4,6 +4,7 @@ use super::{Report, json};
 use crate::finding::{Confidence, Finding, OWN_PACK, Severity};
 use crate::judge::Verdict;
 use crate::rules::Ruleset;
+use crate::rules::text::outline;
 use crate::source::{Source, Sources, Span};
 use serde::Serialize;
 use serde_json::Value;
@@ -65,7 +66,7 @@ fn descriptor(id: &str, rules: &Ruleset) -> Descriptor {
     let pack = text.map_or(OWN_PACK, |t| t.pack.as_str()).to_owned();
     let mut markdown = page.why.trim().to_owned();
     if let Some(text) = text {
-        markdown.push_str(&format!("\n\n**What to do**: {}", text.help));
+        markdown.push_str(&format!("\n\n**What to do**: {}", outline(&text.help)));
     }
     for reference in &page.references {
         markdown.push_str(&format!("\n- <{reference}>"));

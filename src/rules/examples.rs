@@ -69,6 +69,10 @@ pub fn test(rules: &Ruleset, which: impl Fn(&Entry) -> bool + Sync, lint: &Lint<
 fn test_rule(entry: &Entry, lint: &Lint<'_>) -> Vec<Tested> {
     let id = &entry.text.id;
     let examples = entry.page().examples;
+    if !examples.iter().any(|example| example.fires) {
+        let detail = "no example fires: a rule that never fires would pass".to_owned();
+        return vec![Tested { rule: id.clone(), example: 0, verdict: Verdict::Missing, detail }];
+    }
     let verdicts = examples.iter().enumerate().map(|(i, example)| {
         let mut marks = Vec::new();
         let files = example.files.iter().map(|(path, text)| (path.clone(), unmark(path, text, &mut marks))).collect();

@@ -1,6 +1,21 @@
 //! A rule as it is written: plain texts, before any expression is read. Built-in rules are laid out in this
 //! shape at build time, packs of users are read into it; from here on both take the same path.
 
+use super::lang::ast::{self, Kind, Piece};
+
+/// A message without values, for pages: `CUDA {software.cuda} needs …` is told with the names of values in backticks.
+pub fn outline(template: &str) -> String {
+    let Ok(pieces) = ast::template(template) else { return template.to_owned() };
+    let told = pieces.into_iter().map(|piece| match piece {
+        Piece::Text(text) => text,
+        Piece::Expr(expr) => match expr.kind {
+            Kind::Ident(name) | Kind::Field(_, name) => format!("`{}`", name.replace('_', " ")),
+            _ => "…".to_owned(),
+        },
+    });
+    told.collect()
+}
+
 /// A rule's texts.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RuleText {

@@ -34,6 +34,7 @@ pub enum Node {
     Binary(Op, Box<Typed>, Box<Typed>),
     Cond(Box<Typed>, Box<Typed>, Box<Typed>),
     Macro { kind: Macro, list: Box<Typed>, slot: usize, body: Box<Typed> },
+    Default(Vec<Typed>),
     Entities(&'static List),
     Call { function: &'static Function, args: Vec<Typed> },
 }
@@ -337,6 +338,11 @@ impl Scope {
             let inner = self.boxed(&args[0], text);
             let null = Box::new(Typed { node: Node::Const(Const::Null), ty: Type::Null, text: "null".into() });
             return (Node::Binary(Op::Ne, inner, null), Type::Bool);
+        }
+        if name == "default" && target.iter().len() + args.len() > 1 {
+            let typed: Vec<Typed> = target.into_iter().chain(args).map(|arg| self.check(arg, text)).collect();
+            let ty = typed.iter().fold(Type::Null, |ty, arg| join(&ty, &arg.ty).unwrap_or(Type::Dyn));
+            return (Node::Default(typed), ty);
         }
         if let (None, [], Some(list)) = (target, args, facts::list(name)) {
             return (Node::Entities(list), Type::List(Box::new(Type::Entity(list.subject.entity))));

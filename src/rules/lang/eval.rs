@@ -138,6 +138,10 @@ impl<'a> Eval<'a> {
                 Truth::False => self.value(no),
             },
             Node::Macro { kind, list, slot, body } => self.list_macro(*kind, list, *slot, body),
+            Node::Default(items) => {
+                let mut values = items.iter().map(|item| self.value(item));
+                values.find(|value| !matches!(value.data, Data::Null)).unwrap_or(Value::of(Data::Null))
+            }
             Node::Entities(list) => self.context.entities(list),
             Node::Call { function, args } => {
                 let args: Vec<Value<'a>> = args.iter().map(|arg| self.value(arg)).collect();
@@ -558,6 +562,14 @@ mod tests {
             ("unknown ? 1 : 2", "unknown"),
             ("[1, 2].exists(x, x == 2 || unknown)", "true"),
             ("[1].all(x, unknown)", "unknown"),
+            ("[1, 2].filter(x, x == 2 || unknown)", "2"),
+            ("[1].filter(x, unknown && false).size()", "0"),
+            ("default(absent, 1)", "1"),
+            ("absent.default(absent, 2)", "2"),
+            ("default(absent, absent) == null", "true"),
+            ("default(1, unknown)", "1"),
+            ("default(absent, unknown, 1)", "unknown"),
+            ("default(unknown, 1)", "unknown"),
         ] {
             assert_eq!(run(text), answer, "{text}");
         }
