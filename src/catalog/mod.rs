@@ -17,6 +17,7 @@
 //! | engines | [`launch_flags`], [`feature_needs`], [`model_supported_since`], [`engine_default`] |
 //! | models | [`model`], [`models`], [`named_model`], [`weight_format`], [`encoder_peak`] |
 //! | trainers | [`training_options`], [`training_defaults`], [`optimizer_state_bytes`] |
+//! | Kubernetes | [`pod_places`] |
 //! | the rest | [`accelerator`], [`advisories`], [`api_removed_in`], [`tls_policy_minimum`], [`within`] |
 
 mod advisories;
@@ -24,6 +25,7 @@ mod drivers;
 mod engines;
 mod gpus;
 mod images;
+mod kinds;
 mod machines;
 mod model_names;
 mod models;
@@ -47,6 +49,7 @@ pub use gpus::{
     reported_memory,
 };
 pub use images::{ImageInfo, Unrecognised, image, image_family, image_flaw, image_traits};
+pub use kinds::{Absence, PodPlace, Stands, pod_places};
 pub use machines::{
     Instance, NodeImage, attachable_counts, cloud_run_minimum, default_driver, eks_ami_driver, gke_machine, host,
     instance, instance_family_gpu, instance_gpu, instances, is_instance_like, most_gpus, nearest_instance, node_image,

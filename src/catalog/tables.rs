@@ -161,6 +161,12 @@ table!(
     "format* aliases+ bits:1..64 scope:all|experts|feed-forward|file|linears|padded-experts"
 );
 table!(WHEEL_GLIBC, "wheel_glibc", "package* versions*:range glibc:version");
+// Where pods stand is no claim of its own: an error rests on what a file states there.
+table!(
+    WORKLOAD_KINDS,
+    "workload_kinds",
+    "group* kind* path* stands+ role+ count+ replicas+ together+ absent+ versions+"
+);
 table!(WRAPPERS, "wrappers", "program* subcommands+ operands+:0..4 value_options+");
 
 /// Every table.
@@ -219,5 +225,6 @@ pub(super) static ALL: &[&Table] = &[
     &TRAINING_OPTIONS,
     &WEIGHT_FORMATS,
     &WHEEL_GLIBC,
+    &WORKLOAD_KINDS,
     &WRAPPERS,
 ];

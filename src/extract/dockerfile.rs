@@ -133,6 +133,7 @@ fn instruction(
     global: &BTreeMap<String, String>,
 ) {
     let text = |t: String, span| Instruction {
+        perhaps: None,
         span,
         keyword: Fact::value(line.keyword.clone(), line.keyword_span),
         text: Fact::value(t, span),

@@ -1,6 +1,7 @@
 //! Image references. Knows their grammar and the catalog's families; nothing of where they are written.
 
 use crate::facts::Image;
+use crate::facts::value::Blank;
 use crate::known::{Fact, Known, Why};
 use crate::parse::{View, placeholder};
 use crate::source::{Span, Traced};
@@ -9,7 +10,14 @@ use std::ops::Range;
 /// The image at a place: a reference as text, or a map of registry, repository and tag as Helm values have it.
 pub fn at(view: View<'_>) -> Image {
     match view.traced() {
-        Some(text) => reference(text),
+        Some(text) => {
+            let mut image = reference(text);
+            // Beside it may stand a version.
+            if let (Some(open), true) = (view.open(), image.digest.is_absent()) {
+                image.tag.leave_open(open.why);
+            }
+            image
+        }
         None if view.node().is_some_and(|n| n.is_map()) => from_map(view),
         None => {
             let mut image = Image::blank(view.place());

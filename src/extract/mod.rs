@@ -39,6 +39,9 @@ pub fn documents(tree: &Arc<Tree>, path: &str, facts: &mut Facts) {
 }
 
 fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
+    if describes_others(root) {
+        return;
+    }
     if ansible::is_tasks(root) {
         ansible::read(tree, root, path, facts);
     } else if kubernetes::is_object(root) {
@@ -68,6 +71,17 @@ fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     } else {
         ansible::variables(tree, root, path, facts);
     }
+}
+
+/// Whether a document says what others look like, or shows figures: a JSON schema, an OpenAPI description, a dashboard.
+fn describes_others(root: Node<'_>) -> bool {
+    let map = |key: &str| root.get(key).is_some_and(Node::is_map);
+    let text = |key: &str| root.get(key).and_then(Node::text);
+    let schema = text("$schema").is_some_and(|uri| uri.contains("json-schema.org"));
+    let typed = text("type") == Some("object") && map("properties");
+    let openapi = (root.get("openapi").is_some() || root.get("swagger").is_some()) && (map("paths") || map("info"));
+    let dashboard = root.get("panels").is_some_and(Node::is_seq) && root.get("schemaVersion").is_some();
+    schema || typed || openapi || dashboard
 }
 
 /// A cloud's setting in a file of its own, as a raw object whose kind is the key it stands under.

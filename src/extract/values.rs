@@ -73,6 +73,8 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     } else if operator.is_some() {
         facts.releases.push(Arc::new(operator_values(tree, operator)));
     }
+    // The templates of the chart state the rest.
+    let view = view.opened(kubernetes::open());
     search(tree, view, (DEPTH, "", view), facts);
 }
 
@@ -134,7 +136,7 @@ fn workload(tree: &Arc<Tree>, view: View<'_>, key: &str, top: View<'_>) -> Workl
         .iter()
         .map(|k| view.get(k))
         .find(|v| v.is_some())
-        .map_or(Fact::value(1, view.place()), |v| v.int());
+        .map_or(view.get("replicaCount").int(), |v| v.int());
     kubernetes::scheduling(&mut pod, if view.get("nodeSelector").is_some() { view } else { top });
     pod.spec = Some(Raw::new(tree, view));
     let mut container = kubernetes::container(tree, view, ContainerRole::Main, &pod);

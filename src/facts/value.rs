@@ -105,6 +105,9 @@ pub const fn plain(name: &'static str) -> &'static str {
     }
 }
 
+/// The name in a map of facts under which the entries stand that cannot be told: an unknown, for a reason.
+pub const REST: &str = "…";
+
 /// An entity: something with typed fields that rules can reach by name.
 pub trait Entity: Send + Sync {
     /// Its type.
@@ -157,7 +160,7 @@ pub enum Data<'a> {
     Version(Cow<'a, Version>),
     /// A list.
     List(Rc<[Value<'a>]>),
-    /// Values by name.
+    /// Values by name; what stands under [`REST`] stands for every other name.
     Map(Rc<BTreeMap<Cow<'a, str>, Value<'a>>>),
     /// An entity.
     Entity(&'a dyn Entity),
@@ -226,7 +229,8 @@ impl<'a> Value<'a> {
     /// stay nodes.
     pub fn of_view(view: View<'a>) -> Self {
         let data = match view.node().map(|n| n.kind()) {
-            None | Some(NodeKind::Null) => Data::Null,
+            None => view.unread().map_or(Data::Null, |why| Data::Unknown(Cow::Borrowed(why))),
+            Some(NodeKind::Null) => Data::Null,
             Some(NodeKind::Unknown(why)) => Data::Unknown(Cow::Owned(view.why(why.clone()))),
             Some(NodeKind::Map(_) | NodeKind::Seq(_) | NodeKind::Alias(_)) => Data::Node(view),
             Some(NodeKind::Scalar { text, .. }) => {
@@ -251,6 +255,16 @@ impl std::fmt::Debug for Value<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{self}")
     }
+}
+
+/// The value under a name of a map; unknown where the map does not tell all its entries, else `None`.
+pub fn entry<'v, 'a>(map: &'v BTreeMap<Cow<'a, str>, Value<'a>>, name: &str) -> Option<&'v Value<'a>> {
+    map.get(name).or_else(|| map.get(REST))
+}
+
+/// The name of an entry of a map; unknown for the entries that cannot be told.
+pub fn key_of<'a>((name, value): (&Cow<'a, str>, &Value<'a>)) -> Value<'a> {
+    if name.as_ref() == REST { value.clone() } else { Value { data: Data::Str(name.clone()), span: value.span } }
 }
 
 /// How a value reads in a message.
@@ -280,7 +294,10 @@ impl std::fmt::Display for Value<'_> {
                     if i > 0 {
                         f.write_str(", ")?;
                     }
-                    write!(f, "{key}={value}")?;
+                    match key.as_ref() {
+                        REST => f.write_str(REST)?,
+                        _ => write!(f, "{key}={value}")?,
+                    }
                 }
                 Ok(())
             }
@@ -432,11 +449,20 @@ impl Reflect for Raw {
 pub trait Blank {
     /// Nothing stated under `span`.
     fn blank(span: Span) -> Self;
+
+    /// Makes what is not stated unknown rather than absent.
+    fn leave_open(&mut self, _why: &Why) {}
 }
 
 impl<T> Blank for Fact<T> {
     fn blank(span: Span) -> Self {
         Fact::absent(span)
+    }
+
+    fn leave_open(&mut self, why: &Why) {
+        if self.is_absent() {
+            self.known = Known::Unknown(why.clone());
+        }
     }
 }
 
@@ -467,13 +493,15 @@ macro_rules! entities {
             pub struct $name {
                 /// The text that stands for the whole.
                 pub span: $crate::source::Span,
+                /// Why it cannot be told whether there is one; what it states is unknown, too.
+                pub perhaps: Option<$crate::known::Why>,
                 $($(#[doc = $fdoc])+ pub $field: $ty,)*
             }
 
             impl $name {
                 /// One of which nothing is stated: every fact absent at `span`, every list empty.
                 pub fn blank(span: $crate::source::Span) -> Self {
-                    Self { span, $($field: $crate::facts::value::Blank::blank(span),)* }
+                    Self { span, perhaps: None, $($field: $crate::facts::value::Blank::blank(span),)* }
                 }
 
                 /// Its type in the rule language.
@@ -517,6 +545,10 @@ macro_rules! entities {
                 fn blank(span: $crate::source::Span) -> Self {
                     Self::blank(span)
                 }
+
+                fn leave_open(&mut self, why: &$crate::known::Why) {
+                    $($crate::facts::value::Blank::leave_open(&mut self.$field, why);)*
+                }
             }
 
             impl $crate::facts::value::Reflect for $name {
@@ -525,7 +557,12 @@ macro_rules! entities {
                 }
 
                 fn reflect(&self) -> $crate::facts::value::Value<'_> {
-                    $crate::facts::value::Value::at($crate::facts::value::Data::Entity(self), self.span)
+                    use $crate::facts::value::{Data, Value};
+                    match &self.perhaps {
+                        // It has no place: in a list it stands for any number of items.
+                        Some(why) => Value::of(Data::Unknown(std::borrow::Cow::Borrowed(why))),
+                        None => Value::at(Data::Entity(self), self.span),
+                    }
                 }
             }
         )*

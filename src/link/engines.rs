@@ -92,7 +92,7 @@ fn of_training(training: &Training) -> Setting {
 
 fn setting((engine, release): (Fact<String>, Fact<Version>), name: &str, value: Fact<String>) -> Setting {
     let name = Fact::value(name.to_owned(), value.span);
-    Setting { span: value.span, engine, release, name, value }
+    Setting { span: value.span, perhaps: None, engine, release, name, value }
 }
 
 fn is_of_engine(image: &Image, engine: &str) -> bool {

@@ -14,7 +14,7 @@ mod tree;
 pub mod wheel;
 pub mod yaml;
 
-pub use tree::{Builder, Dialect, Entry, Node, NodeId, NodeKind, Problem, Raw, Tree, View, merged};
+pub use tree::{Builder, Dialect, Entry, Missing, Node, NodeId, NodeKind, Open, Problem, Raw, Tree, View, merged};
 
 use crate::known::Why;
 
@@ -60,4 +60,15 @@ pub fn placeholder(text: &str) -> Option<Why> {
         ["REPLACE_ME", "REPLACEME", "CHANGE_ME", "CHANGEME", "PLACEHOLDER", "REPLACED-BY-KUSTOMIZE", "REPLACE-ME"];
     (bracketed || words.iter().any(|w| upper.contains(w)) || upper.starts_with("YOUR_") || upper.starts_with("YOUR-"))
         .then_some(Why::Placeholder)
+}
+
+/// Why the text of a key is no name, if it is none: `{{ x }}/label`, `${NAME}`, `$NAME`, `<name>`. What begins with one
+/// dollar and a small letter is a name of JSON schemas and query languages.
+fn placeholder_key(text: &str) -> Option<Why> {
+    let sign = ["{{", "{%", "${", "$("].iter().any(|sign| text.contains(sign));
+    let variable = text.strip_prefix('$').is_some_and(|name| {
+        !name.is_empty() && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+    });
+    let bracketed = text.starts_with('<') && text.ends_with('>') && text.len() > 2;
+    if sign || variable || bracketed { placeholder(text) } else { None }
 }

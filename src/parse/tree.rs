@@ -191,7 +191,7 @@ pub fn merged(layers: &[Raw]) -> Option<Raw> {
     let root = builder.overlay(&present, MERGE_DEPTH);
     builder.tree().documents.push(root);
     let tree = Arc::new(builder.finish());
-    Some(Raw { id: Some(root), place: last.span(), tree })
+    Some(Raw { id: Some(root), place: last.span(), tree, open: None })
 }
 
 impl Tree {
@@ -397,8 +397,18 @@ impl<'t> Node<'t> {
 
     /// The key and value of an entry of a mapping, merge keys applied; the last of duplicates, as kubectl does.
     pub fn entry(self, key: &str) -> Option<(Node<'t>, Node<'t>)> {
+        self.stated(key).or_else(|| self.open())
+    }
+
+    /// The same, where the key itself is written.
+    fn stated(self, key: &str) -> Option<(Node<'t>, Node<'t>)> {
         let of = |layer: Node<'t>| layer.own().rev().find(|(k, _)| k.text() == Some(key));
-        of(self).or_else(|| self.layers().into_iter().skip(1).find_map(of)).or_else(|| self.open())
+        of(self).or_else(|| self.layers().into_iter().skip(1).find_map(of))
+    }
+
+    /// Why its text names no key: a placeholder or an expression stands for the name.
+    fn unnamed(self) -> Option<Why> {
+        super::placeholder_key(self.text()?)
     }
 
     /// A merge of what is not known, with its key: it may bring in any key.
@@ -469,6 +479,44 @@ impl<'t> Node<'t> {
     }
 }
 
+/// What is unknown of an object rather than absent where it is missing: no schema says that it stands nowhere else.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Open {
+    /// What decides it.
+    pub why: &'static Why,
+    /// Which fields are unknown when they are missing.
+    pub missing: Missing,
+}
+
+/// Which fields of an [`Open`] object are unknown when they are missing.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Missing {
+    /// All, at any depth, but these fields of the object itself.
+    AllBut(&'static [&'static str]),
+    /// Only fields of these names, at any depth.
+    Only(&'static [&'static str]),
+}
+
+impl Open {
+    /// What holds below a field.
+    fn below(self, key: &str) -> Option<Open> {
+        match self.missing {
+            Missing::AllBut(fields) if fields.contains(&key) => None,
+            Missing::AllBut(_) => Some(Open { missing: Missing::AllBut(&[]), ..self }),
+            Missing::Only(_) => Some(self),
+        }
+    }
+
+    /// What holds of a field that is missing.
+    fn of_missing(self, key: &str) -> Option<Open> {
+        match self.missing {
+            Missing::Only(fields) if !fields.contains(&key) => None,
+            Missing::Only(_) => Some(Open { missing: Missing::AllBut(&[]), ..self }),
+            Missing::AllBut(_) => self.below(key),
+        }
+    }
+}
+
 /// A place in a tree that may be missing: absent facts still know the innermost text they would stand under.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'t> {
@@ -476,20 +524,52 @@ pub struct View<'t> {
     place: Span,
     /// Whether the node stands for what may not be there: something below an unknown one.
     perhaps: bool,
+    open: Option<Open>,
 }
 
 impl<'t> View<'t> {
     /// A view of something that may not be there; `place` is the text it would stand under.
     pub fn new(node: Option<Node<'t>>, place: Span) -> Self {
-        Self { node, place, perhaps: false }
+        Self { node, place, perhaps: false, open: None }
+    }
+
+    /// The same place in an object that may leave out what something else decides; everything below it may, too.
+    pub fn opened(self, open: Option<Open>) -> Self {
+        Self { open, ..self }
+    }
+
+    /// Why what is missing here is unknown, if it is.
+    pub fn open(self) -> Option<Open> {
+        self.open
+    }
+
+    /// Why it cannot be told what stands here, where nothing does.
+    pub fn unread(self) -> Option<&'static Why> {
+        self.open.filter(|_| self.node.is_none()).map(|open| open.why)
+    }
+
+    /// Why nothing can be told of what stands here, if it is so: it stands elsewhere, or an expression stands for it.
+    pub fn unknown(self) -> Option<Why> {
+        match self.node.map(Node::kind) {
+            Some(NodeKind::Unknown(why)) => Some(self.why(why.clone())),
+            Some(_) => self.node.filter(|node| node.is_unknown()).map(|_| Why::Template),
+            None => self.unread().cloned(),
+        }
     }
 
     /// The value under a key, or absent under this place.
     pub fn get(self, key: &str) -> View<'t> {
         match self.node.and_then(|n| n.entry(key)) {
-            Some((own, value)) => View { perhaps: own.text() != Some(key), ..View::of(own, value) },
+            Some((own, value)) => {
+                let open = self.open.and_then(|open| open.below(key));
+                View { perhaps: own.text() != Some(key), open, ..View::of(own, value) }
+            }
             // What is below something unknown is unknown itself.
-            None => View { node: self.node.filter(|node| node.is_unknown()), place: self.place, perhaps: true },
+            None => {
+                let open = self.open.and_then(|open| open.of_missing(key));
+                let node = self.node.filter(|node| node.is_unknown());
+                View { node, place: self.place, perhaps: true, open }
+            }
         }
     }
 
@@ -523,19 +603,52 @@ impl<'t> View<'t> {
         self.place
     }
 
-    /// Views of the items of a sequence; empty otherwise.
+    /// Views of the items of a sequence. Where it cannot be told what stands here, one item that is unknown.
     pub fn items(self) -> impl Iterator<Item = View<'t>> {
-        self.node.into_iter().flat_map(|n| n.items().map(Node::view))
+        let unknown = self.unknown().map(|_| self);
+        let items = self.node.into_iter().flat_map(Node::items);
+        items.map(move |item| View { open: self.open, ..item.view() }).chain(unknown)
     }
 
-    /// Keys and views of the entries of a mapping; empty otherwise. Keys without text are left out.
+    /// Keys and views of the entries of a mapping; empty otherwise. Keys without text and those that are no names but
+    /// placeholders are left out.
     pub fn entries(self) -> Vec<(&'t str, View<'t>)> {
         let entries = self.node.map(Node::entries).unwrap_or_default();
-        entries.into_iter().filter_map(|(key, value)| Some((key.text()?, View::of(key, value)))).collect()
+        let named = entries.into_iter().filter(|(key, _)| key.unnamed().is_none());
+        let below = |key: &str| self.open.and_then(|open| open.below(key));
+        let view = |(key, value): (Node<'t>, _)| {
+            let text = key.text()?;
+            Some((text, View { open: below(text), ..View::of(key, value) }))
+        };
+        named.filter_map(view).collect()
+    }
+
+    /// Whether the key stands here, whatever its value is: unknown where other keys may stand here than are written.
+    pub fn has(self, key: &str) -> Known<bool> {
+        if self.node.is_some_and(|node| node.stated(key).is_some()) {
+            return Known::Value(true);
+        }
+        let missing = self.get(key);
+        match (missing.unread(), missing.node.map(Node::kind)) {
+            (Some(why), _) | (None, Some(NodeKind::Unknown(why))) => Known::Unknown(why.clone()),
+            (None, found) => found.map_or(Known::Value(false), |_| Known::Unknown(Why::Template)),
+        }
+    }
+
+    /// What stands for the entries of a mapping that cannot be told, if it may have such.
+    pub fn rest(self) -> Option<View<'t>> {
+        match self.node {
+            Some(node) if node.is_unknown() => Some(self),
+            Some(node) => node.open().map(|(key, value)| View { perhaps: true, ..View::of(key, value) }),
+            None => self.unread().map(|_| self),
+        }
     }
 
     fn fact<T>(self, read: impl FnOnce(Node<'t>) -> Option<T>) -> Fact<T> {
-        let Some(node) = self.node else { return Fact::absent(self.place) };
+        let Some(node) = self.node else {
+            let known = self.unread().map_or(Known::Absent, |why| Known::Unknown(why.clone()));
+            return Fact { known, span: self.place, unread: false };
+        };
         let known = match node.kind() {
             NodeKind::Unknown(why) => Known::Unknown(self.why(why.clone())),
             NodeKind::Null => Known::Absent,
@@ -621,16 +734,18 @@ pub struct Raw {
     pub id: Option<NodeId>,
     /// The text to label.
     pub place: Span,
+    /// Why what is missing in it is unknown, if it is.
+    pub open: Option<Open>,
 }
 
 impl Raw {
     /// Keeps a view of a shared tree.
     pub fn new(tree: &Arc<Tree>, view: View<'_>) -> Self {
-        Self { tree: Arc::clone(tree), id: view.node().map(Node::id), place: view.place() }
+        Self { tree: Arc::clone(tree), id: view.node().map(Node::id), place: view.place(), open: view.open() }
     }
 
     /// The view again.
     pub fn view(&self) -> View<'_> {
-        View::new(self.id.map(|id| self.tree.node(id)), self.place)
+        View::new(self.id.map(|id| self.tree.node(id)), self.place).opened(self.open)
     }
 }

@@ -222,8 +222,26 @@ impl Reader<'_> {
             }
             Children::Map { entries, .. } => long_function(tree, &entries).unwrap_or(NodeKind::Map(entries)),
         };
+        let kind = self.with_unnamed(kind);
         self.builder.set(open.id, kind, span);
         self.attach(open.id, end);
+    }
+
+    /// A mapping with a placeholder for a key may have any key: that is a merge of what is not known.
+    fn with_unnamed(&mut self, kind: NodeKind) -> NodeKind {
+        let NodeKind::Map(mut entries) = kind else { return kind };
+        let tree = self.builder.tree();
+        let unnamed = entries.iter().find_map(|entry| {
+            let key = tree.node(entry.key);
+            Some((super::placeholder_key(key.text()?)?, key.span()))
+        });
+        if let Some((why, span)) = unnamed {
+            let merge = NodeKind::Scalar { text: Traced::opaque("<<", span), plain: true };
+            let key = self.builder.add(merge, span);
+            let value = self.builder.add(NodeKind::Unknown(why), span);
+            entries.push(Entry { key, value });
+        }
+        NodeKind::Map(entries)
     }
 
     fn mark(&mut self, id: NodeId, anchor: usize, tag: Option<&Tag>) {

@@ -118,7 +118,7 @@ fn single_values(release: &HelmRelease) -> Raw {
     let id = map(&mut builder, root, release.span);
     builder.tree().documents.push(id);
     let tree: Arc<Tree> = Arc::new(builder.finish());
-    Raw { place: release.span, id: Some(id), tree }
+    Raw { place: release.span, id: Some(id), tree, open: None }
 }
 
 /// `a.b\.c` names `b.c` in `a`.

@@ -8,6 +8,7 @@ mod charts;
 mod cli;
 mod configuration;
 mod docs;
+mod formats;
 mod guides;
 mod invariants;
 mod languages;

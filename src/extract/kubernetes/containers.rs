@@ -1,10 +1,12 @@
 //! Containers: found by their shape, in any kind.
 
+use super::pods::{entries, names};
 use crate::catalog;
 use crate::extract::{image, launch, training};
-use crate::facts::{Container, ContainerRole, EnvSource, EnvVar, Mount, Pod, Port, Probe, SharedMemory};
+use crate::facts::value::{Blank, REST};
+use crate::facts::{Container, ContainerRole, EnvSource, EnvVar, Launch, Mount, Pod, Port, Probe, SharedMemory};
 use crate::known::{Fact, Known, Why};
-use crate::parse::{Node, Raw, Tree, View};
+use crate::parse::{Raw, Tree, View};
 use crate::quantity;
 use crate::source::Traced;
 use std::collections::BTreeMap;
@@ -32,7 +34,7 @@ pub fn container(tree: &Arc<Tree>, view: View<'_>, role: ContainerRole, pod: &Po
     out.image = image::at(view.get("image"));
     out.env = environment(view.get("env"));
     resources(&mut out, view.get("resources"));
-    out.claims = view.path("resources.claims").items().map(|claim| claim.get("name").string()).collect();
+    out.claims = names(view.path("resources.claims"));
     out.ports = view.get("ports").items().map(port).collect();
     out.mounts = view.get("volumeMounts").items().map(mount).collect();
     out.startup_probe = probe(view.get("startupProbe"), &out.ports);
@@ -46,7 +48,20 @@ pub fn container(tree: &Arc<Tree>, view: View<'_>, role: ContainerRole, pod: &Po
     out.spec = Some(Raw::new(tree, view));
     out.launch = launch::of(&out, &words).or_else(|| launch::of_kserve(view, &out, &words));
     out.training = out.launch.as_ref().and_then(training::of);
+    if let Some(why) = ["command", "args"].iter().find_map(|key| view.get(key).unknown()) {
+        leave_launch_open(&mut out, &why);
+    }
     out
+}
+
+/// Arguments that stand elsewhere may state what the words at hand leave out.
+fn leave_launch_open(out: &mut Container, why: &Why) {
+    let launch = out.launch.get_or_insert_with(|| Launch { perhaps: Some(why.clone()), ..Launch::blank(out.span) });
+    launch.leave_open(why);
+    launch.flags.insert(REST.to_owned(), Fact::unknown(why.clone(), launch.span));
+    if let Some(training) = &mut out.training {
+        training.leave_open(why);
+    }
 }
 
 /// The words of a command: a list of texts, or one text.
@@ -69,7 +84,7 @@ fn written(view: View<'_>) -> Fact<String> {
 pub fn environment(view: View<'_>) -> BTreeMap<String, EnvVar> {
     let mut out = BTreeMap::new();
     if view.node().is_some_and(|n| n.is_map()) {
-        for (key, value) in view.entries() {
+        for (key, value) in entries(view) {
             let mut variable = EnvVar::blank(value.place());
             variable.name = Fact::value(key.to_owned(), value.place());
             variable.value = env_value(value);
@@ -80,7 +95,12 @@ pub fn environment(view: View<'_>) -> BTreeMap<String, EnvVar> {
     }
     for item in view.items() {
         let name = item.get("name");
-        let Fact { known: Known::Value(key), span, .. } = name.string() else { continue };
+        let Fact { known, span, .. } = name.string();
+        let key = match known {
+            Known::Value(key) => key,
+            Known::Unknown(_) => REST.to_owned(),
+            Known::Absent => continue,
+        };
         let mut variable = EnvVar::blank(span);
         variable.name = name.string();
         variable.value = env_value(item.get("value"));
@@ -108,14 +128,14 @@ fn env_value(view: View<'_>) -> Fact<String> {
             Some(why) => Fact::unknown(why, view.place()),
             None => Fact::value(text.text().to_owned(), view.place()),
         },
-        None => Fact::absent(view.place()),
+        None => view.string(),
     }
 }
 
 /// Requests and limits, and the accelerators among them.
 pub fn resources(out: &mut Container, view: View<'_>) {
     let read = |view: View<'_>| -> BTreeMap<String, Fact<f64>> {
-        view.entries().into_iter().map(|(key, value)| (key.to_owned(), value.parse(quantity::parse))).collect()
+        entries(view).map(|(key, value)| (key.to_owned(), value.parse(quantity::parse))).collect()
     };
     out.requests = read(view.get("requests"));
     out.limits = read(view.get("limits"));
@@ -131,8 +151,9 @@ pub fn resources(out: &mut Container, view: View<'_>) {
         .max_by_key(|(_, quantity, _)| asks(quantity));
     let Some((name, quantity, accelerator)) = found else {
         // What an expression brings in may ask for some.
-        let open = [view, view.get("requests"), view.get("limits")].iter().any(|v| v.node().is_some_and(Node::is_open));
-        out.gpus = if open { Fact::unknown(Why::Template, view.place()) } else { Fact::value(0, view.place()) };
+        let rest = ["limits", "requests"].iter().find_map(|key| view.get(key).rest());
+        out.gpus =
+            rest.map_or(Fact::value(0, view.place()), |rest| rest.string().and_then(|_| Known::Unknown(Why::Template)));
         return;
     };
     let (name, quantity) = (name.clone(), quantity.clone());
@@ -153,6 +174,7 @@ pub fn resources(out: &mut Container, view: View<'_>) {
 
 fn port(view: View<'_>) -> Port {
     let mut out = Port::blank(view.place());
+    out.perhaps = view.unknown();
     out.name = view.get("name").string();
     out.port = view.get("containerPort").int();
     out.host_port = view.get("hostPort").int();
@@ -162,6 +184,7 @@ fn port(view: View<'_>) -> Port {
 
 fn mount(view: View<'_>) -> Mount {
     let mut out = Mount::blank(view.place());
+    out.perhaps = view.unknown();
     out.path = view.get("mountPath").string();
     out.volume = view.get("name").string();
     out.read_only = view.get("readOnly").boolean().or_default(false);
@@ -170,20 +193,20 @@ fn mount(view: View<'_>) -> Mount {
 
 /// A probe after defaulting.
 fn probe(view: View<'_>, ports: &[Port]) -> Option<Probe> {
-    if !view.is_some() {
+    let mut out = Probe::blank(view.place());
+    out.perhaps = view.unknown();
+    if !view.is_some() && out.perhaps.is_none() {
         return None;
     }
-    let mut out = Probe::blank(view.place());
     let action = ["httpGet", "tcpSocket", "grpc"].iter().map(|key| view.get(key)).find(|v| v.is_some());
-    if let Some(action) = action {
-        out.path = action.get("path").string();
-        let port = action.get("port");
-        out.port = port.int();
-        if out.port.is_unknown() {
-            out.port_name = port.string();
-            let named = ports.iter().find(|p| p.name.get().is_some() && p.name.get() == out.port_name.get());
-            out.port = named.map_or(out.port.clone(), |p| Fact { span: port.place(), ..p.port.clone() });
-        }
+    let action = action.unwrap_or_else(|| view.get("httpGet"));
+    out.path = action.get("path").string();
+    let port = action.get("port");
+    out.port = port.int();
+    if out.port.is_unknown() && port.unknown().is_none() {
+        out.port_name = port.string();
+        let named = ports.iter().find(|p| p.name.get().is_some() && p.name.get() == out.port_name.get());
+        out.port = named.map_or(out.port.clone(), |p| Fact { span: port.place(), ..p.port.clone() });
     }
     out.initial_delay_seconds = view.get("initialDelaySeconds").int().or_default(0);
     out.period_seconds = view.get("periodSeconds").int().or_default(10);
@@ -210,6 +233,9 @@ fn shared_memory(out: &mut Container, pod: &Pod) {
         out.shm_bytes = volume.map_or(Fact::absent(mount.path.span), |v| v.size_bytes.clone());
     } else if pod.host_ipc.get() == Some(&true) {
         out.shm = Fact::value(SharedMemory::Host, pod.host_ipc.span);
+    } else if let Some(why) = out.mounts.iter().find_map(|mount| mount.perhaps.clone()) {
+        out.shm = Fact::unknown(why.clone(), out.span);
+        out.shm_bytes = Fact::unknown(why, out.span);
     } else {
         out.shm = Fact::value(SharedMemory::Default, out.span);
         out.shm_bytes = Fact::value(DEFAULT_SHM, out.span);

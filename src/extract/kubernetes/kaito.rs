@@ -16,7 +16,7 @@ pub fn pods(tree: &Arc<Tree>, view: View<'_>) -> Vec<Pod> {
     pod.node_selector.insert("node.kubernetes.io/instance-type".to_owned(), machine.string());
     pod.gpus = Fact::unknown(Why::Remote("the preset and the machine type".into()), machine.place());
     pod.containers.extend(preset(view, &pod));
-    pod.spec = Some(Raw::new(tree, view));
+    pod.spec = Some(Raw::new(tree, view.opened(super::open())));
     vec![pod]
 }
 

@@ -4,11 +4,13 @@ mod containers;
 mod kaito;
 mod nodes;
 mod objects;
+mod places;
 mod pods;
 mod releases;
 mod workloads;
 
 pub use containers::{container, environment, looks_like_container, resources, words};
+pub use places::open;
 pub use pods::{labels, scheduling};
 
 use super::{embedded, training};
@@ -42,6 +44,10 @@ pub fn document(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
     }
     if let Some(workload) = workloads::read(tree, view, &object) {
         facts.workloads.push(workload);
+    }
+    let version = object.api_version.get().map_or("", String::as_str);
+    for inner in places::objects(view, (version, &kind)).into_iter().filter(|inner| is_object(*inner)) {
+        document(tree, inner, facts);
     }
     facts.objects.push(Arc::new(object));
 }

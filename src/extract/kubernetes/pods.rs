@@ -1,15 +1,21 @@
 //! Pod specs, wherever they stand.
 
 use super::containers;
+use crate::facts::value::REST;
 use crate::facts::{ContainerRole, Labels, Pod, Requirement, Toleration, Volume};
 use crate::known::Fact;
-use crate::parse::{Raw, Tree, View};
+use crate::parse::{Node, Raw, Tree, View};
 use crate::quantity;
 use std::sync::Arc;
 
 /// A map of strings.
 pub fn labels(view: View<'_>) -> Labels {
-    view.entries().into_iter().map(|(key, value)| (key.to_owned(), value.string())).collect()
+    entries(view).map(|(key, value)| (key.to_owned(), value.string())).collect()
+}
+
+/// The entries of a map of facts; those that cannot be told are one unknown under [`REST`].
+pub fn entries(view: View<'_>) -> impl Iterator<Item = (&str, View<'_>)> {
+    view.entries().into_iter().chain(view.rest().map(|rest| (REST, rest)))
 }
 
 /// A pod from its template (`metadata` and `spec`) or from a bare spec.
@@ -30,7 +36,7 @@ pub fn spec_of(tree: &Arc<Tree>, spec: View<'_>, role: &str) -> Pod {
     pod.replicas = Fact::value(1, spec.place());
     scheduling(&mut pod, spec);
     pod.volumes = spec.get("volumes").items().map(volume).collect();
-    pod.resource_claims = spec.get("resourceClaims").items().map(|claim| claim.get("name").string()).collect();
+    pod.resource_claims = names(spec.get("resourceClaims"));
     pod.host_network = spec.get("hostNetwork").boolean().or_default(false);
     pod.host_ipc = spec.get("hostIPC").boolean().or_default(false);
     pod.host_pid = spec.get("hostPID").boolean().or_default(false);
@@ -43,10 +49,11 @@ pub fn spec_of(tree: &Arc<Tree>, spec: View<'_>, role: &str) -> Pod {
     pod.termination_grace_seconds = spec.get("terminationGracePeriodSeconds").int().or_default(30);
     pod.subdomain = spec.get("subdomain").string();
     pod.spec = Some(Raw::new(tree, spec));
-    for view in spec.get("containers").items() {
+    let containers = |key| spec.get(key).items().filter(|item| item.node().is_some_and(Node::is_map));
+    for view in containers("containers") {
         pod.containers.push(containers::container(tree, view, ContainerRole::Main, &pod));
     }
-    for view in spec.get("initContainers").items() {
+    for view in containers("initContainers") {
         let sidecar = view.get("restartPolicy").string().get().is_some_and(|p| p == "Always");
         let role = if sidecar { ContainerRole::Sidecar } else { ContainerRole::Init };
         let container = containers::container(tree, view, role, &pod);
@@ -54,6 +61,11 @@ pub fn spec_of(tree: &Arc<Tree>, spec: View<'_>, role: &str) -> Pod {
     }
     pod.gpus = gpus(&pod);
     pod
+}
+
+/// The names of the items that are written in a list.
+pub fn names(list: View<'_>) -> Vec<Fact<String>> {
+    list.items().filter(|item| item.unknown().is_none()).map(|item| item.get("name").string()).collect()
 }
 
 /// Node selection, tolerations and what they say about capacity.
@@ -72,6 +84,7 @@ pub fn scheduling(pod: &mut Pod, spec: View<'_>) {
 /// A match expression, or a requirement of a Karpenter pool.
 pub fn requirement(view: View<'_>) -> Requirement {
     let mut out = Requirement::blank(view.place());
+    out.perhaps = view.unknown();
     out.key = view.get("key").string();
     out.operator = view.get("operator").string();
     out.values = view.get("values").strings();
@@ -80,6 +93,7 @@ pub fn requirement(view: View<'_>) -> Requirement {
 
 fn toleration(view: View<'_>) -> Toleration {
     let mut out = Toleration::blank(view.place());
+    out.perhaps = view.unknown();
     out.key = view.get("key").string();
     out.operator = view.get("operator").string().or_default("Equal".to_owned());
     out.value = view.get("value").string();
@@ -108,6 +122,7 @@ fn spot(pod: &Pod) -> Fact<bool> {
 
 fn volume(view: View<'_>) -> Volume {
     let mut out = Volume::blank(view.place());
+    out.perhaps = view.unknown();
     out.name = view.get("name").string();
     if let Some((kind, source)) = view.entries().into_iter().find(|(key, _)| *key != "name") {
         out.kind = Fact::value(kind.to_owned(), source.place());

@@ -40,5 +40,5 @@ fn layer(tree: &Arc<Tree>, item: View<'_>) -> Option<Raw> {
     }
     let inner = Arc::new(yaml::parse_traced(item.traced()?, Dialect::Kubernetes));
     let root = inner.roots().next();
-    Some(Raw { id: root.map(|r| r.id()), place: item.place(), tree: Arc::clone(&inner) })
+    Some(Raw { id: root.map(|r| r.id()), place: item.place(), tree: Arc::clone(&inner), open: None })
 }

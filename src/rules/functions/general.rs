@@ -1,7 +1,7 @@
 //! Functions over values and over the facts of the run.
 
 use super::*;
-use crate::facts::value::Data;
+use crate::facts::value::{Data, key_of};
 use crate::quantity;
 use crate::rules::lang::eval::{elements, list, number, same, version};
 use crate::version::Version;
@@ -26,10 +26,13 @@ pub(super) use functions;
 
 functions! {
     "size" (param("value", dyn_type)) -> Output::Type(int_type), true, "Elements of a list or map, characters of a text; 0 of null.", |a, _| {
-        Value::of(Data::Int(match &a[0].data {
-            Data::Str(text) => text.chars().count() as i64,
-            _ => elements(&a[0]).len() as i64,
-        }))
+        if let Data::Str(text) = &a[0].data {
+            return Value::of(Data::Int(text.chars().count() as i64));
+        }
+        let all = elements(&a[0]);
+        // What has no place stands for any number of elements.
+        let rest = all.iter().find(|e| e.span.is_none() && matches!(e.data, Data::Unknown(_)));
+        rest.cloned().unwrap_or_else(|| Value::of(Data::Int(all.len() as i64)))
     };
     "contains" (param("text", dyn_type), param("part", dyn_type)) -> Output::Type(bool_type), false, "Whether a text contains a part, or a list an element.", |a, _| {
         Value::of(Data::Bool(match (text(&a[0]), text(&a[1])) {
@@ -63,7 +66,7 @@ functions! {
         elements(&a[0]).pop().unwrap_or(Value::of(Data::Null))
     };
     "keys" (param("map", dyn_type)) -> Output::Type(strings_type), true, "The keys of a map.", |a, _| match &a[0].data {
-        Data::Map(map) => list(map.iter().map(|(k, v)| Value { data: Data::Str(k.clone()), span: v.span })),
+        Data::Map(map) => list(map.iter().map(key_of)),
         Data::Node(view) => list(view.entries().into_iter().map(|(k, v)| Value::at(Data::Str(Cow::Borrowed(k)), v.place()))),
         _ => list([]),
     };

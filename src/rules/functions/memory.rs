@@ -305,6 +305,7 @@ impl<'a> Served<'a> {
         let tokens = |n: u64| i64::try_from(n).unwrap_or(i64::MAX);
         let (place, setting) = self.decides(ledger.decided_by);
         Memory {
+            perhaps: None,
             verdict: Fact::from_option(ledger.verdict.fit().ok(), span),
             decided_by: Fact::from_option(ledger.decided_by, span),
             at: Fact::value(setting.to_owned(), place),

@@ -3,7 +3,7 @@
 use super::general::{functions, string, text};
 use super::*;
 use crate::catalog;
-use crate::facts::value::Data;
+use crate::facts::value::{Data, key_of};
 use crate::rules::lang::eval::{elements, list, number, version};
 use crate::version::Version;
 use std::borrow::Cow;
@@ -59,7 +59,7 @@ functions! {
             for field in ["requests", "limits"] {
                 let Some((index, _)) = entity.entity().field(field) else { continue };
                 if let Data::Map(map) = entity.field(index).data {
-                    names.extend(map.iter().map(|(k, v)| Value { data: Data::Str(k.clone()), span: v.span }));
+                    names.extend(map.iter().map(key_of));
                 }
             }
         }

@@ -3,8 +3,8 @@
 use super::ast::Op;
 use super::check::{Const, Macro, Node, Typed};
 use crate::evidence;
-use crate::facts::value::{Data, Value};
-use crate::known::Why;
+use crate::facts::value::{Data, REST, Value, entry};
+use crate::known::{Known, Why};
 use crate::parse::View;
 use crate::rules::functions::Context;
 use crate::source::Span;
@@ -100,7 +100,7 @@ impl<'a> Eval<'a> {
                 let base = self.value(base);
                 let value = match base.data {
                     Data::Node(view) => Value::of_view(view.get(name)),
-                    Data::Map(map) => map.get(name.as_ref() as &str).cloned().unwrap_or(Value::of(Data::Null)),
+                    Data::Map(map) => entry(&map, name).cloned().unwrap_or(Value::of(Data::Null)),
                     Data::Unknown(_) => return base.perhaps(),
                     _ => Value { data: Data::Null, span: base.span },
                 };
@@ -352,7 +352,7 @@ fn at<'a>(base: &Value<'a>, index: &Value<'a>) -> Value<'a> {
         (Data::List(items), Data::Int(i)) => {
             usize::try_from(*i).ok().and_then(|i| items.get(i)).cloned().unwrap_or(missing)
         }
-        (Data::Map(map), Data::Str(key)) => map.get(key.as_ref()).cloned().unwrap_or(missing),
+        (Data::Map(map), Data::Str(key)) => entry(map, key).cloned().unwrap_or(missing),
         (Data::Node(view), Data::Str(key)) => Value::of_view(view.get(key)),
         (Data::Node(view), Data::Int(i)) => {
             let item: Option<View<'a>> = usize::try_from(*i).ok().and_then(|i| view.items().nth(i));
@@ -452,13 +452,18 @@ fn within<'a>(a: &Value<'a>, b: &Value<'a>) -> Value<'a> {
     if let (Data::Str(part), Data::Str(whole)) = (&a.data, &b.data) {
         return Value::of(Data::Bool(whole.contains(part.as_ref())));
     }
-    if let Data::Map(map) = &b.data {
-        return Value::of(Data::Bool(matches!(&a.data, Data::Str(key) if map.contains_key(key.as_ref()))));
+    if let (Data::Map(map), Data::Str(key)) = (&b.data, &a.data) {
+        let present = Value::of(Data::Bool(map.contains_key(key.as_ref())));
+        return map.get(REST).filter(|_| !map.contains_key(key.as_ref())).cloned().unwrap_or(present);
     }
     if let (Data::Node(view), Data::Str(key)) = (&b.data, &a.data)
         && view.node().is_some_and(|n| n.is_map())
     {
-        return Value::of(Data::Bool(view.get(key).node().is_some()));
+        return match view.has(key) {
+            Known::Value(has) => Value::of(Data::Bool(has)),
+            Known::Unknown(why) => Value::unknown(why, b.span),
+            Known::Absent => Value::of(Data::Bool(false)),
+        };
     }
     let items = elements(b);
     if items.iter().any(|item| same(a, item)) {

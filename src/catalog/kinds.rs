@@ -1,0 +1,109 @@
+//! Where the kinds of Kubernetes and of operators carry pods, and which of their fields are absent when missing.
+
+use super::table::Row;
+use super::tables::WORKLOAD_KINDS;
+
+/// A place in a kind at which pods are described.
+#[derive(Debug, Clone, Copy)]
+pub struct PodPlace {
+    /// Keys from the root of the object; `[]` steps into each item, `{}` into each value.
+    pub path: &'static str,
+    /// What stands there.
+    pub stands: Stands,
+    /// Role of the pods: a word, `{name}` of the item or `{key}` of the entry that they stand in.
+    pub role: &'static str,
+    /// Factors of the number of pods: paths from the item or entry that they stand in, alternatives after `|`.
+    pub count: &'static str,
+    /// Path of the replicas of the whole; blank where the kind has one.
+    pub replicas: &'static str,
+    /// Whether the pods work as one group.
+    pub together: bool,
+    /// What it means that a field is missing.
+    pub absence: Absence,
+}
+
+/// What stands at a [`PodPlace`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stands {
+    /// `metadata` and `spec` of a pod.
+    Template,
+    /// The same, of a group of Ray's nodes.
+    RayGroup,
+    /// The spec of a pod.
+    Spec,
+    /// One container.
+    Container,
+    /// A group of a leader and workers.
+    LeaderWorker,
+    /// The trainer of a TrainJob.
+    Trainer,
+    /// A preset on machines of a type.
+    Preset,
+    /// An object of its own.
+    Object,
+    /// Something that its operator makes pods of in a way of its own.
+    Shape,
+}
+
+/// What it means that a field is missing.
+#[derive(Debug, Clone, Copy)]
+pub enum Absence {
+    /// It is absent, with the default of the API.
+    Api,
+    /// The same, but these fields are set by the operator.
+    ApiBut(&'static [&'static str]),
+    /// Only these fields are absent; another object or the operator may state the others.
+    Only(&'static [&'static str]),
+}
+
+/// The places at which a kind carries pods; `None` for a kind without a row. Of a version whose schema was not read,
+/// nothing that is missing is known.
+pub fn pod_places(api_version: &str, kind: &str) -> Option<Vec<PodPlace>> {
+    let (group, version) = api_version.split_once('/').unwrap_or(("core", api_version));
+    let rows = WORKLOAD_KINDS.rows().filter(|row| row.text("group") == group && row.text("kind") == kind);
+    let places: Vec<PodPlace> = rows.map(|row| place(row, version)).collect();
+    (!places.is_empty()).then_some(places)
+}
+
+fn place(row: Row, version: &str) -> PodPlace {
+    let read = row.words("versions").any(|read| read == version);
+    PodPlace {
+        path: row.text("path"),
+        stands: match row.text("stands") {
+            "template" => Stands::Template,
+            "ray-group" => Stands::RayGroup,
+            "spec" => Stands::Spec,
+            "container" => Stands::Container,
+            "leader-worker" => Stands::LeaderWorker,
+            "trainer" => Stands::Trainer,
+            "preset" => Stands::Preset,
+            "object" => Stands::Object,
+            _ => Stands::Shape,
+        },
+        role: row.text("role"),
+        count: row.text("count"),
+        replicas: row.text("replicas"),
+        together: row.text("together") == "yes",
+        absence: if read { absence(row) } else { Absence::Only(&[]) },
+    }
+}
+
+/// `api`, `api but` and fields, `only` and fields; blank for nothing that is known to be absent.
+fn absence(row: Row) -> Absence {
+    // The table is embedded and small: what is kept here is kept once for each of its rows.
+    static FIELDS: std::sync::OnceLock<Vec<(&'static str, Vec<&'static str>)>> = std::sync::OnceLock::new();
+    let text = row.text("absent");
+    let all = FIELDS.get_or_init(|| {
+        let texts = WORKLOAD_KINDS.rows().map(|row| row.text("absent"));
+        texts
+            .map(|text| (text, text.split(' ').filter(|word| !["api", "but", "only"].contains(word)).collect()))
+            .collect()
+    });
+    let fields = all.iter().find(|(of, _)| *of == text).map_or(&[][..], |(_, fields)| fields);
+    match text.split(' ').next() {
+        Some("api") if fields.is_empty() => Absence::Api,
+        Some("api") => Absence::ApiBut(fields),
+        Some("only") => Absence::Only(fields),
+        _ => Absence::Only(&[]),
+    }
+}

@@ -1,0 +1,59 @@
+//! The facts that each format gives: every folder of `fixtures/formats/` holds files of one format and `facts.json`, the
+//! part of `gpulint facts` that they must give.
+//!
+//! In `facts.json` a value stands for itself, `"?"` for an unknown, `null` for nothing stated. Of a map the named keys
+//! count, of a list every item.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+/// What differs, with the path to it.
+fn differences(expected: &Value, actual: Option<&Value>, at: &str, out: &mut Vec<String>) {
+    let stated = actual.and_then(|fact| fact.get("value")).or(actual);
+    match (expected, stated) {
+        (Value::Null, None) => {}
+        (Value::String(text), Some(found)) if text == "?" => {
+            if found.get("unknown").is_none() {
+                out.push(format!("{at}: {found} where it should be unknown"));
+            }
+        }
+        (Value::Object(keys), Some(found)) if found.is_object() => {
+            for (key, value) in keys {
+                differences(value, found.get(key), &format!("{at}.{key}"), out);
+            }
+        }
+        (Value::Array(items), Some(Value::Array(found))) if items.len() == found.len() => {
+            for (i, (item, found)) in items.iter().zip(found).enumerate() {
+                differences(item, Some(found), &format!("{at}[{i}]"), out);
+            }
+        }
+        // An empty list is not printed.
+        (Value::Array(items), None) if items.is_empty() => {}
+        (expected, found) if found == Some(expected) => {}
+        (expected, found) => {
+            let found = found.map_or("nothing".to_owned(), |found| format!("{found:.300}"));
+            out.push(format!("{at}: {found} where {expected} is stated"));
+        }
+    }
+}
+
+#[test]
+fn each_format_gives_its_facts() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/formats");
+    let mut folders: Vec<_> =
+        std::fs::read_dir(&root).expect("fixtures").map(|f| f.expect("a folder").path()).collect();
+    folders.sort();
+    let mut faults = Vec::new();
+    for folder in &folders {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let expected =
+            std::fs::read_to_string(folder.join("facts.json")).unwrap_or_else(|_| panic!("{name}: facts.json"));
+        let expected: Value = serde_json::from_str(&expected).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let done = Command::new(env!("CARGO_BIN_EXE_gpulint")).args(["facts", "."]).current_dir(folder).output();
+        let facts: Value = serde_json::from_slice(&done.expect("gpulint runs").stdout).expect("facts in JSON");
+        differences(&expected, Some(&facts), &name, &mut faults);
+    }
+    assert!(folders.len() > 2, "no fixtures");
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
