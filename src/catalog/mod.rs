@@ -63,7 +63,7 @@ pub use programs::{
 };
 pub use servers::{
     Accelerator, FeatureNeeds, LaunchFlag, accelerator, api_removed_in, feature_needs, is_fabric, launch_flags,
-    model_supported_since, nearest_accelerator, promised_availability, tls_policy_minimum,
+    model_supported_since, nearest_accelerator, promised_availability, resource_unknown, tls_policy_minimum,
 };
 pub use software::{
     BaseOs, Build, RuntimeNeeds, base_os, conflicting_packages, constrains, extra_packages, framework_build,

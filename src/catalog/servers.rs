@@ -16,15 +16,31 @@ pub struct Accelerator {
     pub vendor: &'static str,
     /// Whether its quantity counts devices (else memory, cores or percent of one).
     pub devices: bool,
+    /// What is counted: gpu, mig-slice, share, tpu-chip, neuron-device, neuron-core, gaudi, npu, mlu, gcu.
+    pub device: &'static str,
+    /// What one of them is called.
+    pub name: &'static str,
+}
+
+fn resource_row(resource: &str) -> Option<Row> {
+    ACCELERATOR_RESOURCES.rows().find(|r| match r.text("resource").strip_suffix('*') {
+        Some(prefix) => resource.starts_with(prefix),
+        None => resource == r.text("resource"),
+    })
 }
 
 /// The accelerator behind an extended resource name; a pattern ends in `*`.
 pub fn accelerator(resource: &str) -> Option<Accelerator> {
-    let row = ACCELERATOR_RESOURCES.rows().find(|r| match r.text("resource").strip_suffix('*') {
-        Some(prefix) => resource.starts_with(prefix),
-        None => resource == r.text("resource"),
-    })?;
-    Some(Accelerator { vendor: row.text("vendor"), devices: row.text("unit") == "device" })
+    let row = resource_row(resource).filter(|row| row.text("vendor") != "none")?;
+    let (device, name) = (row.text("device"), row.text("name"));
+    Some(Accelerator { vendor: row.text("vendor"), devices: row.text("unit") == "device", device, name })
+}
+
+/// Whether an extended resource has no row and so may stand for accelerators of any unit. Names of Kubernetes' own
+/// domains and those without a domain are no extended resources.
+pub fn resource_unknown(resource: &str) -> bool {
+    let domain = resource.split_once('/').map(|(domain, _)| domain);
+    domain.is_some_and(|domain| !domain.ends_with("kubernetes.io")) && resource_row(resource).is_none()
 }
 
 /// Whether an extended resource is a device of a fast network.
@@ -42,7 +58,8 @@ pub fn nearest_accelerator(resource: &str) -> Option<&'static str> {
     if accelerator(resource).is_some() {
         return None;
     }
-    let known = ACCELERATOR_RESOURCES.rows().map(|r| r.text("resource")).filter(|r| !r.ends_with('*'));
+    let rows = ACCELERATOR_RESOURCES.rows().filter(|row| row.text("vendor") != "none");
+    let known = rows.map(|r| r.text("resource")).filter(|r| !r.ends_with('*'));
     let like = |known: &&str| {
         known.split_once('/').is_some_and(|(other_domain, other)| {
             let same =

@@ -8,7 +8,11 @@
 use super::table::{Table, table};
 
 table!(ACCELERATOR_CORES, "accelerator_cores", "gpu* cores:1..64");
-table!(ACCELERATOR_RESOURCES, "accelerator_resources", "resource* vendor unit:core|device|memory|percent");
+table!(
+    ACCELERATOR_RESOURCES,
+    "accelerator_resources",
+    "resource* vendor unit:core|device|memory|none|percent device name"
+);
 table!(
     ADVISORIES,
     "advisories",

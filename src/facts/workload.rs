@@ -40,6 +40,8 @@ entities! {
         group_size: Fact<i64>,
         /// GPUs of one such group.
         group_gpus: Fact<i64>,
+        /// Devices of one such group that a framework sees, one rank each: `group_gpus`, but the cores of Neuron devices.
+        group_ranks: Fact<i64>,
         /// GPUs of the whole workload: every pod of every replica.
         gpus: Fact<i64>,
         /// Rollout strategy after defaulting: RollingUpdate, Recreate, OnDelete.
@@ -102,6 +104,12 @@ entities! {
         init_containers: Vec<Container>,
         /// GPUs that the scheduler must find for one pod: the sum over containers, at least the largest init container.
         gpus: Fact<i64>,
+        /// What `gpus` counts, as its containers say: gpu, mig-slice, share, tpu-chip, neuron-device, neuron-core …
+        device: Fact<String>,
+        /// What one of them is called.
+        device_name: Fact<String>,
+        /// Devices that a framework sees, one rank each: `gpus`, but the cores of Neuron devices.
+        ranks: Fact<i64>,
         /// nodeSelector.
         node_selector: Labels,
         /// Required node affinity terms of the first nodeSelectorTerm.
@@ -176,6 +184,10 @@ entities! {
         gpu_resource: Fact<String>,
         /// nvidia, amd, intel, google, aws, habana …
         gpu_vendor: Fact<String>,
+        /// What `gpus` counts: gpu, mig-slice, share, tpu-chip, neuron-device, neuron-core, gaudi, npu …
+        device: Fact<String>,
+        /// What one of them is called: GPU, MIG slice, GPU share, TPU chip, NeuronCore …
+        device_name: Fact<String>,
         /// MIG profile of the resource, 1g.5gb.
         mig_profile: Fact<String>,
         /// Extended resources of a fast network that it asks for: EFA, RDMA.

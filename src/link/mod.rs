@@ -2,6 +2,7 @@
 //! Knows facts and the catalog; knows neither formats nor rules.
 
 mod boundary;
+mod devices;
 mod driver;
 mod engines;
 mod environment;
@@ -89,6 +90,7 @@ fn workloads(workloads: &mut [Workload], boundary: &Boundary<'_>) {
     environment::link(workloads, boundary);
     objects::link(workloads, boundary);
     node::link(workloads, boundary);
+    devices::link(workloads);
     taints::link(workloads);
     software::link(workloads, boundary);
     models::link(workloads, boundary);

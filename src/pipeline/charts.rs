@@ -165,7 +165,7 @@ fn truncated(value: Span, by: Span, sources: &Sources) -> Option<Object> {
     let mut out = Object::blank(value);
     out.kind = Fact::value("TruncatedNumber".to_owned(), value);
     out.name = Fact::value(key.to_owned(), value);
-    out.body = Some(Raw { place: value, id: Some(id), tree: Arc::new(builder.finish()) });
+    out.body = Some(Raw { place: value, id: Some(id), open: None, tree: Arc::new(builder.finish()) });
     Some(out)
 }
 

@@ -48,7 +48,11 @@ pub fn container(tree: &Arc<Tree>, view: View<'_>, role: ContainerRole, pod: &Po
     out.spec = Some(Raw::new(tree, view));
     out.launch = launch::of(&out, &words).or_else(|| launch::of_kserve(view, &out, &words));
     out.training = out.launch.as_ref().and_then(training::of);
-    if let Some(why) = ["command", "args"].iter().find_map(|key| view.get(key).unknown()) {
+    // What KServe's own runtime is given beside them is known.
+    let complete = out.launch.is_some() && view.get("modelFormat").is_some() && !view.get("runtime").is_some();
+    let command = view.get("command");
+    let unknown = view.get("args").unknown().filter(|_| !complete);
+    if let Some(why) = unknown.or_else(|| command.node().and_then(|_| command.unknown())) {
         leave_launch_open(&mut out, &why);
     }
     out
@@ -150,15 +154,27 @@ pub fn resources(out: &mut Container, view: View<'_>) {
         // A resource of zero devices says nothing when another one asks for some.
         .max_by_key(|(_, quantity, _)| asks(quantity));
     let Some((name, quantity, accelerator)) = found else {
-        // What an expression brings in may ask for some.
+        // What an expression brings in may ask for some, and so may a resource that nobody knows.
         let rest = ["limits", "requests"].iter().find_map(|key| view.get(key).rest());
-        out.gpus =
-            rest.map_or(Fact::value(0, view.place()), |rest| rest.string().and_then(|_| Known::Unknown(Why::Template)));
+        let rest = rest.map(|rest| (rest.unknown().unwrap_or(Why::Template), rest.place()));
+        let stranger = || {
+            let mut all = out.limits.iter().chain(&out.requests);
+            let (name, quantity) = all.find(|(name, _)| catalog::resource_unknown(name))?;
+            Some((Why::NotInCatalog(name.as_str().into()), quantity.span))
+        };
+        out.gpus = Fact::value(0, view.place());
+        if let Some((why, place)) = rest.or_else(stranger) {
+            out.gpus = Fact::unknown(why.clone(), place);
+            out.gpu_resource = Fact::unknown(why.clone().perhaps(), place);
+            out.gpu_vendor = Fact::unknown(why.perhaps(), place);
+        }
         return;
     };
     let (name, quantity) = (name.clone(), quantity.clone());
     out.gpu_resource = Fact::value(name.clone(), quantity.span);
     out.gpu_vendor = Fact::value(accelerator.vendor.to_owned(), quantity.span);
+    out.device = Fact::value(accelerator.device.to_owned(), quantity.span);
+    out.device_name = Fact::value(accelerator.name.to_owned(), quantity.span);
     let profile = name.split_once("/mig-").map(|(_, profile)| profile.strip_suffix(".shared").unwrap_or(profile));
     out.mig_profile = Fact::from_option(profile.map(str::to_owned), quantity.span);
     // A share of the memory or of the cores may stand beside the number of devices it is taken from.

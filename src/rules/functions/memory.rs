@@ -3,7 +3,7 @@
 use super::general::functions;
 use super::*;
 use crate::catalog::{self as tables, NamedModel, named_model};
-use crate::facts::value::entities;
+use crate::facts::value::{REST, entities};
 use crate::facts::{Container, Node};
 use crate::known::{Fact, Known, Why};
 use crate::version::Version;
@@ -124,8 +124,13 @@ impl<'a> Served<'a> {
         Missing::Unknown(Why::NotInCatalog(what.into()), self.launch.model.span)
     }
 
+    /// A flag as stated, or the unknown that stands for those that cannot be told.
+    fn stated(&self, flag: &str) -> Option<&'a Fact<String>> {
+        self.launch.flags.get(flag).or_else(|| self.launch.flags.get(REST))
+    }
+
     fn flag(&self, name: &str) -> Result<Option<&'a str>, Missing> {
-        let stated = self.launch.flags.get(name).map(known).transpose()?;
+        let stated = self.stated(name).map(known).transpose()?;
         Ok(stated.flatten().map(String::as_str))
     }
 
@@ -197,7 +202,7 @@ impl<'a> Served<'a> {
         for moves in
             ["cpu-offload-gb", "config", "num-gpu-blocks-override", "hf-overrides", "model-loader-extra-config"]
         {
-            if let Some(stated) = self.launch.flags.get(moves)
+            if let Some(stated) = self.stated(moves)
                 && known(stated)?.is_some()
             {
                 return Err(Missing::Unknown(Why::NotModelled(format!("--{moves}").into()), stated.span));
@@ -274,6 +279,10 @@ impl<'a> Served<'a> {
             return Ok(Some(version.clone()));
         }
         let image = &self.container.image;
+        // An image that the operator chooses has some release.
+        if matches!(&image.reference.known, Known::Unknown(why) if !why.is_stated()) {
+            return Ok(None);
+        }
         let reference = known(&image.reference)?.map_or("", String::as_str);
         let own = tables::server_of_image(reference).is_some_and(|s| s.engine == self.engine);
         let tag = known(&image.tag)?.filter(|_| own);
