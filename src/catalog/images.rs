@@ -70,12 +70,15 @@ pub fn image_flaw(repository: &str, tag: &str) -> Option<Option<&'static str>> {
     Some(of_repository().find(|r| matches(r.text("tag"))).map(|r| r.text("flaw")))
 }
 
-/// What is particular about the images of a family in a release (a CUDA release, an NGC month): old-apt-key,
-/// no-library-path.
-pub fn image_traits(family: &str, version: &Version) -> Option<Vec<&'static str>> {
-    let mut rows = IMAGE_TRAITS.rows().filter(|r| r.text("family") == family).peekable();
+/// What is particular about an image by its repository and tag: old-apt-key, no-library-path. The release is what the
+/// tag begins with.
+pub fn image_traits(repository: &str, tag: &str) -> Option<Vec<&'static str>> {
+    let release = Version::parse(tag.split('-').next()?)?;
+    let mut rows = IMAGE_TRAITS.rows().filter(|r| names(r.text("repository"), repository)).peekable();
     rows.peek()?;
-    Some(rows.filter(|r| r.holds(version)).inspect(|r| r.used()).map(|r| r.text("trait")).collect())
+    let matches = |pattern: &str| Regex::new(pattern).is_ok_and(|p| p.is_match(tag));
+    let held = rows.filter(|r| r.holds(&release) && matches(r.text("tag")));
+    Some(held.inspect(|r| r.used()).map(|r| r.text("trait")).collect())
 }
 
 struct Family {

@@ -135,7 +135,8 @@ pub fn feature_needs(engine: &str, feature: &str, value: &str, version: Option<&
         r.text("engine") == engine && r.text("feature") == feature && r.text("value").eq_ignore_ascii_case(value)
     };
     let holds = |r: &Row| r.text("versions").is_empty() || version.is_some_and(|v| r.holds(v));
-    let row = FEATURE_COMPUTE_CAPABILITIES.rows().find(|r| named(r) && holds(r))?;
+    // A row without versions says what holds of all releases; it stands before those that say more of some.
+    let row = FEATURE_COMPUTE_CAPABILITIES.rows().filter(|r| named(r) && holds(r)).last()?;
     Some(FeatureNeeds { min: row.version("min"), only: row.text("only") })
 }
 
@@ -160,7 +161,13 @@ mod tests {
         let bfloat16 = feature_needs("vllm", "dtype", "bfloat16", None).expect("a row");
         assert!(!bfloat16.met_by(&v("7.5")) && bfloat16.met_by(&v("8.0")));
         let fa3 = feature_needs("sglang", "attention_backend", "fa3", None).expect("a row");
-        assert!(fa3.met_by(&v("9.0")) && !fa3.met_by(&v("8.9")) && !fa3.met_by(&v("10.0")));
+        assert!(fa3.met_by(&v("9.0")) && fa3.met_by(&v("8.9")) && !fa3.met_by(&v("10.0")));
+        let early = feature_needs("sglang", "attention_backend", "fa3", Some(&v("0.4.6"))).expect("a row");
+        assert!(!early.met_by(&v("8.9")), "the first releases ask for Hopper");
+        let fp8 = |release: &str| feature_needs("vllm", "quantization", "fp8", Some(&v(release))).expect("a row");
+        assert!(fp8("0.9.2").met_by(&v("8.0")) && !fp8("0.5.0").met_by(&v("8.0")));
+        let unknown = feature_needs("vllm", "quantization", "fp8", None).expect("a row");
+        assert!(unknown.met_by(&v("7.5")), "a newer release may run it");
         assert_eq!(feature_needs("vllm", "engine", "", None), None, "depends on the version");
     }
 

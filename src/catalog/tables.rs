@@ -104,7 +104,7 @@ table!(
     "repository* tag* cuda:version min_driver:version framework framework_version tensorrt:version \
     python:version os min_compute_capability:version released:date end_of_life:date"
 );
-table!(IMAGE_TRAITS, "image_traits", "family* versions+:range trait*");
+table!(IMAGE_TRAITS, "image_traits", "repository* tag*:pattern versions*:range trait*");
 table!(
     INSTANCES,
     "instances",

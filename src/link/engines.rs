@@ -54,7 +54,10 @@ fn settings(container: &Container) -> Vec<Setting> {
 /// The variable decides for whatever starts vLLM in the container.
 fn forced_attention(container: &Container) -> Option<Setting> {
     let value = &container.env.get("VLLM_FLASH_ATTN_VERSION")?.value;
-    let release = Fact::unknown(Why::NotStated("the release of vLLM".into()), value.span);
+    let launched =
+        container.launch.as_ref().filter(|launch| launch.engine.get().is_some_and(|engine| engine == "vllm"));
+    let unstated = || Fact::unknown(Why::NotStated("the release of vLLM".into()), value.span);
+    let release = launched.map_or_else(unstated, |launch| launch.version.clone());
     let engine = Fact::value("vllm".to_owned(), value.span);
     Some(setting((engine, release), "attention_backend", value.clone().map(|number| format!("flash_attn_{number}"))))
 }

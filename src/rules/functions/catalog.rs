@@ -141,8 +141,8 @@ lookups! {
     "node_image_end_of_support" (param("platform", str_type), param("image", str_type)) -> Output::Type(str_type), "The date on which a platform ended the support of a node image; null while it is supported or no date is known.", |a| {
         catalog::node_image(&text(&a[0])?, &text(&a[1])?).map(|image| image.end_of_support)
     };
-    "image_traits" (param("family", str_type), param("version", version_type)) -> Output::Type(strings_type), "What is particular about the images of a family in a release: old-apt-key, no-library-path.", |a| {
-        catalog::image_traits(&text(&a[0])?, version(&a[1])?.as_ref())
+    "image_traits" (param("repository", str_type), param("tag", str_type)) -> Output::Type(strings_type), "What is particular about an image by its repository (with the registry, docker.io left off) and tag: old-apt-key, no-library-path.", |a| {
+        catalog::image_traits(&text(&a[0])?, &text(&a[1])?)
     };
     "image_flaw" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(str_type), "What is known to be broken in an image, or why its tag does not exist; null for other tags of such a repository.", |a| {
         catalog::image_flaw(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or(""))
