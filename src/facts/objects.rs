@@ -117,8 +117,6 @@ entities! {
         class: Fact<String>,
         /// Names of the services it leads to.
         backends: Vec<Fact<String>>,
-        /// Port numbers of those backends.
-        backend_ports: Vec<Fact<i64>>,
         /// Whether it ends TLS.
         tls: Fact<bool>,
         /// Whether it asks for a credential or limits its clients (auth annotations, source ranges, internal load balancer).

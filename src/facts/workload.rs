@@ -62,10 +62,6 @@ entities! {
         concurrency_policy: Fact<String>,
         /// Job parallelism after defaulting.
         parallelism: Fact<i64>,
-        /// Job completions as stated.
-        completions: Fact<i64>,
-        /// Job completionMode as stated.
-        completion_mode: Fact<String>,
         /// Pods that must be able to start together: Volcano minAvailable, PodGroup minMember.
         min_available: Fact<i64>,
         /// Whether some scheduler starts the group all at once (Kueue queue, Volcano, coscheduling, LWS with gang policy).
@@ -134,8 +130,6 @@ entities! {
         runtime_class: Fact<String>,
         /// schedulerName as stated.
         scheduler: Fact<String>,
-        /// serviceAccountName as stated.
-        service_account: Fact<String>,
         /// restartPolicy as stated.
         restart_policy: Fact<String>,
         /// terminationGracePeriodSeconds after defaulting (30).
@@ -318,8 +312,6 @@ entities! {
         path: Fact<String>,
         /// Name of the volume.
         volume: Fact<String>,
-        /// Whether it is read-only.
-        read_only: Fact<bool>,
     }
 
     /// A volume of a pod.

@@ -1,6 +1,9 @@
 //! Arrows between modules go one way: every `use crate::…` must be an edge of this table, which is the
 //! table of `docs/architecture.md`.
 
+use gpulint::facts::subjects;
+use gpulint::facts::value::{EntityType, Type};
+use gpulint::rules::Ruleset;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -137,4 +140,64 @@ fn files_and_environment_belong_to_discover_and_the_command_line() {
             assert!(!code.contains(forbidden), "{} touches {forbidden}", relative.display());
         }
     }
+}
+
+/// Entities that a type leads to.
+fn reached(ty: &Type, out: &mut Vec<&'static EntityType>) {
+    match ty {
+        Type::List(inner) | Type::Map(inner) => reached(inner, out),
+        Type::Entity(entity) if !out.contains(entity) => {
+            out.push(entity);
+            entity.fields.iter().for_each(|field| reached(&(field.ty)(), out));
+        }
+        _ => {}
+    }
+}
+
+/// Whether a text reads a field: `.name`, not followed by an assignment.
+fn reads(text: &str, field: &str) -> bool {
+    let named = format!(".{field}");
+    text.match_indices(&named).any(|(at, _)| {
+        let rest = &text[at + named.len()..];
+        let whole = !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        let assigned = rest.starts_with(" = ") || rest.starts_with(".push(");
+        whole && !assigned
+    })
+}
+
+#[test]
+fn no_fact_is_set_and_never_read() {
+    /// What no rule and no join reads by its name, and why it is there.
+    const READ_OTHERWISE: &[(&str, &[&str], &str)] = &[
+        (
+            "Training",
+            &["objective", "sequence_len", "packing", "sequence_parallel", "activation_offload"],
+            "the ledger of training reads settings by the names of the catalog",
+        ),
+        ("NodePool", &["min_nodes"], "a configuration states it, and `gpulint facts` shows it"),
+    ];
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    rust_files(&src, &mut files);
+    files.retain(|file| !["facts", "extract", "config", "config.rs"].iter().any(|m| file.starts_with(src.join(m))));
+    let product = |file: &std::path::PathBuf| {
+        let text = fs::read_to_string(file).expect("a Rust file");
+        text.split("#[cfg(test)]").next().unwrap_or_default().to_owned()
+    };
+    let rules = Ruleset::builtin();
+    let readers: Vec<String> =
+        files.iter().map(product).chain(rules.entries().iter().map(|entry| entry.file.1.clone())).collect();
+    let mut entities = Vec::new();
+    subjects().iter().flat_map(|(_, variables)| variables).for_each(|(_, ty)| reached(ty, &mut entities));
+    let excepted =
+        |entity: &str, field: &str| READ_OTHERWISE.iter().any(|(e, fields, _)| *e == entity && fields.contains(&field));
+    let mut unread = Vec::new();
+    for entity in entities {
+        for field in entity.fields.iter().filter(|field| !readers.iter().any(|text| reads(text, field.name))) {
+            if !excepted(entity.name, field.name) {
+                unread.push(format!("{}.{}", entity.name, field.name));
+            }
+        }
+    }
+    assert!(unread.is_empty(), "facts that nothing reads: {}", unread.join(", "));
 }

@@ -10,6 +10,13 @@ fn the_page_of_rules_is_current() {
     is_current("markdown", "docs/rules.md");
 }
 
+/// `docs/language.md` says what facts, words and functions say of themselves. Rewrite it with
+/// `cargo run -- rules --format language > docs/language.md`.
+#[test]
+fn the_reference_of_the_rule_language_is_current() {
+    is_current("language", "docs/language.md");
+}
+
 fn is_current(format: &str, name: &str) {
     let output = Command::new(env!("CARGO_BIN_EXE_gpulint")).args(["rules", "--format", format]).output();
     let written = String::from_utf8(output.expect("gpulint runs").stdout).expect("UTF-8");

@@ -203,7 +203,6 @@ fn mount(view: View<'_>) -> Mount {
     out.perhaps = view.unknown();
     out.path = view.get("mountPath").string();
     out.volume = view.get("name").string();
-    out.read_only = view.get("readOnly").boolean().or_default(false);
     out
 }
 

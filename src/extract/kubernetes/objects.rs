@@ -182,8 +182,6 @@ fn route(tree: &Arc<Tree>, view: View<'_>, kind: &str) -> Route {
                 rules.into_iter().map(|p| p.get("backend")).chain([spec.get("defaultBackend"), spec.get("backend")]);
             for backend in backends.filter(|b| b.is_some()) {
                 out.backends.push(backend.path("service.name").string().or(|| backend.get("serviceName").string()));
-                out.backend_ports
-                    .push(backend.path("service.port.number").int().or(|| backend.get("servicePort").int()));
             }
             let tls = spec.get("tls");
             out.tls = Fact::value(tls.is_some(), tls.place());
@@ -193,7 +191,6 @@ fn route(tree: &Arc<Tree>, view: View<'_>, kind: &str) -> Route {
                 for destination in http.get("route").items().map(|r| r.get("destination")) {
                     let host = destination.get("host").string();
                     out.backends.push(host.map(|h| h.split('.').next().unwrap_or("").to_owned()));
-                    out.backend_ports.push(destination.path("port.number").int());
                 }
             }
         }
@@ -202,7 +199,6 @@ fn route(tree: &Arc<Tree>, view: View<'_>, kind: &str) -> Route {
                 spec.get("parentRefs").items().next().map_or(Fact::absent(out.span), |p| p.get("name").string());
             for backend in spec.get("rules").items().flat_map(|r| r.get("backendRefs").items().collect::<Vec<_>>()) {
                 out.backends.push(backend.get("name").string());
-                out.backend_ports.push(backend.get("port").int());
             }
         }
     }

@@ -44,7 +44,6 @@ pub fn spec_of(tree: &Arc<Tree>, spec: View<'_>, role: &str) -> Pod {
     pod.priority_class = spec.get("priorityClassName").string();
     pod.runtime_class = spec.get("runtimeClassName").string();
     pod.scheduler = spec.get("schedulerName").string();
-    pod.service_account = spec.get("serviceAccountName").string();
     pod.restart_policy = spec.get("restartPolicy").string();
     pod.termination_grace_seconds = spec.get("terminationGracePeriodSeconds").int().or_default(30);
     pod.subdomain = spec.get("subdomain").string();

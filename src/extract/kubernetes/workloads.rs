@@ -129,8 +129,6 @@ fn job(out: &mut Workload, view: View<'_>, kind: &str) {
     out.active_deadline_seconds =
         job.get("activeDeadlineSeconds").int().or(|| spec.path("runPolicy.activeDeadlineSeconds").int());
     out.ttl_seconds_after_finished = job.get("ttlSecondsAfterFinished").int();
-    out.completions = job.get("completions").int();
-    out.completion_mode = job.get("completionMode").string();
     out.min_available = spec.get("minAvailable").int();
     if kind == "CronJob" {
         out.concurrency_policy = spec.get("concurrencyPolicy").string().or_default("Allow".to_owned());

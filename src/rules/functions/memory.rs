@@ -31,8 +31,6 @@ entities! {
         card_gib: Fact<f64>,
         /// What the server lets itself take, in GiB.
         budget_gib: Fact<f64>,
-        /// The weights in GiB.
-        weights_gib: Fact<f64>,
         /// The cache of one request of the longest length in GiB.
         request_gib: Fact<f64>,
         /// What is left for the cache in GiB; negative when nothing is.
@@ -323,7 +321,6 @@ impl<'a> Served<'a> {
             total_gib: gib(ledger.total()),
             card_gib: gib(ledger.card),
             budget_gib: gib(ledger.budget),
-            weights_gib: gib(ledger.part(serving::WEIGHTS)),
             request_gib: gib(ledger.part(serving::KV_CACHE)),
             left_gib: ledger.serving.map_or(Fact::absent(span), |serving| gib(serving.available)),
             length: Fact::from_option(ledger.serving.map(|serving| tokens(serving.length)), span),
