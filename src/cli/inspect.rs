@@ -9,7 +9,7 @@ use crate::discover::{self, Options};
 use crate::facts::value::{Data, Entity, Value as Fact};
 use crate::facts::{Facts, LISTS, List};
 use crate::finding::{OWN_PACK, OWN_RULES};
-use crate::pipeline::{self, Input};
+use crate::lint::{self, Input};
 use crate::rules::Ruleset;
 use crate::rules::examples::{self, Verdict};
 use crate::rules::lang::check::did_you_mean;
@@ -172,7 +172,7 @@ fn lint(files: Vec<(String, String)>, rules: &Ruleset) -> (Sources, Vec<crate::f
         facts = config::parse(SourceId(inputs.len() as u32), &text).0.facts();
         sources.push(Source::new(path, text));
     }
-    let outcome = pipeline::run(inputs, facts, sources, rules);
+    let outcome = lint::run(inputs, facts, sources, rules);
     (outcome.sources, outcome.evaluation.findings)
 }
 
@@ -184,7 +184,7 @@ pub fn facts(paths: &[PathBuf], all: bool) -> Result<u8, String> {
     let setup = Setup::read(Setup::find(paths), &[])?;
     let files = files(paths, &Options::new(cwd()))?;
     let (config, extra) = setup.after(files.inputs.len());
-    let outcome = pipeline::run(files.inputs, config.facts(), extra, &Ruleset::empty());
+    let outcome = lint::run(files.inputs, config.facts(), extra, &Ruleset::empty());
     let show = Show { sources: &outcome.sources, all };
     let mut out = show.lists(&outcome.facts);
     let forms = outcome.forms.iter().map(|(name, facts)| {

@@ -37,7 +37,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("judge", &["source", "config", "finding"]),
     ("report", &["source", "finding", "judge", "rules"]),
     (
-        "pipeline",
+        "lint",
         &[
             "source", "known", "version", "discover", "parse", "render", "extract", "facts", "config", "link", "rules",
             "evaluate", "finding", "judge",

@@ -2,7 +2,7 @@
 
 use gpulint::discover::{charts, kind_in};
 use gpulint::facts::{Facts, Workload};
-use gpulint::pipeline::{self, Input, Outcome};
+use gpulint::lint::{self, Input, Outcome};
 use gpulint::rules::Ruleset;
 
 /// The repository of a file is the part of its path before `:`.
@@ -25,7 +25,7 @@ fn run(files: &[(&str, &str)]) -> Outcome {
         })
         .collect();
     inputs.sort_by(|a, b| a.path.cmp(&b.path));
-    pipeline::run(inputs, Facts::default(), Vec::new(), &Ruleset::empty())
+    lint::run(inputs, Facts::default(), Vec::new(), &Ruleset::empty())
 }
 
 /// The workloads of all forms that a file states.

@@ -1,9 +1,9 @@
-//! Charts through the whole pipeline: what is found, where it stands, what is not read.
+//! Charts through a whole run: what is found, where it stands, what is not read.
 
 use gpulint::discover::{charts, kind_in};
 use gpulint::facts::Facts;
 use gpulint::finding::Finding;
-use gpulint::pipeline::{self, Input, Outcome};
+use gpulint::lint::{self, Input, Outcome};
 use gpulint::rules::Ruleset;
 use gpulint::source::Span;
 
@@ -19,7 +19,7 @@ fn run(files: &[(&str, &str)]) -> Outcome {
         })
         .collect();
     inputs.sort_by(|a, b| a.path.cmp(&b.path));
-    pipeline::run(inputs, Facts::default(), Vec::new(), &Ruleset::builtin())
+    lint::run(inputs, Facts::default(), Vec::new(), &Ruleset::builtin())
 }
 
 /// `path:line: text` of a place.

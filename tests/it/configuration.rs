@@ -2,7 +2,7 @@
 
 use gpulint::config;
 use gpulint::discover::Kind;
-use gpulint::pipeline::{self, Input, Outcome};
+use gpulint::lint::{self, Input, Outcome};
 use gpulint::rules::Ruleset;
 use gpulint::source::{Source, SourceId};
 
@@ -27,7 +27,7 @@ fn run(configuration: &str) -> Outcome {
     let (config, problems) = config::parse(SourceId(3), configuration);
     assert!(problems.is_empty(), "{problems:?}");
     let extra = vec![Source::new(".gpulint.yaml", configuration)];
-    pipeline::run(inputs, config.facts(), extra, &Ruleset::empty())
+    lint::run(inputs, config.facts(), extra, &Ruleset::empty())
 }
 
 fn built_by(outcome: &Outcome) -> Option<String> {
@@ -58,7 +58,7 @@ fn a_declared_driver_reaches_the_node() {
 #[test]
 fn annotations_name_rules_a_reason_and_their_object() {
     let outcome = run("");
-    let annotations = pipeline::annotations(&outcome);
+    let annotations = lint::annotations(&outcome);
     assert_eq!(annotations.len(), 1);
     assert_eq!(annotations[0].rules, ["some-rule", "other"]);
     assert_eq!(annotations[0].reason.as_deref(), Some("known"));

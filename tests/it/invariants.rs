@@ -3,7 +3,7 @@
 
 use gpulint::discover::{self, MAX_BYTES, Options};
 use gpulint::facts::Facts;
-use gpulint::pipeline::{self, Input, Outcome};
+use gpulint::lint::{self, Input, Outcome};
 use gpulint::rules::Ruleset;
 use gpulint::source::{Sources, Span};
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ fn outcomes() -> Vec<(String, Outcome)> {
     let rules = Ruleset::builtin();
     let mut runs = examples(&rules);
     runs.push(("fixtures".to_owned(), fixtures()));
-    let run = |inputs| pipeline::run(inputs, Facts::default(), Vec::new(), &rules);
+    let run = |inputs| lint::run(inputs, Facts::default(), Vec::new(), &rules);
     runs.into_iter().map(|(name, inputs)| (name, run(inputs))).collect()
 }
 

@@ -3,7 +3,7 @@
 
 use gpulint::discover::kind_of;
 use gpulint::facts::Facts;
-use gpulint::pipeline::{self, Input, Outcome};
+use gpulint::lint::{self, Input, Outcome};
 use gpulint::rules::Ruleset;
 use gpulint::source::{SourceId, Span};
 
@@ -14,7 +14,7 @@ fn run(files: &[(&str, &str)], rules: &Ruleset) -> Outcome {
         text: (*text).to_owned(),
         repository: 0,
     };
-    pipeline::run(files.iter().map(input).collect(), Facts::default(), Vec::new(), rules)
+    lint::run(files.iter().map(input).collect(), Facts::default(), Vec::new(), rules)
 }
 
 /// `path:line` of the places at which a rule fires.

@@ -5,7 +5,7 @@ use gpulint::config::Config;
 use gpulint::discover::Kind;
 use gpulint::facts::Facts;
 use gpulint::judge::{self, Coverage, Verdict};
-use gpulint::pipeline::{self, Input};
+use gpulint::lint::{self, Input};
 use gpulint::report::human::HumanOptions;
 use gpulint::report::{REPORTERS, Report};
 use gpulint::rules::Ruleset;
@@ -52,7 +52,7 @@ fn verdict(rules: &Ruleset) -> (Verdict, Sources) {
         text: (*text).to_owned(),
         repository: 0,
     };
-    let outcome = pipeline::run(FILES.iter().map(input).collect(), Facts::default(), Vec::new(), rules);
+    let outcome = lint::run(FILES.iter().map(input).collect(), Facts::default(), Vec::new(), rules);
     let input = judge::Input {
         findings: outcome.evaluation.findings,
         undecided: outcome.evaluation.undecided,

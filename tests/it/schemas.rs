@@ -3,7 +3,7 @@
 use gpulint::config;
 use gpulint::discover::Kind;
 use gpulint::judge::{self, Coverage};
-use gpulint::pipeline::{self, Input};
+use gpulint::lint::{self, Input};
 use gpulint::report::json;
 use gpulint::rules::Ruleset;
 use gpulint::source::SourceId;
@@ -138,7 +138,7 @@ fn a_report_follows_the_schema() {
         Input { path: "k8s/broken.yaml".to_owned(), kind: Kind::Yaml, text: "a: [\n".to_owned(), repository: 0 },
     ];
     let rules = Ruleset::builtin();
-    let outcome = pipeline::run(inputs, Default::default(), Vec::new(), &rules);
+    let outcome = lint::run(inputs, Default::default(), Vec::new(), &rules);
     let input = judge::Input {
         findings: outcome.evaluation.findings,
         undecided: outcome.evaluation.undecided,

@@ -2,7 +2,7 @@
 
 use gpulint::discover::kind_of;
 use gpulint::facts::Facts;
-use gpulint::pipeline::{self, Input, Outcome};
+use gpulint::lint::{self, Input, Outcome};
 use gpulint::rules::Ruleset;
 use gpulint::source::Span;
 
@@ -13,7 +13,7 @@ fn run(files: &[(&str, &str)]) -> Outcome {
         text: (*text).to_owned(),
         repository: 0,
     };
-    pipeline::run(files.iter().map(input).collect(), Facts::default(), Vec::new(), &Ruleset::builtin())
+    lint::run(files.iter().map(input).collect(), Facts::default(), Vec::new(), &Ruleset::builtin())
 }
 
 /// `path:line: text` of the places at which a rule fires.

@@ -2,7 +2,7 @@
 
 use gpulint::discover::Kind;
 use gpulint::facts::{Facts, Training};
-use gpulint::pipeline::{self, Input};
+use gpulint::lint::{self, Input};
 use gpulint::rules::Ruleset;
 
 const AXOLOTL: &str = "base_model: mistralai/Mistral-7B-v0.3\nload_in_4bit: true\nadapter: qlora\nlora_r: 16\n\
@@ -14,7 +14,7 @@ fn run(files: &[(&str, &str)]) -> Training {
         let kind = if path.ends_with(".json") { Kind::Json } else { Kind::Yaml };
         Input { path: (*path).to_owned(), kind, text: (*text).to_owned(), repository: 0 }
     };
-    let outcome = pipeline::run(files.iter().map(input).collect(), Facts::default(), Vec::new(), &Ruleset::empty());
+    let outcome = lint::run(files.iter().map(input).collect(), Facts::default(), Vec::new(), &Ruleset::empty());
     outcome.facts.workloads[0].pods[0].containers[0].training.clone().expect("a training run")
 }
 
@@ -70,7 +70,7 @@ fn found(files: &[(&str, &str)]) -> Vec<(String, String)> {
         text: (*text).to_owned(),
         repository: 0,
     };
-    let outcome = pipeline::run(files.iter().map(input).collect(), Facts::default(), Vec::new(), &Ruleset::builtin());
+    let outcome = lint::run(files.iter().map(input).collect(), Facts::default(), Vec::new(), &Ruleset::builtin());
     let findings = outcome.evaluation.findings.into_iter();
     let ours = findings.filter(|f| matches!(f.rule.as_str(), "training-does-not-fit" | "training-memory-tight"));
     ours.map(|f| (f.rule.clone(), outcome.sources.slice(f.span).to_owned())).collect()
