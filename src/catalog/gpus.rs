@@ -4,6 +4,7 @@ use super::complete;
 use super::table::{Row, Table};
 use super::tables::{ACCELERATOR_CORES, COMPUTE_CAPABILITIES, GPU_NAMES, GPU_TOTALS, GPUS, MIG_PROFILES};
 use crate::evidence;
+use crate::suggest::{closest, nearest};
 use crate::version::Version;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -171,13 +172,6 @@ pub fn nearest_gke_accelerator(name: &str) -> Option<&'static str> {
     gke_accelerators().find(|known| model(known) == model(name)).or_else(|| nearest(name, gke_accelerators()))
 }
 
-/// The candidate most like a name, when one is near enough to be meant.
-pub(super) fn nearest(name: &str, candidates: impl Iterator<Item = &'static str>) -> Option<&'static str> {
-    let lower = name.to_lowercase();
-    let scored = candidates.map(|c| (strsim::damerau_levenshtein(&lower, &c.to_lowercase()), c));
-    scored.min().filter(|(distance, _)| *distance <= name.len() / 4 + 1).map(|(_, c)| c)
-}
-
 /// The product label most like an unknown one: of the same model name, so that only the rest is in doubt.
 pub fn nearest_product(label: &str) -> Option<&'static str> {
     let plain = label.split("-MIG-").next().unwrap_or(label).trim_end_matches("-SHARED");
@@ -185,9 +179,7 @@ pub fn nearest_product(label: &str) -> Option<&'static str> {
         |text: &str| text.split('-').find(|part| part.contains(|c: char| c.is_ascii_digit())).map(str::to_lowercase);
     let wanted = model(plain)?;
     let labels = GPUS.rows().chain(GPU_NAMES.rows()).map(|r| r.text("product_label")).filter(|l| !l.is_empty());
-    let scored =
-        labels.filter(|l| model(l).as_ref() == Some(&wanted)).map(|l| (strsim::damerau_levenshtein(plain, l), l));
-    scored.min().map(|(_, label)| label)
+    closest(plain, labels.filter(|label| model(label).as_ref() == Some(&wanted))).map(|(_, label)| label)
 }
 
 /// The value of the label `nvidia.com/gpu.family` on nodes with a compute capability.

@@ -1,11 +1,12 @@
 //! Machine types of the clouds, and the drivers that platforms install.
 
-use super::gpus::{Gpu, gpu, nearest};
+use super::gpus::{Gpu, gpu};
 use super::table::Row;
 use super::tables::{
     CLOUD_RUN_GPUS, GCP_ATTACHABLE_GPUS, GCP_MACHINE_FAMILIES, GKE_MACHINES, INSTANCES, NODE_IMAGES, PLATFORMS,
 };
 use crate::evidence;
+use crate::suggest::nearest;
 use crate::version::Version;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

@@ -5,6 +5,7 @@ use super::tables::{
     ACCELERATOR_RESOURCES, FABRIC_RESOURCES, FEATURE_COMPUTE_CAPABILITIES, KUBERNETES_API_REMOVALS, LAUNCH_FLAGS,
     MODEL_SUPPORT, PROMISED_AVAILABILITY, TLS_POLICIES,
 };
+use crate::suggest::{self, slips};
 use crate::version::Version;
 use regex::Regex;
 use std::sync::OnceLock;
@@ -62,12 +63,11 @@ pub fn nearest_accelerator(resource: &str) -> Option<&'static str> {
     let known = rows.map(|r| r.text("resource")).filter(|r| !r.ends_with('*'));
     let like = |known: &&str| {
         known.split_once('/').is_some_and(|(other_domain, other)| {
-            let same =
-                |a: &str, b: &str, slips| strsim::damerau_levenshtein(&a.to_lowercase(), &b.to_lowercase()) <= slips;
-            same(domain, other_domain, 0) && same(name, other, 1) || same(domain, other_domain, 4) && name == other
+            slips(domain, other_domain) == 0 && slips(name, other) <= 1
+                || name == other && slips(domain, other_domain) <= 4
         })
     };
-    known.filter(like).min_by_key(|known| strsim::damerau_levenshtein(resource, known))
+    suggest::closest(resource, known.filter(like)).map(|(_, known)| known)
 }
 
 /// A flag of a launcher that states a fact.

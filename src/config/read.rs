@@ -5,8 +5,8 @@ use crate::facts::{Cluster, HelmRelease, InfraFormat, NodePool, Object, ReleaseF
 use crate::finding::{Confidence, Severity};
 use crate::known::Fact;
 use crate::parse::{Node, Problem, Raw, Tree};
-use crate::rules::lang::check::did_you_mean;
 use crate::source::Span;
+use crate::suggest::did_you_mean;
 use crate::version::Version;
 use globset::{Glob, GlobMatcher};
 use jiff::civil::Date;

@@ -7,6 +7,7 @@ use crate::facts::{
 };
 use crate::known::{Fact, Why};
 use crate::parse::{Node, Raw, Tree, View};
+use crate::paths;
 use crate::source::Traced;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ const DEFAULT_SHM: i64 = 64 << 20;
 
 /// Whether a document is a Compose project.
 pub fn is_project(root: Node<'_>, path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+    let name = paths::name(path).to_lowercase();
     let service = |node: Node<'_>| ["image", "build", "extends"].iter().any(|key| node.get(key).is_some());
     let services = root.get("services").is_some_and(|s| s.is_map() && s.entries().iter().any(|(_, v)| service(*v)));
     services && (name.contains("compose") || root.get("version").is_some() || root.get("apiVersion").is_none())

@@ -6,6 +6,7 @@ use crate::known::{Fact, Why};
 use crate::parse::requirements::{self, Requirement};
 use crate::parse::shell::{Command, Script};
 use crate::parse::{placeholder, wheel};
+use crate::paths;
 use crate::source::{Span, Traced};
 use crate::version::Version;
 
@@ -69,7 +70,7 @@ pub fn program(words: &[Traced]) -> Option<String> {
 }
 
 fn plain(program: &str) -> &str {
-    let name = program.rsplit('/').next().unwrap_or(program);
+    let name = paths::name(program);
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     if matches!(bare, "python" | "pip") { bare } else { name }
 }

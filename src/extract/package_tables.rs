@@ -6,6 +6,7 @@ use crate::known::{Fact, Known, Why};
 use crate::parse::markers::{self, Marker};
 use crate::parse::requirements::{self, normalized};
 use crate::parse::{Node, Tree, View};
+use crate::paths;
 use crate::source::Traced;
 use crate::version::Version;
 
@@ -34,7 +35,7 @@ pub fn toml_file(tree: &Tree, path: &str) -> Option<PackageFile> {
     let view = root.view();
     let mut out = PackageFile::blank(root.head());
     out.path = Fact::value(path.to_owned(), root.head());
-    let kind = match path.rsplit('/').next().unwrap_or(path) {
+    let kind = match paths::name(path) {
         "Pipfile" => PackageFileKind::Pipfile,
         "pixi.toml" => PackageFileKind::Pixi,
         name if name.ends_with(".lock") => PackageFileKind::Lock,

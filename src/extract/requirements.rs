@@ -4,6 +4,7 @@ use super::install;
 use crate::facts::{Facts, PackageFile, PackageFileKind, PackageManager};
 use crate::known::Fact;
 use crate::parse::requirements::{self, Line};
+use crate::paths;
 use crate::source::{SourceId, Span, Traced};
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::T
     let whole = Span::new(id, 0..0);
     let mut file = PackageFile::blank(whole);
     file.path = Fact::value(path.to_owned(), whole);
-    let name = path.rsplit('/').next().unwrap_or(path);
+    let name = paths::name(path);
     let kind = if name.contains("constraint") { PackageFileKind::Constraints } else { PackageFileKind::Requirements };
     file.kind = Fact::value(kind, whole);
     let mut index: Option<Traced> = None;

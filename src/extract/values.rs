@@ -5,19 +5,16 @@ use super::kubernetes;
 use crate::facts::{ContainerRole, Facts, HelmRelease, Object, Pod, ReleaseFormat, Workload, WorkloadFormat};
 use crate::known::Fact;
 use crate::parse::{Node, Raw, Tree, View};
+use crate::paths;
 use crate::version::Version;
 use std::sync::Arc;
 
 /// Deepest nesting in which containers are looked for.
 const DEPTH: usize = 12;
 
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
 /// Whether a document is values of a chart, or a chart or kustomization that installs others.
 pub fn is_values(root: Node<'_>, path: &str) -> bool {
-    let name = file_name(path).to_lowercase();
+    let name = paths::name(path).to_lowercase();
     root.is_map()
         && (["values", "override"].iter().any(|word| name.contains(word))
             || matches!(name.as_str(), "chart.yaml" | "kustomization.yaml" | "kustomization.yml")
@@ -54,7 +51,7 @@ pub fn charts(tree: &Arc<Tree>, list: View<'_>, key: &str, facts: &mut Facts) {
 
 /// Reads a document.
 pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
-    let name = file_name(path).to_lowercase();
+    let name = paths::name(path).to_lowercase();
     let view = root.view();
     if name == "chart.yaml" || name.starts_with("kustomization") {
         let key = if name == "chart.yaml" { "dependencies" } else { "helmCharts" };

@@ -3,6 +3,7 @@
 
 use crate::catalog;
 use crate::parse::shell::Word;
+use crate::paths;
 
 /// Places of the programs of a command, the outermost first: each runs the next one. A module or script of Python stands
 /// beside its interpreter.
@@ -35,7 +36,7 @@ pub fn programs(words: &[Word]) -> Vec<usize> {
 
 /// The file name of a program.
 pub fn base_name(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
+    paths::name(program)
 }
 
 /// Whether a program is an interpreter of Python.

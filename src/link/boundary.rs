@@ -1,8 +1,9 @@
 //! Boundaries: what is deployed together, and what lies so near that it may be. Knows where facts stand; knows no
 //! formats.
 
-use super::{Deployment, common, directories};
+use super::{Deployment, directories};
 use crate::facts::Facts;
+use crate::paths;
 use crate::source::{SourceId, Sources};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +38,7 @@ impl<'s> Layout<'s> {
     /// Whether what a file states may hold for another: it stands above it, or beside it in one deployment.
     pub fn may_hold(&self, stating: SourceId, file: SourceId) -> bool {
         let (above, here) = (directories(self.sources, stating), directories(self.sources, file));
-        let shared = common(&above, &here);
+        let shared = paths::shared(&above, &here);
         // A path of `..` leads to a configuration, which holds for everything below it.
         shared == above.len()
             || above.iter().all(|part| *part == "..")
@@ -54,16 +55,7 @@ impl<'s> Layout<'s> {
 
     /// A path as a file states it, from where display paths start.
     pub fn relative(&self, from: SourceId, path: &str) -> String {
-        let mut parts = self.directories(from);
-        for part in path.split('/') {
-            match part {
-                "" | "." => {}
-                ".." => drop(parts.pop()),
-                name => parts.push(name),
-            }
-        }
-        let root = if self.sources.get(from).path.starts_with('/') { "/" } else { "" };
-        format!("{root}{}", parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/"))
+        paths::join(paths::directory(&self.sources.get(from).path), path)
     }
 
     /// The candidates that stand nearest to a file: in it, else in its directory, else in the nearest one in common.

@@ -5,6 +5,7 @@ use crate::facts::{Package, PackageFile, PackageManager};
 use crate::known::{Fact, Known, Why};
 use crate::parse::markers::{self, Marker};
 use crate::parse::requirements::normalized;
+use crate::paths;
 use crate::version::Version;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -36,7 +37,7 @@ impl<'f> Files<'f> {
 
     /// A file that another one names.
     fn named(&self, from: &PackageFile, name: &Fact<String>) -> Option<&'f PackageFile> {
-        let path = super::software::joined(super::software::directory(from.path.get()?), name.get()?);
+        let path = paths::join(paths::directory(from.path.get()?), name.get()?);
         self.0.get(path.as_str()).copied()
     }
 

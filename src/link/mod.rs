@@ -24,6 +24,7 @@ pub use boundary::Boundary;
 
 use crate::facts::{Facts, Workload};
 use crate::known::Fact;
+use crate::paths;
 use crate::source::{SourceId, Sources};
 use boundary::Layout;
 use rayon::prelude::*;
@@ -138,7 +139,7 @@ fn same_namespace(a: &Fact<String>, b: &Fact<String>) -> bool {
 /// The candidates that stand nearest to a file: in it, else in its directory, else in the nearest one in common.
 fn nearest<T>(sources: &Sources, from: SourceId, candidates: Vec<(SourceId, T)>) -> Vec<T> {
     let here = directories(sources, from);
-    let near = |id: SourceId| (common(&here, &directories(sources, id)), id == from);
+    let near = |id: SourceId| (paths::shared(&here, &directories(sources, id)), id == from);
     let best = candidates.iter().map(|(id, _)| near(*id)).max();
     candidates.into_iter().filter(|(id, _)| Some(near(*id)) == best).map(|(_, candidate)| candidate).collect()
 }
@@ -148,8 +149,4 @@ fn directories(sources: &Sources, id: SourceId) -> Vec<&str> {
     let mut parts: Vec<&str> = sources.get(id).path.split('/').collect();
     parts.pop();
     parts
-}
-
-fn common(a: &[&str], b: &[&str]) -> usize {
-    a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }

@@ -9,6 +9,7 @@ use crate::facts::{
 };
 use crate::known::{Fact, Known, Why};
 use crate::parse::View;
+use crate::paths;
 use crate::source::{SourceId, Sources, Span};
 use crate::version::Version;
 use std::collections::BTreeSet;
@@ -118,14 +119,6 @@ fn list_of(build: &Build) -> Option<Arc<PackageFile>> {
     (!list.packages.is_empty()).then(|| Arc::new(list))
 }
 
-pub(super) fn directory(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(directory, _)| directory)
-}
-
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
 fn is_final(build: &Build) -> bool {
     build.final_stage.get() == Some(&true)
 }
@@ -137,22 +130,6 @@ fn named_by(context: View<'_>) -> (String, Option<String>) {
     (format!("{root}/{}", stated("dockerfile").unwrap_or_else(|| "Dockerfile".to_owned())), stated("target"))
 }
 
-/// A path below a directory, `.` and `..` resolved.
-pub(super) fn joined(directory: &str, path: &str) -> String {
-    let mut parts: Vec<&str> = directory.split('/').filter(|p| !p.is_empty() && *p != ".").collect();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            _ => parts.push(part),
-        }
-    }
-    let root = if directory.starts_with('/') { "/" } else { "" };
-    format!("{root}{}", parts.join("/"))
-}
-
 /// The build that is called like the image, when there is exactly one near it.
 fn of_name<'i>(image: &Image, from: SourceId, builds: &'i Builds<'i>) -> Option<&'i &'i Arc<Build>> {
     if is_public(image) {
@@ -161,15 +138,15 @@ fn of_name<'i>(image: &Image, from: SourceId, builds: &'i Builds<'i>) -> Option<
     let name = image.repository.get()?.rsplit('/').next()?.to_lowercase();
     builds.only(from, |build| {
         let path = build.path.get().map_or("", String::as_str).to_lowercase();
-        let stem = file_name(&path).trim_end_matches(".dockerfile");
-        let called = file_name(directory(&path)) == name || variant(&path) == name;
+        let stem = paths::name(&path).trim_end_matches(".dockerfile");
+        let called = paths::name(paths::directory(&path)) == name || variant(&path) == name;
         is_final(build) && (called || stem == name && path.ends_with(".dockerfile"))
     })
 }
 
 /// What follows `Dockerfile` in a name.
 fn variant(path: &str) -> &str {
-    file_name(path).trim_start_matches("dockerfile").trim_matches(['.', '-', '_'])
+    paths::name(path).trim_start_matches("dockerfile").trim_matches(['.', '-', '_'])
 }
 
 /// Whether an image is of a family that is pulled, not built here.
@@ -417,25 +394,25 @@ fn project_file(build: &Build, files: &[Arc<PackageFile>]) -> Option<Arc<Package
         matches!(words.as_slice(), ["uv" | "pixi", "sync" | "install", ..] | ["poetry" | "pdm", "install", ..])
             || project && words.contains(&"install")
     });
-    let here = directory(build.path.get()?);
-    let wanted = joined(here, "pyproject.toml");
+    let here = paths::directory(build.path.get()?);
+    let wanted = paths::join(here, "pyproject.toml");
     files.iter().find(|f| installs && f.path.get().is_some_and(|p| *p == wanted)).cloned()
 }
 
 /// The files that an install command names: the same name, nearest to the Dockerfile.
 fn resolve(name: &Fact<String>, build: &Build, files: &[Arc<PackageFile>], sources: &Sources) -> Vec<Arc<PackageFile>> {
     let Some(written) = name.get() else { return Vec::new() };
-    let wanted = file_name(written);
+    let wanted = paths::name(written);
     let suffix = written.trim_start_matches(['.', '/']);
     let called = |wanted: &str| -> Vec<(crate::source::SourceId, Arc<PackageFile>)> {
-        let of_name = files.iter().filter(|f| f.path.get().is_some_and(|p| file_name(p) == wanted));
+        let of_name = files.iter().filter(|f| f.path.get().is_some_and(|p| paths::name(p) == wanted));
         of_name.map(|f| (f.span.source, Arc::clone(f))).collect()
     };
     let mut candidates = called(wanted);
     if candidates.is_empty() {
         // Copied under another name.
         let copied = build.copies.iter().filter_map(|c| c.get()).find(|c| c.contains("require") && c.ends_with(".txt"));
-        candidates = copied.map(|c| called(file_name(c))).unwrap_or_default();
+        candidates = copied.map(|c| called(paths::name(c))).unwrap_or_default();
     }
     let exact: Vec<_> =
         candidates.iter().filter(|(_, f)| f.path.get().is_some_and(|p| p.ends_with(suffix))).cloned().collect();

@@ -1,11 +1,11 @@
 //! Configuration files that training commands name: in the repository, or in a ConfigMap that the pod mounts.
 
 use super::boundary::{Boundary, Candidates, Reach};
-use super::common;
 use super::mounted::config_map_key;
 use crate::catalog;
 use crate::facts::{Container, Pod, Training, Workload};
 use crate::known::{Fact, Known, Why};
+use crate::paths;
 
 /// Longest chain of files that name each other.
 const CHAIN: usize = 4;
@@ -114,7 +114,7 @@ fn find<'f>(
     let fits = |(candidate, file): &&(String, Training)| {
         let mut ends = candidate.rsplit('/').zip(wanted.iter().rev());
         let shared = ends.by_ref().take_while(|(a, b)| a == *b).count();
-        let beside = common(&here, &boundary.layout().directories(file.span.source)) == here.len();
+        let beside = paths::shared(&here, &boundary.layout().directories(file.span.source)) == here.len();
         !candidate.starts_with("ConfigMap/") && (shared >= 2 || shared == 1 && (wanted.len() == 1 || beside))
     };
     files.only(from, fits).map(|(_, file)| file)

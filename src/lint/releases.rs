@@ -4,6 +4,7 @@
 use crate::facts::{HelmRelease, ReleaseFormat};
 use crate::known::Known;
 use crate::parse::{Builder, Dialect, Entry, NodeId, NodeKind, Raw, Tree, yaml};
+use crate::paths;
 use crate::render::helm::sets::MAX_SETS;
 use crate::render::helm::{Chart, ValueSet};
 use crate::source::{Sources, Span, Traced};
@@ -53,7 +54,7 @@ fn set(release: &HelmRelease, directory: &str, defaults: &ValueSet, sources: &So
     if release.values_complete.get() == Some(&false) {
         // Argo CD starts from the chart.
         for name in &release.values_from {
-            let path = joined(directory, name.get()?);
+            let path = paths::join(directory, name.get()?);
             let (id, source) = sources.iter().find(|(_, source)| source.path == path)?;
             let tree = Arc::new(yaml::parse(id, &source.text, Dialect::Kubernetes));
             let root = yaml::root(&tree)?.view();
@@ -76,21 +77,6 @@ fn set(release: &HelmRelease, directory: &str, defaults: &ValueSet, sources: &So
     let file = &sources.get(release.span.source).path;
     let name = if release.name.get().is_some() { format!("the release {} of {file}", to.name) } else { file.clone() };
     Some(ValueSet { name, layers, release: to, example: None })
-}
-
-/// A path from a directory that ends in `/`.
-fn joined(directory: &str, path: &str) -> String {
-    let mut parts: Vec<&str> = directory.split('/').filter(|part| !part.is_empty()).collect();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            name => parts.push(name),
-        }
-    }
-    parts.join("/")
 }
 
 /// Values by dotted names.

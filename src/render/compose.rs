@@ -4,6 +4,7 @@
 use super::kustomize::doc::{self, Doc, Value};
 use super::kustomize::{File, join};
 use crate::parse::{Node, Tree};
+use crate::paths;
 use crate::source::{SourceId, Span, Tile, Traced};
 use std::collections::BTreeMap;
 
@@ -50,7 +51,7 @@ pub fn project(files: &Files<'_>, path: &str, root: Node<'_>) -> Option<Project>
 
 /// The file that the tool lays over this one without being told.
 fn overriding<'f>(files: &Files<'f>, path: &str) -> Option<&'f str> {
-    let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let (directory, name) = paths::split(path);
     let beside = |name: &&str| {
         let path = join(directory, name)?;
         files.get_key_value(path.as_str()).map(|(path, _)| *path)
@@ -61,7 +62,7 @@ fn overriding<'f>(files: &Files<'f>, path: &str) -> Option<&'f str> {
 
 /// Adds the services of files that a project includes, each read where it stands.
 fn include(files: &Files<'_>, path: &str, project: &mut Doc, (parts, depth): (&mut Vec<SourceId>, usize)) {
-    let directory = path.rfind('/').map_or("", |at| &path[..at]);
+    let directory = paths::directory(path);
     let (Some(list), Some(depth)) = (project.remove("include"), depth.checked_sub(1)) else { return };
     for item in list.items() {
         let one = item.get("path").unwrap_or(item);
@@ -90,7 +91,7 @@ fn include(files: &Files<'_>, path: &str, project: &mut Doc, (parts, depth): (&m
 
 /// A file of a project: its services filled up, its variables replaced.
 fn loaded(files: &Files<'_>, path: &str, root: Node<'_>) -> Option<Doc> {
-    let directory = path.rfind('/').map_or("", |at| &path[..at]);
+    let directory = paths::directory(path);
     let mut project = Doc::read(root)?;
     if let Some(services) = project.get_mut("services") {
         let original = services.clone();
@@ -115,7 +116,7 @@ fn extended(files: &Files<'_>, directory: &str, services: &Doc, mut service: Doc
         Some(file) => join(directory, file).and_then(|path| {
             let root = files.get(path.as_str())?.tree?.roots().next()?;
             let services = Doc::read(root.get("services")?)?;
-            let directory = path.rfind('/').map_or("", |at| &path[..at]);
+            let directory = paths::directory(&path);
             Some(extended(files, directory, &services, services.get(&name)?.clone(), depth))
         }),
     };

@@ -155,7 +155,7 @@ impl Compiler {
         let subjects = subjects();
         let Some((subject, variables)) = subjects.iter().find(|(subject, _)| subject.name == text.applies_to) else {
             let known = subjects.iter().map(|(subject, _)| subject.name);
-            let hint = super::lang::check::did_you_mean(&text.applies_to, known);
+            let hint = crate::suggest::did_you_mean(&text.applies_to, known);
             self.fault("applies_to", format!("unknown entity `{}`{hint}", text.applies_to));
             return None;
         };

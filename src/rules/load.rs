@@ -1,11 +1,11 @@
 //! Rule files into rule texts, with every fault at its place.
 
 use super::compile::{self, Rule, RuleFault};
-use super::lang::check::did_you_mean;
 use super::text::{Example, FixText, Page, ParamText, RuleText};
 use crate::facts::subjects;
 use crate::parse::{Dialect, Node, Problem, Tree, yaml};
 use crate::source::{SourceId, Span};
+use crate::suggest::did_you_mean;
 
 const KEYS: &[&str] = &[
     "id",

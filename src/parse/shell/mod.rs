@@ -8,6 +8,7 @@ mod words;
 pub use expand::expand;
 pub use variables::Arm;
 
+use crate::paths;
 use crate::source::{Span, Traced};
 use words::{Lexeme, Lexer};
 
@@ -93,7 +94,7 @@ impl Command {
 
 /// Whether `program` is a shell, by its file name.
 pub fn is_shell(program: &str) -> bool {
-    let name = program.rsplit('/').next().unwrap_or(program);
+    let name = paths::name(program);
     ["sh", "bash", "dash", "ash", "zsh", "ksh"].contains(&name)
 }
 

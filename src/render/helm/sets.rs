@@ -4,6 +4,7 @@
 use super::chart::{Chart, File};
 use super::values::{Table, overlay, table};
 use crate::parse::{Dialect, Node, Raw, yaml};
+use crate::paths;
 use crate::source::SourceId;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -132,7 +133,7 @@ pub fn sets(charts: &[Chart<'_>], files: &[File<'_>], kubernetes: &str) -> Vec<V
 
 /// Whether a file is called like values, other than a chart's defaults.
 fn names_values(path: &str) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    let name = paths::name(path).to_ascii_lowercase();
     let stem = name.strip_suffix(".yaml").or_else(|| name.strip_suffix(".yml"));
     stem.is_some_and(|stem| stem != "values" && stem.contains("values"))
 }

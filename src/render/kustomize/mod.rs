@@ -21,6 +21,7 @@ pub use build::{Built, build};
 
 use super::helm::{self, Chart};
 use crate::parse::{Node, Tree};
+use crate::paths;
 use crate::source::SourceId;
 use doc::Doc;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,7 +56,7 @@ struct Kustomization {
 
 /// Whether a path is that of a kustomization.
 pub fn is_kustomization(path: &str) -> bool {
-    matches!(path.rsplit('/').next(), Some("kustomization.yaml" | "kustomization.yml" | "Kustomization"))
+    matches!(paths::name(path), "kustomization.yaml" | "kustomization.yml" | "Kustomization")
 }
 
 impl<'a> Files<'a> {
@@ -70,7 +71,7 @@ impl<'a> Files<'a> {
                 root.get("apiVersion").and_then(Node::text).is_some_and(|api| api.contains("toolkit.fluxcd.io"));
             if let Some(doc) = Doc::read(root).filter(|_| !foreign) {
                 let component = doc.text_at(&["kind"]) == Some("Component");
-                let directory = path.rfind('/').map_or("", |at| &path[..at]);
+                let directory = paths::directory(path);
                 kustomizations.entry(directory).or_insert(Kustomization { source: file.source, doc, component });
             }
         }
@@ -114,15 +115,5 @@ pub(in crate::render) fn join(directory: &str, path: &str) -> Option<String> {
     if path.is_empty() || path.contains("://") {
         return None;
     }
-    let mut parts: Vec<&str> = if path.starts_with('/') { vec![""] } else { directory.split('/').collect() };
-    parts.retain(|part| !part.is_empty() || directory.starts_with('/'));
-    for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
-        match (part, parts.last()) {
-            ("..", Some(last)) if *last != ".." => {
-                parts.pop();
-            }
-            _ => parts.push(part),
-        }
-    }
-    Some(parts.join("/"))
+    Some(paths::join(if path.starts_with('/') { "/" } else { directory }, path))
 }

@@ -5,9 +5,9 @@ use super::functions;
 use super::module::Registry;
 use super::rope::{Rope, Style};
 use super::value::{Fail, MAX_ITEMS, Val, Value, equal, failed, too_large};
-use super::workspace;
 use crate::known::Why;
 use crate::parse::hcl::Place;
+use crate::paths;
 use crate::source::{Span, Traced};
 use hcl_edit::Decorated;
 use hcl_edit::Span as _;
@@ -327,7 +327,7 @@ impl<'e> Eval<'e> {
     /// `path.module` and its like, as seen from the directory of the root.
     fn path(&self, name: &str, span: Span) -> Result<Val, Fail> {
         let text = match name {
-            "module" => workspace::relative(self.registry.root, self.registry.directory),
+            "module" => paths::relative(self.registry.root, self.registry.directory),
             "root" => ".".to_owned(),
             _ => return Err(Fail::Unknown(Why::Remote(format!("path.{name}").into()))),
         };

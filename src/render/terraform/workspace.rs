@@ -6,6 +6,7 @@ use super::emit::{self, Uses};
 use super::eval::Eval;
 use super::module::{Budget, Registry};
 use crate::parse::hcl::Hcl;
+use crate::paths;
 use crate::source::SourceId;
 use hcl_edit::expr::Expression;
 use hcl_edit::structure::Body;
@@ -59,19 +60,19 @@ impl<'t> Workspace<'t> {
             if gives {
                 values.push((path, hcl));
             } else {
-                directories.entry(parts(&path).0.to_owned()).or_default().files.push(hcl);
+                directories.entry(paths::directory(&path).to_owned()).or_default().files.push(hcl);
             }
         }
         // Only these are read without being named on Terraform's command line; a lone file is named there.
-        let read = |path: &str| parts(path).1 == "terraform.tfvars" || path.ends_with(".auto.tfvars");
+        let read = |path: &str| paths::name(path) == "terraform.tfvars" || path.ends_with(".auto.tfvars");
         let mut beside: BTreeMap<String, usize> = BTreeMap::new();
         for (path, _) in &values {
-            *beside.entry(parts(path).0.to_owned()).or_default() += 1;
+            *beside.entry(paths::directory(path).to_owned()).or_default() += 1;
         }
-        values.retain(|(path, _)| read(path) || beside.get(parts(path).0) == Some(&1));
-        values.sort_by_key(|(path, _)| (parts(path).1 != "terraform.tfvars", path.clone()));
+        values.retain(|(path, _)| read(path) || beside.get(paths::directory(path)) == Some(&1));
+        values.sort_by_key(|(path, _)| (paths::name(path) != "terraform.tfvars", path.clone()));
         for (path, hcl) in values {
-            directories.entry(parts(&path).0.to_owned()).or_default().values.push(hcl);
+            directories.entry(paths::directory(&path).to_owned()).or_default().values.push(hcl);
         }
         let texts = texts.map(|(path, id, text)| (path, (id, text))).collect();
         Self { directories, texts, read: RefCell::default() }
@@ -135,7 +136,7 @@ impl<'t> Workspace<'t> {
     /// The directory of a module that is called by a path.
     pub(super) fn local(&self, from: &str, source: &str) -> Option<(&str, &Directory)> {
         let path = source.starts_with("./") || source.starts_with("../") || matches!(source, "." | "..");
-        let (name, directory) = self.directories.get_key_value(&joined(from, source)?)?;
+        let (name, directory) = self.directories.get_key_value(&paths::join_inside(from, source)?)?;
         (path && !directory.files.is_empty()).then_some((name.as_str(), directory))
     }
 
@@ -196,33 +197,4 @@ pub(super) fn source(body: &Body) -> Option<&str> {
         Expression::String(text) => Some(text.as_str()),
         _ => None,
     }
-}
-
-fn parts(path: &str) -> (&str, &str) {
-    path.rsplit_once('/').unwrap_or(("", path))
-}
-
-/// A path seen from a directory; `None` when it leads out of what was given.
-pub(super) fn joined(directory: &str, path: &str) -> Option<String> {
-    let mut out: Vec<&str> = directory.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." if out.last().is_none_or(|last| *last == "..") => return None,
-            ".." => drop(out.pop()),
-            name => out.push(name),
-        }
-    }
-    let start = if directory.starts_with('/') { "/" } else { "" };
-    Some(format!("{start}{}", out.join("/")))
-}
-
-/// A directory as seen from another one; `.` when they are the same.
-pub(super) fn relative(from: &str, to: &str) -> String {
-    let split = |path: &'_ str| path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
-    let (from, to) = (split(from), split(to));
-    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
-    let up = std::iter::repeat_n("..", from.len() - shared);
-    let path = up.chain(to[shared..].iter().map(String::as_str)).collect::<Vec<_>>().join("/");
-    if path.is_empty() { ".".to_owned() } else { path }
 }

@@ -4,6 +4,7 @@ use super::*;
 use crate::facts::value::{Data, key_of};
 use crate::quantity;
 use crate::rules::lang::eval::{elements, list, number, same, version};
+use crate::suggest;
 use crate::version::Version;
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -134,12 +135,10 @@ functions! {
     };
     "nearest" (param("word", dyn_type), param("words", dyn_type)) -> Output::Type(str_type), false, "The word of a list that is spelled most like this one; null when none is close.", |a, _| {
         let Some(word) = text(&a[0]) else { return Value::of(Data::Null) };
-        let closest = elements(&a[1])
-            .into_iter()
-            .filter_map(|v| Some((strsim::damerau_levenshtein(&word, &text(&v)?), text(&v)?.into_owned())))
-            .filter(|(distance, other)| *distance <= 2 + other.len().max(word.len()) / 2)
-            .min();
-        closest.map_or(Value::of(Data::Null), |(_, other)| string(other, &a[0]))
+        let known: Vec<_> = elements(&a[1]).iter().filter_map(|v| Some(text(v)?.into_owned())).collect();
+        // Names of one thing share half of their letters: `llm` and `llm-server`.
+        let closest = suggest::closest(&word, known.iter().map(String::as_str)).filter(|(slips, other)| *slips <= 2 + other.len().max(word.len()) / 2);
+        closest.map_or(Value::of(Data::Null), |(_, other)| string(other.to_owned(), &a[0]))
     };
     "non_strings" (param("document", dyn_type), param("paths", strings_type)) -> Output::Type(list_type), false, "Values under the maps at these paths that are not strings as YAML types them.", |a, _| {
         let Data::Node(view) = a[0].data else { return list([]) };

@@ -11,6 +11,7 @@ use super::lang::eval::{elements, list as values};
 use crate::facts::value::{Data, Entity, Reflect, Type, Value};
 use crate::facts::{Facts, LISTS, List, Object, Resource, Workload};
 use crate::known::Why;
+use crate::paths;
 use crate::source::{SourceId, Span};
 use std::collections::BTreeMap;
 
@@ -47,7 +48,7 @@ impl<'a> Context<'a> {
                 }
             }
         }
-        let directories = paths.iter().map(|p| p.rsplit_once('/').map_or("", |(d, _)| d)).collect();
+        let directories = paths.iter().map(|p| paths::directory(p)).collect();
         Self { facts, workloads, objects, resources, directories }
     }
 

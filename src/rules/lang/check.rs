@@ -4,6 +4,7 @@ use super::ast::{Expr, Fault, Kind, Op};
 use crate::facts::value::Type;
 use crate::facts::{self, LISTS, List};
 use crate::rules::functions::{self, Function, Output};
+use crate::suggest::did_you_mean;
 use crate::version::Version;
 use std::ops::Range;
 
@@ -455,15 +456,6 @@ fn join(a: &Type, b: &Type) -> Option<Type> {
         (Type::List(a), Type::List(b)) => join(a, b).map(|t| Type::List(Box::new(t))),
         (a, b) => (a == b).then(|| a.clone()),
     }
-}
-
-/// ` (did you mean …?)`, when some known word is close.
-pub fn did_you_mean<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
-    known
-        .map(|k| (strsim::damerau_levenshtein(word, k), k))
-        .filter(|(distance, k)| *distance <= 1 + k.len().min(word.len()) / 4)
-        .min()
-        .map_or(String::new(), |(_, k)| format!("; did you mean `{k}`?"))
 }
 
 #[cfg(test)]

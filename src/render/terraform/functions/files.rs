@@ -4,10 +4,10 @@ use super::{Call, Found};
 use crate::known::Why;
 use crate::parse::hcl::Place;
 use crate::parse::{Dialect, yaml};
+use crate::paths;
 use crate::render::terraform::eval::Scope;
 use crate::render::terraform::rope::Style;
 use crate::render::terraform::value::{Fail, Val, Value, failed, of_node, too_large};
-use crate::render::terraform::workspace::joined;
 use crate::source::{SourceId, Span, Traced};
 use hcl_edit::template::{Element, Template};
 use std::rc::Rc;
@@ -26,8 +26,8 @@ impl Call<'_> {
             "fileexists" => self.read().map(|_| self.val(Value::Bool(true))),
             "templatefile" => self.template_file(),
             "yamldecode" => self.yaml_decode(),
-            "basename" => self.string(0).map(|path| self.text(split(&path).1)),
-            "dirname" => self.string(0).map(|path| match split(&path).0 {
+            "basename" => self.string(0).map(|path| self.text(paths::name(path.trim_end_matches('/')))),
+            "dirname" => self.string(0).map(|path| match paths::directory(path.trim_end_matches('/')) {
                 "" => self.text("."),
                 directory => self.text(directory),
             }),
@@ -39,7 +39,7 @@ impl Call<'_> {
     fn read(&self) -> Result<(SourceId, &str), Fail> {
         let path = self.string(0)?;
         let registry = self.eval.registry;
-        let found = joined(registry.root, &path).and_then(|path| registry.workspace.text(&path));
+        let found = paths::join_inside(registry.root, &path).and_then(|path| registry.workspace.text(&path));
         found.ok_or_else(|| Fail::Unknown(Why::Remote(format!("{}({path})", self.name).into())))
     }
 
@@ -84,9 +84,4 @@ fn with_variables<T>(eval: &super::Eval<'_>, variables: &[(Rc<Traced>, Val)], f:
             with_variables(&eval.with(&scope), rest, f)
         }
     }
-}
-
-/// Directory and name of a path.
-fn split(path: &str) -> (&str, &str) {
-    path.trim_end_matches('/').rsplit_once('/').unwrap_or(("", path))
 }

@@ -2,8 +2,8 @@
 
 use super::{Call, Found};
 use crate::known::Why;
+use crate::paths;
 use crate::render::terraform::value::{Fail, MAX_ITEMS, MAX_TEXT, Val, Value, failed, too_large};
-use crate::render::terraform::workspace::joined;
 use regex::{Captures, Regex, RegexBuilder};
 
 /// Bytes that a compiled pattern may take.
@@ -72,7 +72,7 @@ impl Call<'_> {
         let (directory, glob) = (self.string(0)?, self.string(1)?);
         let unknown = || Fail::Unknown(Why::Remote(format!("fileset({directory}, {glob})").into()));
         let registry = self.eval.registry;
-        let mut base = joined(registry.root, &directory).ok_or_else(unknown)?;
+        let mut base = paths::join_inside(registry.root, &directory).ok_or_else(unknown)?;
         if !base.is_empty() {
             base.push('/');
         }

@@ -1,0 +1,37 @@
+//! "Did you mean": the known word that is spelled most like an unknown one. Knows nothing of what the words are about.
+
+/// By how many slips two words differ, letter case aside (Damerau-Levenshtein).
+pub fn slips(a: &str, b: &str) -> usize {
+    strsim::damerau_levenshtein(&a.to_lowercase(), &b.to_lowercase())
+}
+
+/// The candidate spelled most like a word, and by how many slips it differs.
+pub fn closest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<(usize, &'a str)> {
+    candidates.map(|known| (slips(word, known), known)).min()
+}
+
+/// The candidate that a word was meant to be: one slip, and one more per four letters.
+pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    closest(word, candidates)
+        .filter(|(slips, known)| *slips <= 1 + known.len().min(word.len()) / 4)
+        .map(|(_, known)| known)
+}
+
+/// `; did you mean …?`, when some known word is near; else nothing.
+pub fn did_you_mean<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
+    nearest(word, known).map_or(String::new(), |known| format!("; did you mean `{known}`?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_near_word_is_meant() {
+        let known = ["replicas", "workload", "pod"];
+        assert_eq!(nearest("Replicsa", known.into_iter()), Some("replicas"));
+        assert_eq!(nearest("container", known.into_iter()), None);
+        assert_eq!(did_you_mean("pdo", known.into_iter()), "; did you mean `pod`?");
+        assert_eq!(did_you_mean("gpu", known.into_iter()), "");
+    }
+}
