@@ -32,8 +32,8 @@ pub use workload::{
 
 use crate::known::Fact;
 use crate::parse::Raw;
-use crate::source::Span;
-use std::collections::BTreeMap;
+use crate::source::{SourceId, Span};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use subject::{Listed, subject};
 
@@ -58,6 +58,8 @@ macro_rules! lists {
             pub scripts: Vec<(String, Launch, Option<Training>)>,
             /// Expressions that use a value which is written elsewhere (a default, an argument), by the place of that value.
             pub uses: BTreeMap<Span, Vec<Span>>,
+            /// Files of modules that are there to be called, and that nobody here calls.
+            pub uncalled: BTreeSet<SourceId>,
         }
 
         /// Every list of entities.
@@ -80,6 +82,7 @@ macro_rules! lists {
                 for (value, uses) in other.uses {
                     self.uses.entry(value).or_default().extend(uses);
                 }
+                self.uncalled.extend(other.uncalled);
             }
 
             /// What further entities may be joined with: everything but what runs and what belongs to it. Of workloads
@@ -90,6 +93,7 @@ macro_rules! lists {
                     images: self.images.clone(),
                     model_configs: self.model_configs.clone(),
                     uses: self.uses.clone(),
+                    uncalled: self.uncalled.clone(),
                     trainings: Vec::new(),
                     scripts: Vec::new(),
                 }

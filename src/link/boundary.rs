@@ -16,11 +16,14 @@ pub struct Layout<'s> {
     sources: &'s Sources,
     /// Directories, and the directories below each that hold workloads.
     children: BTreeMap<Vec<&'s str>, BTreeSet<&'s str>>,
+    /// Files of modules that nobody calls.
+    uncalled: BTreeSet<SourceId>,
 }
 
 impl<'s> Layout<'s> {
     /// Looks where the workloads lie.
-    pub fn of<'f>(facts: impl Iterator<Item = &'f Facts>, sources: &'s Sources) -> Self {
+    pub fn of<'f>(facts: impl Iterator<Item = &'f Facts> + Clone, sources: &'s Sources) -> Self {
+        let uncalled = facts.clone().flat_map(|facts| facts.uncalled.iter().copied()).collect();
         // What infrastructure code runs beside its machines tells nothing of where applications lie.
         let infrastructure = |file: &SourceId| sources.get(*file).path.ends_with(".tf");
         let files = facts.flat_map(|facts| &facts.workloads).map(|w| w.span.source);
@@ -32,13 +35,17 @@ impl<'s> Layout<'s> {
                 children.entry(path[..depth].to_vec()).or_default().insert(name);
             }
         }
-        Self { sources, children }
+        Self { sources, children, uncalled }
     }
 
     /// Whether what a file states may hold for another: it stands above it, or beside it in one deployment.
     pub fn may_hold(&self, stating: SourceId, file: SourceId) -> bool {
         let (above, here) = (directories(self.sources, stating), directories(self.sources, file));
         let shared = paths::shared(&above, &here);
+        if self.uncalled.contains(&stating) {
+            // Nothing of a module runs elsewhere before somebody calls it.
+            return shared == above.len() || shared == here.len() && self.uncalled.contains(&file);
+        }
         // A path of `..` leads to a configuration, which holds for everything below it.
         shared == above.len()
             || above.iter().all(|part| *part == "..")

@@ -5,7 +5,8 @@ use super::{lists, nearest, packages};
 use crate::catalog;
 use crate::evidence;
 use crate::facts::{
-    Build, Facts, Image, Package, PackageFile, PackageFileKind, PackageManager, PythonHome, Software, Workload,
+    Build, Container, Facts, Image, Package, PackageFile, PackageFileKind, PackageManager, PythonHome, Software,
+    Workload,
 };
 use crate::known::{Fact, Known, Why};
 use crate::parse::View;
@@ -70,7 +71,7 @@ pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
                         })
                     }
                     (None, _) => of_name(&container.image, from, &builds).or_else(|| {
-                        let near = |build: &&Arc<Build>| is_evident(build, &container.image, (from, boundary));
+                        let near = |build: &&Arc<Build>| is_evident(build, container, (from, boundary));
                         let only = builds.only(from, |build| is_final(build));
                         only.filter(|build| alone && is_private(&container.image) && near(build))
                     }),
@@ -167,13 +168,29 @@ fn runs_one_image(workloads: &[Workload]) -> bool {
     images.filter_map(|image| image.repository.get()).collect::<BTreeSet<_>>().len() == 1
 }
 
-/// Whether something beside their being the only ones tells that a Dockerfile makes an image: it stands beside or above
-/// what runs it, or its variant is in the tag.
-fn is_evident(build: &Build, image: &Image, (from, boundary): (SourceId, &Boundary<'_>)) -> bool {
+/// Whether something beside their being the only ones tells that a Dockerfile makes the image of a container: it stands
+/// beside or above what runs it, in a directory of the container's name, its variant is in the tag, or what it starts is
+/// called like the image.
+fn is_evident(build: &Build, container: &Container, (from, boundary): (SourceId, &Boundary<'_>)) -> bool {
     let (above, here) = (boundary.layout().directories(build.span.source), boundary.layout().directories(from));
+    let image = &container.image;
     let path = build.path.get().map_or(String::new(), |path| path.to_lowercase());
     let tagged = |tag: &String| tag.split(['-', '_', '.']).any(|word| !word.is_empty() && word == variant(&path));
-    here.starts_with(&above) || image.tag.get().is_some_and(tagged)
+    here.starts_with(&above)
+        || container.name.get().is_some_and(|name| above.last() == Some(&name.as_str()))
+        || image.tag.get().is_some_and(tagged)
+        || image.name.get().is_some_and(|name| starts(build, name))
+}
+
+/// Whether a program or module of a name is what an image starts.
+fn starts(build: &Build, name: &str) -> bool {
+    let started =
+        build.instructions.iter().filter(|i| matches!(i.keyword.get().map(String::as_str), Some("CMD" | "ENTRYPOINT")));
+    let plain = |word: &str| word.replace('_', "-").to_lowercase();
+    let words = |text: &String| {
+        text.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_').any(|word| plain(word) == plain(name))
+    };
+    started.filter_map(|instruction| instruction.text.get()).any(words)
 }
 
 /// What the catalog knows of an image by its name.

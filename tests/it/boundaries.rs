@@ -209,7 +209,7 @@ fn a_pool_of_one_chart_is_there_for_the_whole_cluster() {
 }
 
 #[test]
-fn a_single_dockerfile_makes_what_is_called_like_it_or_run_beside_it() {
+fn a_single_dockerfile_makes_what_something_says_it_makes() {
     let built =
         |files: &[(&str, &str)]| workload(&run(files), "k8s/llm.yaml").pods[0].containers[0].image.build.is_some();
     let dockerfile = "FROM python:3.12\n";
@@ -217,29 +217,40 @@ fn a_single_dockerfile_makes_what_is_called_like_it_or_run_beside_it() {
     assert!(built(&[("docker/llm/Dockerfile", dockerfile), ("k8s/llm.yaml", DEPLOYMENT)]));
     assert!(built(&[("Dockerfile", dockerfile), ("k8s/llm.yaml", DEPLOYMENT)]));
     assert!(!built(&[("tools/Dockerfile", dockerfile), ("k8s/llm.yaml", DEPLOYMENT)]));
+    assert!(built(&[("server/Dockerfile", dockerfile), ("k8s/llm.yaml", DEPLOYMENT)]), "the container's name");
+    let starting = format!("{dockerfile}CMD [\"python\", \"-m\", \"llm.server\"]\n");
+    assert!(built(&[("tools/Dockerfile", &starting), ("k8s/llm.yaml", DEPLOYMENT)]), "what it starts");
     assert!(!built(&[("Dockerfile", dockerfile), ("k8s/llm.yaml", DEPLOYMENT), ("k8s/router.yaml", &second)]));
 }
 
 #[test]
-fn a_library_module_that_nobody_calls_is_no_pool() {
+fn a_module_that_nobody_calls_holds_for_nothing_elsewhere() {
     let variable = "variable \"machine\" {\n  default = \"a2-highgpu-1g\"\n}\n";
     let pool = POOL.replace("NAME", "gpu").replace("\"a2-highgpu-1g\"", "var.machine");
     let module = format!("{variable}{pool}");
     let needing = format!("variable \"project\" {{}}\n{pool}{variable}");
+    // The pools of the workload, and the machines of every pool.
     let of = |path: &str, module: &str, more: &[(&str, &str)]| {
         let files: Vec<(&str, &str)> =
             [(path, module), ("k8s/llm.yaml", DEPLOYMENT)].iter().chain(more).copied().collect();
-        pools(&run(&files), "k8s/llm.yaml")
+        let outcome = run(&files);
+        let machines = outcome.facts.pools.iter().flat_map(|pool| &pool.instance_types);
+        (pools(&outcome, "k8s/llm.yaml").len(), machines.filter(|machine| machine.get().is_some()).count())
     };
-    assert_eq!(of("modules/gpu/main.tf", &module, &[]), [""; 0]);
-    assert_eq!(of("gpu/main.tf", &needing, &[]), [""; 0]);
+    assert_eq!(of("modules/gpu/main.tf", &module, &[]), (0, 0));
+    // What a command line has to give is no reason against what is written, but a default may be among it.
+    assert_eq!(of("gpu/main.tf", &needing, &[]), (1, 0));
     assert_eq!(
         of("modules/gpu/main.tf", &module, &[("main.tf", "module \"gpu\" {\n  source = \"./modules/gpu\"\n}\n")]),
-        ["gpu"]
+        (1, 1)
     );
-    assert_eq!(of("gpu/main.tf", &needing, &[("gpu/terraform.tfvars", "project = \"p\"\n")]), ["gpu"]);
-    assert_eq!(of("gpu/main.tf", &format!("provider \"google\" {{}}\n{needing}"), &[]), ["gpu"]);
-    assert_eq!(of("infra/main.tf", &module, &[]), ["gpu"]);
+    assert_eq!(of("gpu/main.tf", &needing, &[("gpu/terraform.tfvars", "project = \"p\"\n")]), (1, 1));
+    assert_eq!(of("gpu/main.tf", &format!("provider \"google\" {{}}\n{needing}"), &[]), (1, 1));
+    assert_eq!(of("infra/main.tf", &module, &[]), (1, 1));
+    // What one module states is joined, whoever calls it.
+    assert_eq!(of("modules/gpu/main.tf", &module, &[("modules/gpu/llm.yaml", DEPLOYMENT)]).0, 0);
+    let both = run(&[("modules/gpu/k8s/llm.yaml", DEPLOYMENT), ("modules/gpu/main.tf", &module)]);
+    assert_eq!(pools(&both, "modules/gpu/k8s/llm.yaml"), ["gpu"]);
 }
 
 #[test]

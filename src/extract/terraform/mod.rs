@@ -24,10 +24,7 @@ pub fn modules(workspace: &Workspace<'_>, facts: &mut Facts) {
         resources(&of("resource").map(Stated::of).collect::<Vec<_>>(), &mut stated);
         of("module").for_each(|block| modules::read(&Stated::of(block), &mut stated));
         if root.library {
-            // Nothing runs before somebody calls it.
-            stated.pools.clear();
-            stated.clusters.clear();
-            stated.releases.clear();
+            stated.uncalled = root.blocks.iter().map(|block| block.keyword_span.source).collect();
         }
         facts.append(stated);
         for (value, uses) in root.uses {

@@ -47,7 +47,7 @@ pub struct Evaluated {
     pub blocks: Vec<Block>,
     /// Expressions that use a value which is written elsewhere, by the place of that value.
     pub uses: Uses,
-    /// Whether it is a module for others to call, and nobody here does.
+    /// Whether it lies among modules for others to call, and nobody here does.
     pub library: bool,
 }
 
@@ -110,11 +110,14 @@ impl<'t> Workspace<'t> {
         let files = self.directories.get(directory)?;
         let mut registry = Registry::new(self, (directory, directory), files, Rc::new(Budget::default()));
         registry.set_by(&files.values);
-        let library = is_library(directory, files, &registry);
-        if library {
-            // What a caller gives is not known, and nobody leaves it out.
+        let module = directory.split('/').any(|part| part == "modules") && !registry.variables.is_empty();
+        let needs = registry.variables.values().any(|variable| variable.default.is_none());
+        let applied = is_applied(files);
+        if !applied && (needs || module) {
+            // What a caller or a command line gives is not known, and need not leave anything out.
             registry.variables.values_mut().for_each(|variable| variable.default = None);
         }
+        let library = !applied && module;
         let mut out = Evaluated { blocks: vec![], uses: Uses::default(), library };
         emit_tree(&registry, files, "", &mut out);
         Some(out)
@@ -176,19 +179,17 @@ fn emit_tree(registry: &Registry<'_>, files: &Directory, address: &str, out: &mu
     }
 }
 
-/// Whether a module that nobody calls is meant to be called: it states neither a provider nor where its state is kept, no
-/// file gives values to its variables, and it needs some or lies among modules.
-fn is_library(directory: &str, files: &Directory, registry: &Registry<'_>) -> bool {
-    let blocks = || files.files.iter().flat_map(Hcl::places).flat_map(|(_, body)| body.blocks());
+/// Whether a module that nobody calls is applied as it stands: it states a provider or where its state is kept, or a file
+/// gives values to its variables.
+fn is_applied(files: &Directory) -> bool {
+    let mut blocks = files.files.iter().flat_map(Hcl::places).flat_map(|(_, body)| body.blocks());
     let state = |body: &Body| body.blocks().any(|block| matches!(block.ident.as_str(), "backend" | "cloud"));
-    let applied = blocks().any(|block| match block.ident.as_str() {
-        "provider" => true,
-        "terraform" => state(&block.body),
-        _ => false,
-    });
-    let needs = registry.variables.values().any(|variable| variable.default.is_none());
-    let among_modules = !registry.variables.is_empty() && directory.split('/').any(|part| part == "modules");
-    !applied && files.values.is_empty() && (needs || among_modules)
+    !files.values.is_empty()
+        || blocks.any(|block| match block.ident.as_str() {
+            "provider" => true,
+            "terraform" => state(&block.body),
+            _ => false,
+        })
 }
 
 /// The literal source of a `module` block.
