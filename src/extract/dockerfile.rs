@@ -42,7 +42,7 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::T
         last.final_stage = Fact::value(true, last.span);
     }
     facts.builds.extend(stages.into_iter().map(Arc::new));
-    super::TextFile { problems: parsed.problems, comments: parsed.comments, module: None }
+    super::TextFile { problems: parsed.problems, comments: parsed.comments, ..super::TextFile::default() }
 }
 
 fn start(line: &Line, path: &str, global: &BTreeMap<String, String>, stages: &[Build]) -> Option<Build> {

@@ -1,5 +1,7 @@
 //! Pools of machines of every infrastructure format: which attribute states what. Knows resource types of clouds.
 
+use super::kubernetes;
+use crate::facts::value::REST;
 use crate::facts::{InfraFormat, Labels, NodePool, Taint};
 use crate::known::{Fact, Known};
 use crate::parse::{Node, Raw, Tree, View};
@@ -133,6 +135,26 @@ const SHAPES: &[Shape] = &[
         ..NONE
     },
     Shape {
+        kind: "oci_containerengine_node_pool",
+        platform: "oke",
+        types: &["node_shape"],
+        disk_gb: "node_source_details.boot_volume_size_in_gbs",
+        image: "node_source_details.image_id",
+        release: "kubernetes_version",
+        labels: "initial_node_labels",
+        ..NONE
+    },
+    Shape {
+        kind: "ibm_container_vpc_worker_pool",
+        platform: "iks",
+        types: &["flavor"],
+        labels: "labels",
+        taints: "taints",
+        ..NONE
+    },
+    Shape { kind: "oci_core_instance", platform: "oci", types: &["shape"], image: "source_details.source_id", ..NONE },
+    Shape { kind: "ibm_is_instance", platform: "ibm", types: &["profile"], image: "image", ..NONE },
+    Shape {
         kind: "tencentcloud_kubernetes_node_pool",
         platform: "tke",
         types: &["auto_scaling_config.instance_type"],
@@ -218,6 +240,14 @@ pub fn at<'t>(view: View<'t>, path: &str) -> View<'t> {
     })
 }
 
+/// What stands under the last key of a dotted path, all of it.
+fn last<'t>(view: View<'t>, path: &str) -> View<'t> {
+    match path.rsplit_once('.') {
+        Some((parent, key)) => at(view, parent).get(key),
+        None => view.get(path),
+    }
+}
+
 /// The pool that a resource states, if its type is one.
 pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: Span) -> Option<NodePool> {
     let shape = SHAPES.iter().find(|s| s.kind == kind)?;
@@ -240,7 +270,7 @@ pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: 
     out.disk_bytes = at(view, shape.disk_gb).float().map(gib);
     out.image_type = at(view, shape.image).string();
     out.image_release = at(view, shape.release).string();
-    out.labels = labels(at(view, shape.labels));
+    out.labels = labels(last(view, shape.labels));
     out.taints = taints(view, shape.taints);
     let spot = at(view, shape.spot.0);
     out.spot = match spot.string() {
@@ -304,22 +334,22 @@ pub fn driver_in(script: &Traced) -> Option<Fact<Version>> {
     )
 }
 
-/// A map of labels; Alibaba's list of key and value.
+/// A map of labels, or a list of blocks with key and value.
 pub(super) fn labels(view: View<'_>) -> Labels {
-    let keyed = view.get("key");
-    if keyed.is_some() {
-        let key = keyed.string().get().cloned().unwrap_or_default();
-        return [(key, view.get("value").string())].into();
+    if !view.node().is_some_and(Node::is_seq) {
+        return kubernetes::labels(view);
     }
-    view.entries().into_iter().map(|(key, value)| (key.to_owned(), value.string())).collect()
+    let label = |item: View<'_>| match item.get("key").string().known {
+        Known::Value(key) => (key, item.get("value").string()),
+        _ => (REST.to_owned(), item.get("key").string()),
+    };
+    view.items().map(label).collect()
 }
 
 /// Taints as blocks of key, value and effect, or as texts `key=value:effect`.
 pub(super) fn taints(view: View<'_>, path: &str) -> Vec<Taint> {
-    let (parent, last) = path.rsplit_once('.').unwrap_or(("", path));
-    let holder = if parent.is_empty() { view } else { at(view, parent) };
-    let list = holder.get(last);
-    list.items()
+    last(view, path)
+        .items()
         .map(|item| {
             let mut out = Taint::blank(item.place());
             match item.traced() {

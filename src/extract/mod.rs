@@ -116,6 +116,8 @@ fn lone((format, kind): (WorkloadFormat, &str), name: Fact<String>, pod: Pod, ob
 pub struct TextFile {
     /// What was wrong with its text.
     pub problems: Vec<Problem>,
+    /// Keys that stand twice in one mapping, at the second one.
+    pub repeated: Vec<(String, Span)>,
     /// Its comments.
     pub comments: Vec<Span>,
     /// For Terraform: the file, to be evaluated with its module.
@@ -128,8 +130,9 @@ pub fn text(id: SourceId, path: &str, text: &str, kind: Kind, facts: &mut Facts)
         Kind::Terraform | Kind::TerraformVars => {
             let mut hcl = crate::parse::hcl::parse(id, text);
             let (problems, comments) = (std::mem::take(&mut hcl.problems), std::mem::take(&mut hcl.comments));
+            let repeated = std::mem::take(&mut hcl.repeated);
             let module = ModuleFile { path: path.to_owned(), hcl, values: kind == Kind::TerraformVars };
-            TextFile { problems, comments, module: Some(module) }
+            TextFile { problems, repeated, comments, module: Some(module) }
         }
         Kind::TerraformJson => {
             let tree = crate::parse::yaml::parse(id, text, crate::parse::Dialect::Typed);
@@ -141,7 +144,7 @@ pub fn text(id: SourceId, path: &str, text: &str, kind: Kind, facts: &mut Facts)
         Kind::Toml => {
             let tree = crate::parse::toml::parse(id, text);
             facts.package_files.extend(package_tables::toml_file(&tree, path).map(Arc::new));
-            TextFile { problems: tree.problems, comments: tree.comments, module: None }
+            TextFile { problems: tree.problems, comments: tree.comments, ..TextFile::default() }
         }
         Kind::Shell => TextFile { comments: slurm::read(id, path, text, facts), ..TextFile::default() },
         Kind::Requirements => requirements::read(id, path, text, facts),
@@ -149,13 +152,29 @@ pub fn text(id: SourceId, path: &str, text: &str, kind: Kind, facts: &mut Facts)
     }
 }
 
-/// Facts of Terraform modules, from the roots down. Returns the files that they read beside their own.
+/// Files that Terraform modules take in beside their own.
+pub struct TakenIn {
+    /// All of them.
+    pub files: BTreeSet<SourceId>,
+    /// Those that they render as templates.
+    pub templates: BTreeSet<SourceId>,
+}
+
+/// Facts of Terraform modules, from the roots down.
 pub fn modules<'t>(
     files: Vec<ModuleFile>,
     texts: impl Iterator<Item = (&'t str, SourceId, &'t str)>,
     facts: &mut Facts,
-) -> BTreeSet<SourceId> {
+) -> TakenIn {
     let workspace = Workspace::new(files, texts);
     terraform::modules(&workspace, facts);
-    workspace.read()
+    let rendered = workspace.rendered();
+    let templates = rendered.keys().copied().collect();
+    for (template, forms) in rendered {
+        // Objects that a resource of another type applies, or another tool.
+        if !facts.objects.iter().any(|object| object.kind.span.source == template) {
+            forms.iter().for_each(|form| kubernetes::text(form, facts));
+        }
+    }
+    TakenIn { files: workspace.read(), templates }
 }

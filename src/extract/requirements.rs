@@ -39,7 +39,6 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::T
     for package in &mut file.packages {
         install::set_indexes(package, index.as_ref(), &extra);
     }
-    let module = None;
     facts.package_files.push(Arc::new(file));
-    super::TextFile { problems: parsed.problems, comments: parsed.comments, module }
+    super::TextFile { problems: parsed.problems, comments: parsed.comments, ..super::TextFile::default() }
 }

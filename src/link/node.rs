@@ -4,6 +4,7 @@ use super::boundary::{Boundary, Candidates, Reach};
 use super::driver::{self, DriverSource};
 use super::pools::{gpu_facts, most_gpus, series_facts};
 use crate::catalog;
+use crate::facts::value::REST;
 use crate::facts::{Build, Cluster, Container, Gpu, InfraFormat, Node, NodePool, Pod, Workload, WorkloadFormat};
 use crate::known::{Fact, Why};
 use crate::version::Version;
@@ -113,6 +114,9 @@ fn offers(pool: &NodePool, key: &str, values: &[String]) -> bool {
     let among = |fact: &Fact<String>| fact.get().is_none_or(|v| values.contains(v));
     if let Some(label) = pool.labels.get(key) {
         return among(label);
+    }
+    if pool.labels.contains_key(REST) {
+        return true;
     }
     if let Some(requirement) = pool.requirements.iter().find(|r| r.key.get().is_some_and(|k| k == key)) {
         return match requirement.operator.get().map(String::as_str) {

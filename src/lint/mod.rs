@@ -150,15 +150,18 @@ fn repository(files: Vec<(SourceId, Kind, Read)>, declared: Facts, sources: &Sou
     }
     compose::resolve(&mut here);
     let kustomized = kustomizations::build(&here);
-    let plain = here.trees.par_iter().filter(|(id, _)| !kustomized.used.contains(id));
+    let texts = here.iter().map(|(id, source)| (source.path.as_str(), id, &*source.text));
+    let mut of_roots = Facts::default();
+    let taken_in = extract::modules(modules, texts, &mut of_roots);
+    let read_elsewhere = |id: &SourceId| kustomized.used.contains(id) || taken_in.templates.contains(id);
+    let plain = here.trees.par_iter().filter(|(id, _)| !read_elsewhere(id));
     let documents: Vec<Read> = plain.map(|(id, tree)| guarded(*id, || documents(tree, here.path(*id)))).collect();
     for read in documents {
         facts.append(read.facts);
         findings.extend(read.problems.into_iter().map(|(problem, trouble)| problem_finding(problem, trouble)));
     }
-    let texts = here.iter().map(|(id, source)| (source.path.as_str(), id, &*source.text));
-    let read_by_modules = extract::modules(modules, texts, &mut facts);
-    for id in of_modules.into_iter().filter(|id| !read_by_modules.contains(id)) {
+    facts.append(of_roots);
+    for id in of_modules.into_iter().filter(|id| !taken_in.files.contains(id)) {
         match literal(id, sources.get(id)) {
             Some(read) => facts.append(read),
             None => skipped.push((here.path(id).to_owned(), "template that no module here renders".to_owned())),
@@ -266,10 +269,7 @@ fn read_file(id: SourceId, input: &Input) -> Read {
                 return out;
             }
             out.problems.extend(tree.problems.drain(..).map(|p| (p, Trouble::Syntax)));
-            out.problems.extend(yaml::duplicate_keys(&tree).into_iter().map(|(key, _, span)| {
-                let message = format!("the key `{key}` is written twice in one mapping; the first value is lost");
-                (Problem { span, message }, Trouble::Duplicate)
-            }));
+            out.problems.extend(yaml::duplicate_keys(&tree).into_iter().map(|(key, _, span)| duplicate(&key, span)));
             out.tree = Some(Arc::new(tree));
         }
         Kind::Chart | Kind::Data => {}
@@ -277,12 +277,18 @@ fn read_file(id: SourceId, input: &Input) -> Read {
             let file = extract::text(id, &input.path, text, kind, &mut out.facts);
             let problems = file.problems.into_iter().filter(|_| template.is_none());
             out.problems.extend(problems.map(|p| (p, Trouble::Syntax)));
+            out.problems.extend(file.repeated.iter().map(|(key, span)| duplicate(key, *span)));
             out.comments = file.comments;
             out.module = file.module;
         }
     }
     shorten(id, &mut out.problems);
     out
+}
+
+fn duplicate(key: &str, span: Span) -> (Problem, Trouble) {
+    let message = format!("the key `{key}` is written twice in one mapping; the first value is lost");
+    (Problem { span, message }, Trouble::Duplicate)
 }
 
 /// A file that is something else than its name says has a problem on every line: the first few tell it.

@@ -7,7 +7,7 @@ use gpulint::lint::{self, Input, Outcome};
 use gpulint::rules::Ruleset;
 use gpulint::source::{SourceId, Span};
 
-fn run(files: &[(&str, &str)], rules: &Ruleset) -> Outcome {
+pub fn run(files: &[(&str, &str)], rules: &Ruleset) -> Outcome {
     let input = |(path, text): &(&str, &str)| Input {
         path: (*path).to_owned(),
         kind: kind_of(path).expect("a kind"),
@@ -18,7 +18,7 @@ fn run(files: &[(&str, &str)], rules: &Ruleset) -> Outcome {
 }
 
 /// `path:line` of the places at which a rule fires.
-fn places(outcome: &Outcome, rule: &str) -> Vec<String> {
+pub fn places(outcome: &Outcome, rule: &str) -> Vec<String> {
     let place = |span: Span| {
         let source = outcome.sources.get(span.source);
         format!("{}:{}", source.path, source.position(span.start).line)
@@ -27,7 +27,7 @@ fn places(outcome: &Outcome, rule: &str) -> Vec<String> {
 }
 
 /// What a condition on raw resources says of files: `fires`, `silent` or `undecided`.
-fn answer(condition: &str, applies_to: &str, files: &[(&str, &str)]) -> &'static str {
+pub fn answer(condition: &str, applies_to: &str, files: &[(&str, &str)]) -> &'static str {
     let rule = format!(
         "id: asked\npack: asked\nseverity: error\nconfidence: high\napplies_to: {applies_to}\nforbid: \"{condition}\"\n\
          message: asked\nhelp: asked\nwhy: asked\nreferences: ['https://example.com']\nexamples:\n- fires: {{a.yaml: ''}}\n- silent: {{a.yaml: ''}}\n  because: asked\n"

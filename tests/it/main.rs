@@ -17,6 +17,7 @@ mod reports;
 mod robustness;
 mod schemas;
 mod templates;
+mod terraform;
 mod text_syntaxes;
 mod training;
 mod vram;

@@ -15,13 +15,26 @@ pub use pods::{labels, scheduling};
 
 use super::{embedded, training};
 use crate::facts::{Facts, Object};
-use crate::parse::{Node, Raw, Tree, View};
+use crate::parse::{Dialect, Node, Raw, Tree, View, mask, yaml};
+use crate::source::Traced;
 use std::sync::Arc;
 
 /// Whether a document is a Kubernetes object.
 pub fn is_object(root: Node<'_>) -> bool {
     let text = |key| root.get(key).and_then(Node::text).is_some();
     text("apiVersion") && text("kind")
+}
+
+/// Reads the objects in a text of any number of documents that was put together elsewhere, around the expressions that
+/// were left in it.
+pub fn text(text: &Traced, facts: &mut Facts) {
+    let mut tree = yaml::parse_traced(text, Dialect::Kubernetes);
+    if !tree.problems.is_empty() && text.text().contains("${") {
+        let masked = Traced::tiled(mask::mask(text.text()), text.whole(), text.tiles().to_vec());
+        tree = yaml::parse_traced(&masked, Dialect::Kubernetes);
+    }
+    let tree = Arc::new(tree);
+    tree.roots().filter(|root| is_object(*root)).for_each(|root| document(&tree, root, facts));
 }
 
 /// Reads one document; a List is read item by item.

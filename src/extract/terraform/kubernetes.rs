@@ -4,7 +4,7 @@
 use super::Stated;
 use crate::extract::{kubernetes, machines};
 use crate::facts::Facts;
-use crate::parse::{Builder, Dialect, Entry, Node, NodeId, NodeKind, View, yaml};
+use crate::parse::{Builder, Dialect, Entry, Node, NodeId, NodeKind, View};
 use crate::source::Traced;
 use std::sync::Arc;
 
@@ -95,9 +95,7 @@ pub fn read(stated: &Stated<'_>, facts: &mut Facts) {
 /// A manifest as data, or as text with any number of documents.
 fn manifest(stated: &Stated<'_>, view: View<'_>, facts: &mut Facts) {
     if let Some(text) = view.traced() {
-        let tree = Arc::new(yaml::parse_traced(text, Dialect::Kubernetes));
-        let roots = tree.roots().filter(|root| kubernetes::is_object(*root));
-        roots.for_each(|root| kubernetes::document(&tree, root, facts));
+        kubernetes::text(text, facts);
     } else if let Some(root) = view.node().filter(|n| kubernetes::is_object(*n)) {
         kubernetes::document(stated.tree, root, facts);
     }
@@ -181,8 +179,16 @@ impl<'s> Converter<'s> {
         let mut out = vec![];
         for (key, value) in body.node().map(Node::entries).unwrap_or_default() {
             let Some(name) = key.text() else { continue };
-            let blocks = value.items().next().is_some() && value.items().all(Node::is_map);
+            let mut items = value.items().filter(|item| !item.is_unknown()).peekable();
+            let blocks = items.peek().is_some() && items.all(Node::is_map);
             let list = LISTS.iter().find(|(block, _)| *block == name);
+            if let (true, Some((_, plural))) = (value.is_unknown(), list) {
+                // An attribute, or blocks that may be there.
+                let value = self.builder.copy(value);
+                let text = Traced::opaque(*plural, key.span());
+                let key = self.builder.add(NodeKind::Scalar { text, plain: false }, key.span());
+                out.push(Entry { key, value });
+            }
             // The target port of a service is an attribute, `path` of an HTTP probe too.
             let (shown, value) = match (blocks, list) {
                 (true, Some((_, plural))) => {
@@ -203,6 +209,9 @@ impl<'s> Converter<'s> {
     }
 
     fn block(&mut self, item: Node<'_>, depth: usize) -> NodeId {
+        if item.is_unknown() {
+            return self.builder.copy(item);
+        }
         let entries = self.entries(item.view(), depth - 1);
         self.builder.add(NodeKind::Map(entries), item.span())
     }

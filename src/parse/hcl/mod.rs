@@ -2,6 +2,7 @@
 //! values are worked out in `render::terraform`.
 
 mod cut;
+mod repeated;
 
 use super::Problem;
 use crate::source::{SourceId, Span};
@@ -17,6 +18,8 @@ pub struct Hcl {
     pub comments: Vec<Span>,
     /// What could not be parsed; the other top-level blocks are kept.
     pub problems: Vec<Problem>,
+    /// Keys that an object states again, where they do.
+    pub repeated: Vec<(String, Span)>,
     text: Box<str>,
     parts: Vec<Part>,
 }
@@ -63,10 +66,10 @@ pub fn parse(source: SourceId, text: &str) -> Hcl {
     let scan = cut::scan(&text[start..]);
     let span = |r: Range<usize>| Span::new(source, r.start + start..r.end + start);
     let comments = scan.comments.iter().cloned().map(span).collect();
-    let mut hcl = Hcl { source, comments, problems: vec![], text: text.into(), parts: vec![] };
-    match text[start..].parse() {
-        Ok(body) => hcl.parts.push(Part { base: start, body }),
-        Err(_) => {
+    let mut hcl = Hcl { source, comments, problems: vec![], repeated: vec![], text: text.into(), parts: vec![] };
+    match repeated::parse(&text[start..]) {
+        (Ok(body), attributes) => hcl.keep(start, body, attributes),
+        (Err(_), _) => {
             // hcl-edit minds line ends where the language does not, and what matters is only where things stand.
             let blanked = format!("{}{}", &text[..start], scan.blanked(&text[start..]));
             let mut from = start;
@@ -76,6 +79,7 @@ pub fn parse(source: SourceId, text: &str) -> Hcl {
             }
         }
     }
+    hcl.repeated = hcl.places().flat_map(|(place, body)| repeated::keys(place, body)).collect();
     hcl
 }
 
@@ -85,9 +89,9 @@ impl Hcl {
         if text.trim().is_empty() {
             return;
         }
-        match text.parse::<Body>() {
-            Ok(body) => self.parts.push(Part { base: from, body }),
-            Err(error) => {
+        match repeated::parse(text) {
+            (Ok(body), attributes) => self.keep(from, body, attributes),
+            (Err(error), _) => {
                 // An error at the very end is shown at the first line: that is the block left open.
                 let offset = error.location().offset().min(text.len());
                 let at = if text[offset..].trim().is_empty() { text.len() - text.trim_start().len() } else { offset };
@@ -98,6 +102,15 @@ impl Hcl {
                 self.problems.push(Problem { span, message: error.message().trim_end_matches('.').to_owned() });
             }
         }
+    }
+
+    fn keep(&mut self, base: usize, body: Body, attributes: Vec<Range<usize>>) {
+        for name in attributes {
+            let span = Span::new(self.source, name.start + base..name.end + base);
+            let message = format!("the attribute `{}` is set twice in one block", &self.text[span.range()]);
+            self.problems.push(Problem { span, message });
+        }
+        self.parts.push(Part { base, body });
     }
 
     /// The pieces that parsed, and where each stands.

@@ -3,7 +3,7 @@
 use super::Block;
 use super::eval::{Eval, Scope};
 use super::module::Registry;
-use super::value::{Val, Value, number_text};
+use super::value::{Fail, Val, Value, number_text};
 use crate::known::{Known, Why};
 use crate::parse::hcl::Hcl;
 use crate::parse::hcl::Place;
@@ -201,7 +201,10 @@ impl Emitter<'_> {
         for (name, name_span, items) in groups {
             let key = Traced::verbatim(name, name_span, name_span.range().start);
             let key = self.key(&key);
-            let value = self.builder.add(NodeKind::Seq(items), name_span);
+            let value = match items[..] {
+                [only] if self.builder.tree().node(only).is_unknown() => only,
+                _ => self.builder.add(NodeKind::Seq(items), name_span),
+            };
             entries.push(Entry { key, value });
         }
         self.builder.add(NodeKind::Map(entries), span)
@@ -216,7 +219,7 @@ impl Emitter<'_> {
         })
     }
 
-    /// The blocks that a `dynamic` block stands for; one with unknowns when its `for_each` is unknown.
+    /// The blocks that a `dynamic` block stands for; something that may be there when its `for_each` is unknown.
     fn dynamic(&mut self, eval: &Eval<'_>, block: &Written_, name: &str) -> Vec<NodeId> {
         let Some(content) = block.body.blocks().find(|b| b.ident.as_str() == "content") else { return vec![] };
         let iterator = block.body.get_attribute("iterator").map(|a| match &a.value {
@@ -225,12 +228,18 @@ impl Emitter<'_> {
         });
         let span = eval.place.span(content.span());
         let each = block.body.get_attribute("for_each").map(|a| eval.eval(&a.value));
-        let pairs = match each.as_ref().map(Val::pairs) {
-            Some(Ok(pairs)) if pairs.len() <= MAX_DYNAMIC => pairs,
-            // An unknown collection: a block that may be there, with an iterator that is not known.
-            _ => {
-                let why = || Why::Remote(format!("{}.value", iterator.unwrap_or(name)).into());
-                vec![(Val::unknown(why(), span), Val::unknown(why(), span))]
+        let why = match each.as_ref().map(Val::pairs) {
+            Some(Ok(pairs)) if pairs.len() <= MAX_DYNAMIC => Ok(pairs),
+            Some(Err(Fail::Unknown(why))) => Err(why),
+            Some(Err(Fail::Failed(message))) => Err(Why::Malformed(message)),
+            Some(Ok(_)) => Err(Why::Malformed(TOO_LARGE.into())),
+            None => Err(Why::NotStated("for_each of a dynamic block".into())),
+        };
+        let pairs = match why {
+            Ok(pairs) => pairs,
+            Err(why) => {
+                let place = each.map_or(span, |each| each.span);
+                return vec![self.builder.add(NodeKind::Unknown(why.perhaps()), place)];
             }
         };
         let mut out = vec![];

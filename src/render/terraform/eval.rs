@@ -149,14 +149,8 @@ impl<'e> Eval<'e> {
         let mut entries = vec![];
         for (key, value) in object.iter() {
             let key = match key {
-                ObjectKey::Ident(name) => {
-                    let span = self.place.span(name.span());
-                    Rc::new(Traced::verbatim(name.as_str(), span, span.range().start))
-                }
-                ObjectKey::Expression(Expression::Variable(name)) => {
-                    let span = self.place.span(name.span());
-                    Rc::new(Traced::verbatim(name.as_str(), span, span.range().start))
-                }
+                ObjectKey::Ident(name) => Rc::new(self.written_name(name.span())),
+                ObjectKey::Expression(Expression::Variable(name)) => Rc::new(self.written_name(name.span())),
                 ObjectKey::Expression(expr) => {
                     let key = self.eval(expr);
                     match &key.value {
@@ -428,10 +422,14 @@ impl<'e> Eval<'e> {
     pub fn attributes(&self, body: &Body) -> Vec<(Rc<Traced>, Val)> {
         let mut out = vec![];
         for attribute in body.attributes() {
-            let span = self.place.span(attribute.key.span());
-            let key = Rc::new(Traced::verbatim(attribute.key.as_str(), span, span.range().start));
-            out.push((key, self.eval(&attribute.value)));
+            out.push((Rc::new(self.written_name(attribute.key.span())), self.eval(&attribute.value)));
         }
         out
+    }
+
+    /// A name as it stands in the file.
+    fn written_name(&self, range: Option<std::ops::Range<usize>>) -> Traced {
+        let span = self.place.span(range.clone());
+        Traced::verbatim(self.place.slice(range), span, span.range().start)
     }
 }

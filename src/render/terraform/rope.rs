@@ -39,9 +39,11 @@ impl Rope {
         }
     }
 
-    /// Removes white space at the end.
-    pub fn trim_end(&mut self) {
-        self.text.truncate(self.text.trim_end().len());
+    /// Removes the white space that ends the last line of what was added from `start` on, its own line end with it.
+    pub fn trim_line(&mut self, start: usize) {
+        let Some(added) = self.text.get(start..) else { return };
+        let line = added.strip_suffix('\n').unwrap_or(added).rfind('\n').map_or(start, |at| start + at + 1);
+        self.text.truncate(line + self.text[line..].trim_end().len());
         let len = self.text.len() as u32;
         self.tiles.retain(|t| t.at < len);
     }

@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 impl Eval<'_> {
     pub fn template(&self, elements: &[&Element], style: Style, span: Span) -> Result<Value, Fail> {
-        let mut writer = Writer { rope: Rope::new(self.place.source), unknown: None, trim: false };
+        let mut writer = Writer { rope: Rope::new(self.place.source), unknown: None, trim: false, literal: None };
         self.write(&mut writer, elements, style)?;
         let text = Rc::new(writer.rope.finish(span));
         Ok(match writer.unknown {
@@ -31,9 +31,11 @@ impl Eval<'_> {
             match element {
                 Element::Literal(_) => {
                     let raw = &self.place.text[range.clone()];
-                    let skip = if out.trim { raw.len() - raw.trim_start().len() } else { 0 };
+                    let skip = if out.trim { blank_start(raw) } else { 0 };
                     out.trim = false;
+                    let start = out.rope.text.len();
                     out.rope.literal(self.place.text, range.start + skip..range.end, style);
+                    out.literal = Some(start);
                 }
                 Element::Interpolation(interpolation) => {
                     out.open(interpolation.strip);
@@ -96,17 +98,25 @@ impl Eval<'_> {
     }
 }
 
+/// The length of the white space that a strip marker takes off the text behind it: no more than the rest of its line.
+fn blank_start(text: &str) -> usize {
+    let blank = text.len() - text.trim_start().len();
+    text[..blank].find('\n').map_or(blank, |end| end + 1)
+}
+
 /// A template being written out.
 struct Writer {
     rope: Rope,
     unknown: Option<Why>,
     trim: bool,
+    /// Where the literal starts that was written last, with nothing behind it yet.
+    literal: Option<usize>,
 }
 
 impl Writer {
     fn open(&mut self, strip: Strip) {
-        if matches!(strip, Strip::Start | Strip::Both) {
-            self.rope.trim_end();
+        if let (Strip::Start | Strip::Both, Some(start)) = (strip, self.literal.take()) {
+            self.rope.trim_line(start);
         }
     }
 

@@ -308,7 +308,7 @@ resource "r" "none" { count = 0 }
     let block = m.block("x");
     assert!(!m.blocks.iter().any(|b| b.label(1) == Some("none")));
     assert_eq!(show(block.body().get("taint").unwrap()), r#"[{key: "a"}, {key: "b"}]"#);
-    assert_eq!(show(block.body().get("label").unwrap()), r#"[{key: ?Remote("it.value")}]"#);
+    assert_eq!(show(block.body().get("label").unwrap()), r#"?Perhaps(Remote("aws_x.y.labels"))"#);
     assert_eq!(show(block.body().get("provisioner").unwrap()), r#"[{local-exec: {command: "ls"}}]"#);
     let instances: Vec<_> = m.blocks.iter().filter_map(|b| b.instance.as_deref()).collect();
     assert_eq!(instances, ["a", "b"]);

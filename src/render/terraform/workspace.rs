@@ -7,7 +7,7 @@ use super::eval::Eval;
 use super::module::{Budget, Registry};
 use crate::parse::hcl::Hcl;
 use crate::paths;
-use crate::source::SourceId;
+use crate::source::{SourceId, Traced};
 use hcl_edit::expr::Expression;
 use hcl_edit::structure::Body;
 use std::cell::RefCell;
@@ -38,6 +38,7 @@ pub struct Workspace<'t> {
     directories: BTreeMap<String, Directory>,
     texts: BTreeMap<&'t str, (SourceId, &'t str)>,
     read: RefCell<BTreeSet<SourceId>>,
+    rendered: RefCell<BTreeMap<SourceId, Vec<Rc<Traced>>>>,
 }
 
 /// A root with every module that it calls.
@@ -75,7 +76,7 @@ impl<'t> Workspace<'t> {
             directories.entry(paths::directory(&path).to_owned()).or_default().values.push(hcl);
         }
         let texts = texts.map(|(path, id, text)| (path, (id, text))).collect();
-        Self { directories, texts, read: RefCell::default() }
+        Self { directories, texts, read: RefCell::default(), rendered: RefCell::default() }
     }
 
     /// Evaluates every root. A module that is called is evaluated where it is called, and not on its own.
@@ -153,6 +154,21 @@ impl<'t> Workspace<'t> {
     /// The files that functions have read.
     pub fn read(&self) -> BTreeSet<SourceId> {
         self.read.borrow().clone()
+    }
+
+    /// Keeps what a template was rendered to.
+    pub(super) fn keep_rendered(&self, template: SourceId, text: &Rc<Traced>) {
+        let mut rendered = self.rendered.borrow_mut();
+        let forms = rendered.entry(template).or_default();
+        if !forms.iter().any(|form| form.text() == text.text()) {
+            forms.push(Rc::clone(text));
+        }
+    }
+
+    /// What each template was rendered to, with different values.
+    pub fn rendered(&self) -> BTreeMap<SourceId, Vec<Traced>> {
+        let texts = |forms: &Vec<Rc<Traced>>| forms.iter().map(|text| Traced::clone(text)).collect();
+        self.rendered.borrow().iter().map(|(id, forms)| (*id, texts(forms))).collect()
     }
 
     /// Paths of files below a directory (with `/` at its end, unless it is empty).

@@ -58,6 +58,9 @@ impl Call<'_> {
         }
         let elements: Vec<&Element> = template.iter().collect();
         let value = with_variables(&outer, variables, &|eval| eval.template(&elements, Style::File, whole))?;
+        if let Value::Str(text) | Value::Partial(text, _) = &value {
+            self.eval.registry.workspace.keep_rendered(source, text);
+        }
         Ok(self.val(value).from(Some(whole)))
     }
 
