@@ -2,7 +2,7 @@
 //! configuration.
 
 use crate::facts::value::{Data, Entity, Value};
-use crate::facts::{Facts, LISTS, Subject};
+use crate::facts::{Facts, LISTS, List, Subject};
 use crate::finding::{Finding, Fix, Label, Severity, Undecided};
 use crate::rules::Ruleset;
 use crate::rules::compile::{Part, Rule, Template};
@@ -32,24 +32,29 @@ struct Asked<'a> {
     name: String,
 }
 
-/// Asks every rule about every entity of `facts`. `beside` is what else is known and may be joined with; nothing is asked
+/// Asks every rule about every entity of `asked`. `beside` is what else is known and may be joined with; nothing is asked
 /// about it. `paths` are the display paths of the sources, by id. The order of the result does not depend on threads.
-pub fn evaluate(facts: &Facts, beside: &Facts, paths: &[&str], rules: &Ruleset) -> Evaluation {
-    let context = Context::new([facts, beside], paths);
-    let entities: Vec<_> =
-        LISTS.iter().flat_map(|list| (list.entities)(facts).into_iter().map(|entity| (list.subject, entity))).collect();
+pub fn evaluate(asked: &[&Facts], beside: &[&Facts], paths: &[&str], rules: &Ruleset) -> Evaluation {
+    let context = Context::new(asked, beside, paths);
+    let of_list = |list: &'static List| {
+        asked.iter().flat_map(move |facts| (list.entities)(facts)).map(|entity| (list.subject, entity))
+    };
+    let entities: Vec<_> = LISTS.iter().flat_map(of_list).collect();
     let parts: Vec<Evaluation> =
         entities.into_par_iter().map(|(subject, entity)| ask_all(subject, entity, &context, rules)).collect();
     let mut all = Evaluation::default();
-    for part in parts {
-        all.findings.extend(part.findings);
-        all.undecided.extend(part.undecided);
-    }
+    parts.into_iter().for_each(|part| all.append(part));
     all.settle();
     all
 }
 
 impl Evaluation {
+    /// Takes over what was found elsewhere.
+    pub fn append(&mut self, other: Evaluation) {
+        self.findings.extend(other.findings);
+        self.undecided.extend(other.undecided);
+    }
+
     /// Puts findings and what is undecided in the order of places, each once.
     pub fn settle(&mut self) {
         self.findings.sort_by(|a, b| (a.span, &a.rule, &a.message).cmp(&(b.span, &b.rule, &b.message)));
@@ -241,7 +246,7 @@ mod tests {
 
     /// Entities and messages of what a rule finds.
     fn found(facts: &Facts, beside: &Facts, rule: &str) -> Vec<(String, String)> {
-        let findings = evaluate(facts, beside, &["a.yaml"], &rules(rule)).findings;
+        let findings = evaluate(&[facts], &[beside], &["a.yaml"], &rules(rule)).findings;
         findings.into_iter().map(|finding| (finding.entity, finding.message)).collect()
     }
 
@@ -274,7 +279,7 @@ mod tests {
         let facts = Facts { pools: vec![Arc::new(pool)], ..Facts::default() };
         let undecided = |when: &str, forbid: &str| {
             let rules = rules(&format!("applies_to: pool\nwhen: {when}\nforbid: {forbid}\nmessage: m"));
-            let evaluation = evaluate(&facts, &Facts::default(), &["a.yaml"], &rules);
+            let evaluation = evaluate(&[&facts], &[], &["a.yaml"], &rules);
             assert!(evaluation.findings.is_empty());
             evaluation.undecided.len()
         };
@@ -294,7 +299,7 @@ mod tests {
         let facts = Facts { pools: vec![Arc::new(pool)], ..Facts::default() };
         let place = |list: &str| {
             let rules = rules(&format!("applies_to: pool\nforbid: \"true\"\nmessage: m\nat: \"{list}\""));
-            evaluate(&facts, &Facts::default(), &["a.yaml"], &rules).findings[0].span.start
+            evaluate(&[&facts], &[], &["a.yaml"], &rules).findings[0].span.start
         };
         assert_eq!(place("[pool.min_nodes, pool.max_nodes, pool.name]"), 3);
         assert_eq!(place("[pool.min_nodes, pool.driver]"), 2);

@@ -45,7 +45,7 @@ pub type Labels = BTreeMap<String, Fact<String>>;
 macro_rules! lists {
     ($($(#[doc = $doc:literal])+ $shared:ident $list:ident: Vec<$entity:ty> = $subject:expr;)*) => {
         /// Everything that was extracted from one file, one module or the whole run. Lists keep file order.
-        #[derive(Debug, Default)]
+        #[derive(Debug, Clone, Default)]
         pub struct Facts {
             $($(#[doc = $doc])+ pub $list: Vec<$entity>,)*
             /// Image names and the Dockerfiles that are declared to build them, relative to the file that declares it.
@@ -84,26 +84,10 @@ macro_rules! lists {
                 }
                 self.uncalled.extend(other.uncalled);
             }
-
-            /// What further entities may be joined with: everything but what runs and what belongs to it. Of workloads
-            /// only their places are kept, which tell how the repository is laid out.
-            pub fn context(&self) -> Facts {
-                Facts {
-                    $($list: lists!(@keep $shared self.$list),)*
-                    images: self.images.clone(),
-                    model_configs: self.model_configs.clone(),
-                    uses: self.uses.clone(),
-                    uncalled: self.uncalled.clone(),
-                    trainings: Vec::new(),
-                    scripts: Vec::new(),
-                }
-            }
         }
     };
     (@is shared) => { true };
     (@is own) => { false };
-    (@keep shared $list:expr) => { $list.clone() };
-    (@keep own $list:expr) => { Vec::new() };
 }
 
 lists! {

@@ -1,7 +1,7 @@
 //! Boundaries: what is deployed together, and what lies so near that it may be. Knows where facts stand; knows no
 //! formats.
 
-use super::{Deployment, directories};
+use super::{Variant, directories};
 use crate::facts::Facts;
 use crate::paths;
 use crate::source::{SourceId, Sources};
@@ -22,11 +22,12 @@ pub struct Layout<'s> {
 
 impl<'s> Layout<'s> {
     /// Looks where the workloads lie.
-    pub fn of<'f>(facts: impl Iterator<Item = &'f Facts> + Clone, sources: &'s Sources) -> Self {
-        let uncalled = facts.clone().flat_map(|facts| facts.uncalled.iter().copied()).collect();
+    pub fn of(variants: &[Variant], sources: &'s Sources) -> Self {
+        let facts = || variants.iter().map(|variant| &variant.facts);
+        let uncalled = facts().flat_map(|facts| facts.uncalled.iter().copied()).collect();
         // What infrastructure code runs beside its machines tells nothing of where applications lie.
         let infrastructure = |file: &SourceId| sources.get(*file).path.ends_with(".tf");
-        let files = facts.flat_map(|facts| &facts.workloads).map(|w| w.span.source);
+        let files = facts().flat_map(|facts| &facts.workloads).map(|w| w.span.source);
         let files: BTreeSet<SourceId> = files.filter(|file| !infrastructure(file)).collect();
         let mut children: BTreeMap<Vec<&str>, BTreeSet<&str>> = BTreeMap::new();
         for file in files {
@@ -80,24 +81,24 @@ pub enum Reach {
     Cluster,
 }
 
-/// What may be joined with the parts of one deployment, nearest first: the deployment itself, the plain files of the
-/// repository, and of its other deployments what they state for the whole cluster.
+/// What may be joined with the parts of one variant, nearest first: the variant itself, the plain files of the repository,
+/// and of its other variants what they state for the whole cluster.
 pub struct Boundary<'a> {
-    own: &'a Deployment,
-    plain: Option<&'a Deployment>,
-    others: Vec<&'a Deployment>,
+    own: &'a Variant,
+    plain: Option<&'a Variant>,
+    others: Vec<&'a Variant>,
     layout: &'a Layout<'a>,
 }
 
 impl<'a> Boundary<'a> {
-    /// The boundary of one of the deployments of a repository.
-    pub fn of(own: &'a Deployment, all: &[&'a Deployment], layout: &'a Layout<'a>) -> Self {
-        let plain = all.iter().copied().find(|d| d.is_plain()).filter(|_| !own.is_plain());
-        let others = all.iter().copied().filter(|d| d.first && !d.is_plain() && d.family != own.family).collect();
-        Self { own, plain, others, layout }
+    /// The boundary of one of the variants of a repository.
+    pub fn of(own: &'a Variant, all: &'a [Variant], layout: &'a Layout<'a>) -> Self {
+        let plain = all.iter().find(|variant| variant.is_plain()).filter(|_| !own.is_plain());
+        let another = |variant: &&Variant| variant.first && !variant.is_plain() && variant.thing != own.thing;
+        Self { own, plain, others: all.iter().filter(another).collect(), layout }
     }
 
-    /// Facts of the deployment itself.
+    /// Facts of the variant itself.
     pub fn own(&self) -> &'a Facts {
         &self.own.facts
     }
@@ -195,7 +196,7 @@ mod tests {
         let ids = 0..workloads.len() as u32;
         let workloads_at = ids.map(|id| Workload::blank(Span::new(SourceId(id), 0..1))).collect();
         let facts = Facts { workloads: workloads_at, ..Facts::default() };
-        Layout::of([&facts].into_iter(), &sources).may_hold(SourceId(workloads.len() as u32), SourceId(0))
+        Layout::of(&[Variant::plain(facts)], &sources).may_hold(SourceId(workloads.len() as u32), SourceId(0))
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! Charts of a run: rendered with each of their value sets, linted like files, and their findings told once. Knows
 //! which sets there are and what they gave; renders nothing itself.
 
-use super::variant::Routes;
-use super::{Repository, Variant, releases};
+use super::{Repository, releases};
+use crate::discover::Kind;
 use crate::extract;
 use crate::facts::{Facts, HelmRelease, Object, Workload, WorkloadFormat};
 use crate::known::Fact;
-use crate::link::Deployment;
+use crate::link::{Routes, Variant};
 use crate::parse::{Builder, Dialect, Entry, NodeKind, Problem, Raw};
 use crate::render::helm::sets::Release;
 use crate::render::helm::{self, Chart, File, KUBERNETES, ValueSet};
@@ -60,54 +60,53 @@ struct One {
 /// Why a template was not read that no chart and no set of values rendered.
 const UNUSED: &str = "Helm template that no values switch on";
 
-/// Renders every chart of a repository with every set of values that is meant for it. `templates` are the files that
-/// only a chart can read.
-pub fn render(repository: &Repository<'_>, templates: &[SourceId], installed: &[Arc<HelmRelease>]) -> Rendered {
+/// Renders every chart of a repository with every set of values that is meant for it. `variants` are what may
+/// install charts.
+pub fn render(repository: &Repository<'_>, variants: &[Variant]) -> Rendered {
     let sources = repository.sources;
     let files: Vec<File<'_>> =
         repository.iter().map(|(id, source)| File { source: id, path: &source.path, text: &source.text }).collect();
     let charts = helm::chart::find(&files);
     let mut sets = helm::sets::sets(&charts, &files, KUBERNETES);
-    releases::add(&mut sets, &charts, installed, sources);
-    let jobs: Vec<(usize, &Chart<'_>, ValueSet)> = charts
-        .iter()
-        .enumerate()
-        .zip(sets)
-        .flat_map(|((i, chart), sets)| sets.into_iter().map(move |set| (i, chart, set)))
-        .collect();
+    let releases: Vec<&HelmRelease> =
+        variants.iter().flat_map(|v| &v.facts.releases).map(|release| &**release).collect();
+    releases::add(&mut sets, &charts, &releases, sources);
+    let jobs: Vec<(&Chart<'_>, ValueSet)> =
+        charts.iter().zip(sets).flat_map(|(chart, sets)| sets.into_iter().map(move |set| (chart, set))).collect();
     // A chart that others depend on need not work alone.
     let held: BTreeSet<&str> = charts.iter().flat_map(|chart| chart.subcharts.iter().map(|c| c.directory)).collect();
-    let done: Vec<(usize, ValueSet, One)> = jobs
+    let done: Vec<(SourceId, ValueSet, One)> = jobs
         .into_par_iter()
-        .flat_map_iter(|(family, chart, set)| {
+        .flat_map_iter(|(chart, set)| {
             let mut one = guarded(chart, &set, sources);
             one.failure = one.failure.filter(|_| !held.contains(chart.directory));
             // Whether an operator is installed is not known: the other side is looked at too.
             let other = (set.example.is_none() && !one.apis.is_empty()).then(|| with_apis(&set, &one.apis));
-            let other = other.map(|set| (family, guarded(chart, &set, sources), set));
-            [(family, set, one)].into_iter().chain(other.map(|(family, one, set)| (family, set, one)))
+            let other = other.map(|set| (guarded(chart, &set, sources), set));
+            let both = std::iter::once((one, set)).chain(other);
+            both.map(|(one, set)| (chart.metadata.source, set, one))
         })
         .collect();
     let mut out = Rendered::default();
     // A template that some chart or some set rendered was read.
     let mut read = BTreeSet::new();
     let mut unread: BTreeMap<SourceId, String> = BTreeMap::new();
-    let installed: BTreeSet<usize> =
-        done.iter().filter(|(_, _, one)| one.refused.is_none()).map(|(family, ..)| *family).collect();
+    let installed: BTreeSet<SourceId> =
+        done.iter().filter(|(.., one)| one.refused.is_none()).map(|(chart, ..)| *chart).collect();
     let mut seen = BTreeSet::new();
-    for (family, set, one) in done {
+    for (chart, set, one) in done {
         if !one.facts.workloads.is_empty() {
             out.values.extend(one.values);
         }
         // What only another set lacks or breaks is seldom meant to be complete.
         let own = set.name.is_empty();
-        if own && (one.refused.is_none() || !installed.contains(&family)) {
+        if own && (one.refused.is_none() || !installed.contains(&chart)) {
             out.failures.extend(one.failure);
             unread.extend(one.unread);
         }
         if let Some(why) = one.refused {
             // What cannot be installed is not judged.
-            if !installed.contains(&family) {
+            if !installed.contains(&chart) {
                 let why = format!("the chart refuses its values, and no others are here: {why}");
                 unread.extend(one.read.into_iter().map(|id| (id, why.clone())));
             }
@@ -115,22 +114,24 @@ pub fn render(repository: &Repository<'_>, templates: &[SourceId], installed: &[
         }
         read.extend(one.read);
         out.comments.extend(one.comments);
-        let first = set.release.apis.is_empty() && seen.insert(family);
-        let deployment = Deployment { facts: one.facts, family: Some(family), first, example: set.example };
         out.variants.push(Variant {
+            first: set.release.apis.is_empty() && seen.insert(chart),
             beside: (!own).then(|| DEFAULTS.to_owned()),
             elsewhere: !set.release.apis.is_empty(),
             name: set.name,
-            deployment,
+            facts: one.facts,
+            thing: Some(chart),
+            example: set.example,
             routes: one.routes,
         });
     }
-    let skipped = templates.iter().filter(|id| !read.contains(id));
+    // Files that only a chart can read.
+    let skipped = repository.of_kind(Kind::Chart).filter(|id| !read.contains(id));
     let why = |id: &SourceId| {
         let template = sources.get(*id).path.split('/').any(|part| part == "templates");
         unread.get(id).cloned().unwrap_or_else(|| if template { UNUSED } else { "Go template" }.to_owned())
     };
-    out.skipped = skipped.map(|id| (sources.get(*id).path.clone(), why(id))).collect();
+    out.skipped = skipped.map(|id| (sources.get(id).path.clone(), why(&id))).collect();
     out
 }
 

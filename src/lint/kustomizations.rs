@@ -1,10 +1,10 @@
 //! Kustomizations of a run: the ones that no other includes are built, and what they build is linted instead of what
 //! they are built from. Knows which are deployed together; builds nothing itself.
 
-use super::{Repository, Variant};
+use super::Repository;
 use crate::extract;
 use crate::facts::Facts;
-use crate::link::Deployment;
+use crate::link::Variant;
 use crate::parse::Problem;
 use crate::render::kustomize::{self, File, Files};
 use crate::source::{SourceId, Span};
@@ -26,8 +26,13 @@ pub struct Kustomized {
     pub skipped: Vec<(String, String)>,
 }
 
-/// Numbers of families from here on are those of kustomizations; below are those of charts.
-const FAMILIES: usize = usize::MAX / 2;
+/// What several kustomizations are forms of.
+struct Thing {
+    /// The first of them.
+    source: SourceId,
+    name: String,
+    resources: BTreeSet<SourceId>,
+}
 
 /// What one kustomization gave.
 struct One {
@@ -52,7 +57,7 @@ pub fn build(repository: &Repository<'_>) -> Kustomized {
     }));
     let built: Vec<Result<One, Problem>> = files.roots().into_par_iter().map(|root| guarded(&files, root)).collect();
     let mut out = Kustomized::default();
-    let mut firsts: Vec<(String, BTreeSet<SourceId>)> = Vec::new();
+    let mut things: Vec<Thing> = Vec::new();
     for one in built {
         let one = match one {
             Ok(one) => one,
@@ -71,21 +76,20 @@ pub fn build(repository: &Repository<'_>) -> Kustomized {
         }
         out.used.extend(&one.used);
         // Forms of one thing are made of the same documents.
-        let of_same = firsts.iter_mut().position(|(_, resources)| !resources.is_disjoint(&one.resources));
-        let (family, first) = match of_same {
-            Some(family) => {
-                firsts[family].1.extend(&one.resources);
-                (family, false)
+        let same = things.iter_mut().find(|thing| !thing.resources.is_disjoint(&one.resources));
+        let (thing, beside, first) = match same {
+            Some(thing) => {
+                thing.resources.extend(&one.resources);
+                (thing.source, Some(thing.name.clone()), false)
             }
             None => {
-                firsts.push((one.name.clone(), one.resources));
-                (firsts.len() - 1, !one.charts)
+                things.push(Thing { source: one.source, name: one.name.clone(), resources: one.resources });
+                (one.source, None, !one.charts)
             }
         };
-        let name = if one.charts { super::charts::DEFAULTS } else { &firsts[family].0 };
-        let beside = (!first).then(|| name.to_owned());
-        let deployment = Deployment { facts: one.facts, family: Some(FAMILIES + family), first, example: None };
-        out.variants.push(Variant { name: one.name, beside, elsewhere: false, deployment, routes: Vec::new() });
+        let beside = if one.charts { Some(super::charts::DEFAULTS.to_owned()) } else { beside };
+        let (name, facts) = (one.name, one.facts);
+        out.variants.push(Variant { name, facts, thing: Some(thing), first, beside, ..Variant::default() });
     }
     out
 }

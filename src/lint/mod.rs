@@ -1,28 +1,26 @@
-//! From files to findings: discover's texts are parsed and extracted in parallel, joined, and asked. Knows
-//! every stage; prints nothing and reads no file.
+//! From files to findings. Each file is read by itself; charts, kustomizations and Compose projects of a repository are
+//! expanded into variants, which are joined once and asked, and what they show is told once. Knows every stage; prints
+//! nothing and reads no file.
 
 mod charts;
 mod compose;
 mod kustomizations;
+mod read;
 mod releases;
-mod variant;
+mod variants;
 
-pub use variant::Variant;
-
-use crate::discover::{self, Kind, Template};
+use crate::discover::{self, Kind};
 use crate::evaluate::Evaluation;
 use crate::extract;
 use crate::facts::{Facts, Object};
-use crate::finding::{Finding, Severity};
 use crate::judge::Annotation;
-use crate::link::{self, Deployment};
-use crate::parse::{Dialect, Problem, Tree, mask, yaml};
-use crate::render::terraform::ModuleFile;
+use crate::link::{self, Variant};
+use crate::parse::{Problem, Tree};
 use crate::rules::Ruleset;
 use crate::source::{Source, SourceId, Sources, Span};
 use rayon::prelude::*;
+use read::{Read, Trouble};
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// A file to lint: its display path, its kind and its text.
@@ -55,32 +53,10 @@ pub struct Outcome {
     pub skipped: Vec<(String, String)>,
 }
 
-/// What one file gave.
-#[derive(Default)]
-struct Read {
-    facts: Facts,
-    tree: Option<Arc<Tree>>,
-    problems: Vec<(Problem, Trouble)>,
-    comments: Vec<Span>,
-    module: Option<ModuleFile>,
-    /// The template language whose text cannot be read around its expressions either.
-    unread: Option<Template>,
-}
-
-/// How bad a problem of a file is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Trouble {
-    Syntax,
-    Duplicate,
-    Template,
-    Kustomization,
-    Internal,
-}
-
 /// The files of one repository.
 struct Repository<'s> {
     sources: &'s Sources,
-    files: Vec<SourceId>,
+    files: Vec<(SourceId, Kind)>,
     /// Those in YAML and JSON, read.
     trees: BTreeMap<SourceId, Arc<Tree>>,
 }
@@ -88,7 +64,13 @@ struct Repository<'s> {
 impl<'s> Repository<'s> {
     /// Its files, in the order of their ids.
     fn iter(&self) -> impl Iterator<Item = (SourceId, &'s Source)> + '_ {
-        self.files.iter().map(|id| (*id, self.sources.get(*id)))
+        self.files.iter().map(|(id, _)| (*id, self.sources.get(*id)))
+    }
+
+    /// Files of a kind that their names tell, too.
+    fn of_kind(&self, kind: Kind) -> impl Iterator<Item = SourceId> + '_ {
+        let of_kind = self.files.iter().filter(move |(_, k)| *k == kind).map(|(id, _)| *id);
+        of_kind.filter(|id| discover::kind_of(self.path(*id)).is_some())
     }
 
     fn path(&self, id: SourceId) -> &'s str {
@@ -99,24 +81,21 @@ impl<'s> Repository<'s> {
 /// Lints texts. `declared` are facts that the configuration states, with ids of sources after the inputs; they hold for
 /// every repository.
 pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Ruleset) -> Outcome {
-    let reads: Vec<Read> = inputs.par_iter().enumerate().map(|(i, input)| read(SourceId(i as u32), input)).collect();
-    // A configuration alone is asked about too.
+    let reads: Vec<Read> =
+        inputs.par_iter().enumerate().map(|(i, input)| read::read(SourceId(i as u32), input)).collect();
     let mut repositories: BTreeMap<usize, Vec<(SourceId, Kind, Read)>> = BTreeMap::new();
     if inputs.is_empty() {
+        // A configuration alone is asked about too.
         repositories.insert(0, Vec::new());
     }
     for (id, (input, read)) in (0u32..).map(SourceId).zip(inputs.iter().zip(reads)) {
         repositories.entry(input.repository).or_default().push((id, input.kind, read));
     }
-    let mut files: Vec<Source> = inputs.into_iter().map(|input| Source::new(input.path, input.text)).collect();
-    files.extend(extra);
-    let sources = Sources::new(files);
+    let files = inputs.into_iter().map(|input| Source::new(input.path, input.text));
+    let sources = Sources::new(files.chain(extra).collect());
     let mut out = Outcome::default();
-    let mut declared = Some(declared);
-    let last = repositories.keys().next_back().copied();
-    for (number, files) in repositories {
-        let stated = if Some(number) == last { declared.take() } else { declared.as_ref().map(Facts::context) };
-        out.append(repository(files, stated.unwrap_or_default(), &sources, rules));
+    for files in repositories.into_values() {
+        out.append(repository(files, declared.clone(), &sources, rules));
     }
     out.evaluation.settle();
     out.comments.sort();
@@ -125,75 +104,80 @@ pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Rule
     out
 }
 
-/// Lints one repository.
+/// Lints one repository: reads, expands into variants, joins them once, and asks.
 fn repository(files: Vec<(SourceId, Kind, Read)>, declared: Facts, sources: &Sources, rules: &Ruleset) -> Outcome {
-    let mut here = Repository { sources, files: files.iter().map(|(id, ..)| *id).collect(), trees: BTreeMap::new() };
-    let of_kind = |wanted: Kind| {
-        let named = |id: SourceId| discover::kind_of(here.path(id)).is_some();
-        files.iter().filter(move |(id, kind, _)| *kind == wanted && named(*id)).map(|(id, ..)| *id).collect::<Vec<_>>()
-    };
-    let templates = of_kind(Kind::Chart);
-    // Templates under the name of something else, that only a Terraform module makes what they are called.
-    let of_modules = of_kind(Kind::Data);
-    let mut skipped = Vec::new();
-    let mut findings = Vec::new();
-    let mut comments = Vec::new();
-    let mut modules = Vec::new();
+    let mut out = Outcome::default();
+    let mut here =
+        Repository { sources, files: files.iter().map(|(id, kind, _)| (*id, *kind)).collect(), trees: BTreeMap::new() };
     let mut facts = declared;
+    let mut modules = Vec::new();
     for (id, _, read) in files {
-        skipped.extend(read.unread.map(|template| (here.path(id).to_owned(), format!("{template} template"))));
+        out.skipped.extend(read.unread.map(|template| (here.path(id).to_owned(), format!("{template} template"))));
+        out.tell(read.problems);
+        out.comments.extend(read.comments);
         facts.append(read.facts);
-        findings.extend(read.problems.into_iter().map(|(problem, trouble)| problem_finding(problem, trouble)));
-        comments.extend(read.comments);
         modules.extend(read.module);
         here.trees.extend(read.tree.map(|tree| (id, tree)));
     }
     compose::resolve(&mut here);
     let kustomized = kustomizations::build(&here);
-    let texts = here.iter().map(|(id, source)| (source.path.as_str(), id, &*source.text));
+    out.tell(kustomized.failures.into_iter().map(|problem| (problem, Trouble::Kustomization)));
+    out.skipped.extend(kustomized.skipped);
     let mut of_roots = Facts::default();
+    let texts = here.iter().map(|(id, source)| (source.path.as_str(), id, &*source.text));
     let taken_in = extract::modules(modules, texts, &mut of_roots);
     let read_elsewhere = |id: &SourceId| kustomized.used.contains(id) || taken_in.templates.contains(id);
     let plain = here.trees.par_iter().filter(|(id, _)| !read_elsewhere(id));
-    let documents: Vec<Read> = plain.map(|(id, tree)| guarded(*id, || documents(tree, here.path(*id)))).collect();
-    for read in documents {
+    for read in plain.map(|(id, tree)| read::documents(*id, tree, here.path(*id))).collect::<Vec<_>>() {
         facts.append(read.facts);
-        findings.extend(read.problems.into_iter().map(|(problem, trouble)| problem_finding(problem, trouble)));
+        out.tell(read.problems);
     }
     facts.append(of_roots);
-    for id in of_modules.into_iter().filter(|id| !taken_in.files.contains(id)) {
-        match literal(id, sources.get(id)) {
-            Some(read) => facts.append(read),
-            None => skipped.push((here.path(id).to_owned(), "template that no module here renders".to_owned())),
+    // Templates under the name of something else, that only a Terraform module makes what they are called.
+    for id in here.of_kind(Kind::Data).filter(|id| !taken_in.files.contains(id)) {
+        match read::literal(id, sources.get(id)) {
+            Some(stated) => facts.append(stated),
+            None => out.skipped.push((here.path(id).to_owned(), "template that no module here renders".to_owned())),
         }
     }
-    findings.extend(kustomized.failures.into_iter().map(|problem| problem_finding(problem, Trouble::Kustomization)));
-    skipped.extend(kustomized.skipped);
-    let mut plain = Deployment::plain(facts);
-    let mut variants = kustomized.variants;
-    link::complete(&mut variant::deployments(&mut plain, &mut variants), sources);
-    let releases =
-        std::iter::once(&plain).chain(variants.iter().map(|v| &v.deployment)).flat_map(|d| &d.facts.releases);
-    let rendered = charts::render(&here, &templates, &releases.cloned().collect::<Vec<_>>());
-    rendered.replace_values(&mut plain.facts);
-    comments.extend(rendered.comments);
-    findings.extend(rendered.failures.into_iter().map(|problem| problem_finding(problem, Trouble::Template)));
-    skipped.extend(rendered.skipped);
+    let mut variants = vec![Variant::plain(facts)];
+    variants.extend(kustomized.variants);
+    link::complete(&mut variants, sources);
+    let rendered = charts::render(&here, &variants);
+    variants.iter_mut().filter(|v| v.is_plain()).for_each(|plain| rendered.replace_values(&mut plain.facts));
+    out.tell(rendered.failures.into_iter().map(|problem| (problem, Trouble::Template)));
+    out.comments.extend(rendered.comments);
+    out.skipped.extend(rendered.skipped);
     variants.extend(rendered.variants);
-    link::complete(&mut variant::deployments(&mut plain, &mut variants), sources);
-    link::join(&mut variant::deployments(&mut plain, &mut variants), sources);
-    let (facts, forms, mut evaluation) = variant::ask(plain.facts, variants, sources, rules);
-    evaluation.findings.extend(findings);
-    Outcome { facts, forms, evaluation, comments, skipped, ..Outcome::default() }
+    link::join(&mut variants, sources);
+    let asked = variants::ask(&variants, sources, rules);
+    out.evaluation.append(asked);
+    out.take(variants);
+    out
 }
 
 impl Outcome {
+    /// Adds what is wrong with files.
+    fn tell(&mut self, problems: impl IntoIterator<Item = (Problem, Trouble)>) {
+        let findings = problems.into_iter().map(|(problem, trouble)| read::finding(problem, trouble));
+        self.evaluation.findings.extend(findings);
+    }
+
+    /// Takes over the facts of variants: those that are told first as one.
+    fn take(&mut self, variants: Vec<Variant>) {
+        for variant in variants {
+            match variant.beside {
+                None => self.facts.append(variant.facts),
+                Some(_) => self.forms.push((variant.name, variant.facts)),
+            }
+        }
+    }
+
     /// Takes over what another repository gave.
     fn append(&mut self, other: Outcome) {
         self.facts.append(other.facts);
         self.forms.extend(other.forms);
-        self.evaluation.findings.extend(other.evaluation.findings);
-        self.evaluation.undecided.extend(other.evaluation.undecided);
+        self.evaluation.append(other.evaluation);
         self.comments.extend(other.comments);
         self.skipped.extend(other.skipped);
     }
@@ -219,110 +203,4 @@ pub fn annotations(outcome: &Outcome) -> Vec<Annotation> {
     let mut out: Vec<Annotation> = outcome.every_form().flat_map(|facts| &facts.objects).filter_map(read).collect();
     out.dedup_by_key(|annotation| (annotation.span, annotation.scope));
     out
-}
-
-/// Reads one file.
-fn read(id: SourceId, input: &Input) -> Read {
-    guarded(id, || read_file(id, input))
-}
-
-/// A panic is a finding on its file; the others are read all the same.
-fn guarded(id: SourceId, read: impl FnOnce() -> Read) -> Read {
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
-        let message = "gpulint failed on this file; please report it".to_owned();
-        Read { problems: vec![(Problem { span: Span::new(id, 0..0), message }, Trouble::Internal)], ..Read::default() }
-    })
-}
-
-/// Facts of a file of documents.
-fn documents(tree: &Arc<Tree>, path: &str) -> Read {
-    let mut out = Read::default();
-    extract::documents(tree, path, &mut out.facts);
-    out
-}
-
-/// What is literal in a template that is meant for a module; `None` when it cannot be read by itself.
-fn literal(id: SourceId, source: &Source) -> Option<Facts> {
-    let kind = discover::kind_of(&source.path)?;
-    discover::template(&source.path, kind, &source.text)?;
-    let mut read = read(id, &Input { path: source.path.clone(), kind, text: source.text.to_string(), repository: 0 });
-    if let Some(tree) = read.tree.take() {
-        read.facts.append(guarded(id, || documents(&tree, &source.path)).facts);
-    }
-    read.unread.is_none().then_some(read.facts)
-}
-
-fn read_file(id: SourceId, input: &Input) -> Read {
-    let mut out = Read::default();
-    let template = discover::template(&input.path, input.kind, &input.text);
-    let masked = template.map(|_| mask::mask(&input.text));
-    let text = masked.as_ref().unwrap_or(&input.text);
-    match input.kind {
-        Kind::Yaml | Kind::Json => {
-            let dialect = if input.kind == Kind::Json { Dialect::Typed } else { Dialect::Kubernetes };
-            let mut tree = yaml::parse(id, text, dialect);
-            out.comments = std::mem::take(&mut tree.comments);
-            if template.is_some() {
-                // Branches may state a key twice; broken text is not the author's fault.
-                out.unread = template.filter(|_| !tree.problems.is_empty());
-                out.tree = out.unread.is_none().then(|| Arc::new(tree));
-                return out;
-            }
-            out.problems.extend(tree.problems.drain(..).map(|p| (p, Trouble::Syntax)));
-            out.problems.extend(yaml::duplicate_keys(&tree).into_iter().map(|(key, _, span)| duplicate(&key, span)));
-            out.tree = Some(Arc::new(tree));
-        }
-        Kind::Chart | Kind::Data => {}
-        kind => {
-            let file = extract::text(id, &input.path, text, kind, &mut out.facts);
-            let problems = file.problems.into_iter().filter(|_| template.is_none());
-            out.problems.extend(problems.map(|p| (p, Trouble::Syntax)));
-            out.problems.extend(file.repeated.iter().map(|(key, span)| duplicate(key, *span)));
-            out.comments = file.comments;
-            out.module = file.module;
-        }
-    }
-    shorten(id, &mut out.problems);
-    out
-}
-
-fn duplicate(key: &str, span: Span) -> (Problem, Trouble) {
-    let message = format!("the key `{key}` is written twice in one mapping; the first value is lost");
-    (Problem { span, message }, Trouble::Duplicate)
-}
-
-/// A file that is something else than its name says has a problem on every line: the first few tell it.
-fn shorten(id: SourceId, problems: &mut Vec<(Problem, Trouble)>) {
-    const MOST: usize = 5;
-    let syntax = problems.iter().filter(|(_, trouble)| *trouble == Trouble::Syntax).count();
-    if syntax > MOST {
-        let mut kept = 0;
-        problems.retain(|(_, trouble)| {
-            *trouble != Trouble::Syntax || {
-                kept += 1;
-                kept <= MOST
-            }
-        });
-        let span = problems.iter().rfind(|(_, t)| *t == Trouble::Syntax).map_or(Span::new(id, 0..0), |(p, _)| p.span);
-        if let Some((last, _)) = problems.iter_mut().rfind(|(p, _)| p.span == span) {
-            last.message.push_str(&format!(" (and {} more problems in this file)", syntax - MOST));
-        }
-    }
-}
-
-fn problem_finding(problem: Problem, trouble: Trouble) -> Finding {
-    let (rule, severity, help) = match trouble {
-        Trouble::Syntax => ("syntax-error", Severity::Error, "mend the syntax; the rest of the file was linted"),
-        Trouble::Duplicate => ("duplicate-key", Severity::Warning, "remove one of the two"),
-        Trouble::Template => {
-            ("template-error", Severity::Warning, "mend the template or the values; the other templates were linted")
-        }
-        Trouble::Kustomization => {
-            let help = "mend the kustomization; until then its files are linted one by one";
-            ("kustomization-error", Severity::Warning, help)
-        }
-        Trouble::Internal => ("internal-error", Severity::Error, "report the file at the project's issue tracker"),
-    };
-    let help = Some(help.to_owned());
-    Finding { help, ..Finding::own(rule, severity, problem.span, problem.message) }
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Adds a set for every release whose chart is among the charts.
-pub fn add(sets: &mut [Vec<ValueSet>], charts: &[Chart<'_>], installed: &[Arc<HelmRelease>], sources: &Sources) {
+pub fn add(sets: &mut [Vec<ValueSet>], charts: &[Chart<'_>], installed: &[&HelmRelease], sources: &Sources) {
     for release in installed {
         let here = &sources.get(release.span.source).path;
         let owners: Vec<usize> = match (release.format.get(), release.path.get()) {
@@ -177,7 +177,7 @@ mod tests {
         let charts = charts(&["c/x/Chart.yaml"]);
         let mut all = sets(&charts, &[], "1.31.0");
         let sources = Sources::new(vec![crate::source::Source::new("apps/x.yaml", "x")]);
-        add(&mut all, &charts, &[Arc::new(release)], &sources);
+        add(&mut all, &charts, &[&release], &sources);
         let found = &all[0][1];
         assert_eq!((found.name.as_str(), found.release.name.as_str()), ("the release prod of apps/x.yaml", "prod"));
         let root = found.layers[0].view();

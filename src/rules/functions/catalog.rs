@@ -301,7 +301,8 @@ mod tests {
     #[test]
     fn no_row_is_unknown() {
         let facts = Facts::default();
-        let context = Context::new([&facts, &facts], &[]);
+        let asked = [&facts];
+        let context = Context::new(&asked, &[], &[]);
         for function in FUNCTIONS {
             let args = function.params.iter().map(|param| match (param.ty)() {
                 Type::Version => Value::of(Data::Version(Cow::Owned(Version::parse("9999.9").expect("a version")))),

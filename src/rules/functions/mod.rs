@@ -17,8 +17,10 @@ use std::collections::BTreeMap;
 
 /// What functions may ask about the run.
 pub struct Context<'a> {
-    /// What is asked about, and what stands beside it.
-    facts: [&'a Facts; 2],
+    /// What is asked about.
+    asked: &'a [&'a Facts],
+    /// What stands beside it: of its lists only what any variant may be joined with.
+    beside: &'a [&'a Facts],
     /// The workload that an entity is joined with, by the entity's address.
     workloads: BTreeMap<usize, &'a Workload>,
     objects: BTreeMap<&'a str, Vec<&'a Object>>,
@@ -28,18 +30,18 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// Indexes what is asked about and what stands beside it; `paths` are the display paths of the sources, by id.
-    pub fn new(facts: [&'a Facts; 2], paths: &[&'a str]) -> Self {
-        let [asked, beside] = facts;
+    pub fn new(asked: &'a [&'a Facts], beside: &'a [&'a Facts], paths: &[&'a str]) -> Self {
+        let all = || beside.iter().chain(asked);
         let mut objects: BTreeMap<&str, Vec<&Object>> = BTreeMap::new();
-        for object in beside.objects.iter().chain(&asked.objects) {
+        for object in all().flat_map(|facts| &facts.objects) {
             objects.entry(object.kind.get().map_or("", String::as_str)).or_default().push(object);
         }
         let mut resources: BTreeMap<&str, Vec<&Resource>> = BTreeMap::new();
-        for resource in beside.resources.iter().chain(&asked.resources) {
+        for resource in all().flat_map(|facts| &facts.resources) {
             resources.entry(resource.r#type.get().map_or("", String::as_str)).or_default().push(resource);
         }
         let mut workloads = BTreeMap::new();
-        for workload in &asked.workloads {
+        for workload in asked.iter().flat_map(|facts| &facts.workloads) {
             for list in LISTS.iter().filter(|list| list.subject.of_workload) {
                 for item in elements(&workload.named_field(list.name)) {
                     if let Data::Entity(item) = item.data {
@@ -48,16 +50,15 @@ impl<'a> Context<'a> {
                 }
             }
         }
-        let directories = paths.iter().map(|p| paths::directory(p)).collect();
-        Self { facts, workloads, objects, resources, directories }
+        let directories = paths.iter().map(|path| paths::directory(path)).collect();
+        Self { asked, beside, workloads, objects, resources, directories }
     }
 
     /// The entities of a list: shared ones that stand beside, then those that are asked about.
     pub fn entities(&self, list: &List) -> Value<'a> {
-        let [asked, beside] = self.facts;
-        let mut found = if list.shared { (list.entities)(beside) } else { Vec::new() };
-        found.extend((list.entities)(asked));
-        values(found.into_iter().map(|entity| Value::at(Data::Entity(entity), entity.span())))
+        let beside = self.beside.iter().filter(|_| list.shared);
+        let found = beside.chain(self.asked).flat_map(|facts| (list.entities)(facts));
+        values(found.map(|entity| Value::at(Data::Entity(entity), entity.span())))
     }
 
     /// The workload that an entity is joined with: of several the first one.
@@ -67,7 +68,7 @@ impl<'a> Context<'a> {
 
     /// The expression that uses a value written elsewhere.
     pub fn use_of(&self, value: Span, from: Span) -> Option<Span> {
-        self.facts.iter().find_map(|facts| facts.use_of(value, from))
+        self.asked.iter().chain(self.beside).find_map(|facts| facts.use_of(value, from))
     }
 
     /// Raw Kubernetes documents of a kind.

@@ -543,7 +543,8 @@ mod tests {
         let typed = scope.check(&ast::expression(text).expect("syntax"), text);
         assert!(scope.faults.is_empty(), "{:?}", scope.faults);
         let facts = Facts::default();
-        let context = Context::new([&facts, &facts], &[]);
+        let asked = [&facts];
+        let context = Context::new(&asked, &[], &[]);
         let mut eval = Eval::new(&context, &[], &[], scope.variables.len());
         let text = |text: &'static str| Value::of(Data::Str(Cow::Borrowed(text)));
         eval.set(0, Value::unknown(Why::Template, None));
@@ -591,7 +592,8 @@ mod tests {
             scope.declare("image", Image::ty());
             let typed = scope.check(&ast::expression(text).expect("syntax"), text);
             let facts = Facts::default();
-            let context = Context::new([&facts, &facts], &[]);
+            let asked = [&facts];
+            let context = Context::new(&asked, &[], &[]);
             let mut eval = Eval::new(&context, &[], &[], 1);
             eval.set(0, entity.reflect());
             eval.run(&typed).1.into_iter().map(|used| used.path.into()).collect()
@@ -612,7 +614,8 @@ mod tests {
             scope.declare("image", Image::ty());
             let typed = scope.check(&ast::expression(text).expect("syntax"), text);
             let facts = Facts::default();
-            let context = Context::new([&facts, &facts], &[]);
+            let asked = [&facts];
+            let context = Context::new(&asked, &[], &[]);
             let mut eval = Eval::new(&context, &[], &[], scope.variables.len());
             eval.set(0, entity.reflect());
             eval.run(&typed).1.iter().any(|used| used.unread)
