@@ -6,9 +6,9 @@ use crate::facts::{
     Container, ContainerRole, EnvVar, Facts, Mount, Pod, Port, SharedMemory, Volume, Workload, WorkloadFormat,
 };
 use crate::known::{Fact, Why};
-use crate::parse::{Node, Raw, Tree, View};
+use crate::parse::{Node, Raw, Tree, View, shell};
 use crate::paths;
-use crate::source::Traced;
+use crate::source::{Span, Traced};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ fn service(tree: &Arc<Tree>, (name, view): (&str, View<'_>)) -> Workload {
     let get = |key: &str| view.get(key);
     let mut pod = Pod::blank(view.place());
     pod.role = Fact::value("main".to_owned(), view.place());
-    pod.replicas = get("deploy").get("replicas").int().or_default(1);
+    pod.replicas = get("deploy").get("replicas").int().or(|| get("scale").int()).or_default(1);
     pod.labels = labels(get("labels"));
     pod.host_network = get("network_mode").string().map(|m| m == "host").or_default(false);
     pod.host_ipc = get("ipc").string().map(|m| m == "host").or_default(false);
@@ -61,7 +61,8 @@ fn service(tree: &Arc<Tree>, (name, view): (&str, View<'_>)) -> Workload {
     container.privileged = get("privileged").boolean().or_default(false);
     container.capabilities = get("cap_add").strings();
     shared_memory(&mut container, get("shm_size"), &pod);
-    let words: Vec<&Traced> = ["entrypoint", "command"].iter().flat_map(|key| words(get(key))).collect();
+    let words = command_line(get("entrypoint"), get("command"));
+    let words: Vec<&Traced> = words.iter().collect();
     container.command = words.iter().map(|w| Fact::value(w.text().to_owned(), w.whole())).collect();
     container.spec = Some(Raw::new(tree, view));
     container.launch = launch::of(&container, &words);
@@ -76,11 +77,22 @@ fn service(tree: &Arc<Tree>, (name, view): (&str, View<'_>)) -> Workload {
     )
 }
 
-fn words(view: View<'_>) -> Vec<&Traced> {
-    match view.node() {
-        Some(node) if node.is_seq() => node.items().filter_map(|i| i.traced()).collect(),
-        _ => view.traced().into_iter().collect(),
-    }
+/// The words of a service's command line. A text alone stays whole: it may be a script.
+fn command_line(entrypoint: View<'_>, command: View<'_>) -> Vec<Traced> {
+    let alone = |other: View<'_>| other.items().next().is_none() && other.traced().is_none();
+    let words = |view: View<'_>, whole: bool| match (view.node(), view.traced()) {
+        (Some(node), _) if node.is_seq() => node.items().filter_map(|item| item.traced().cloned()).collect(),
+        (_, Some(text)) if whole => vec![text.clone()],
+        (_, Some(text)) => {
+            shell::parse(text).commands.iter().flat_map(|c| c.words.iter().map(|w| w.traced().clone())).collect()
+        }
+        _ => Vec::new(),
+    };
+    let mut out: Vec<Traced> = words(entrypoint, alone(command));
+    // A shell takes the script as one word, however it is written.
+    let script = out.last().is_some_and(|last| last.text().ends_with('c') && last.text().starts_with('-'));
+    out.extend(words(command, alone(entrypoint) || script));
+    out
 }
 
 /// A map, or a list of `NAME=value`; a bare name comes from the shell.
@@ -112,36 +124,30 @@ fn variables(view: View<'_>) -> BTreeMap<String, EnvVar> {
     out
 }
 
-/// Devices that the service reserves: `deploy.resources.reservations.devices`, `gpus`, `runtime: nvidia`.
+/// The GPUs that a service asks for, in any of the ways that there are.
 fn gpus<'t>(container: &mut Container, get: &impl Fn(&str) -> View<'t>, pod: &Pod) {
-    let devices: Vec<View<'_>> =
-        get("deploy").path("resources.reservations.devices").items().chain(get("gpus").items()).collect();
-    let wants_gpu = |device: &View<'_>| {
-        let driver = device.get("driver").string().get().is_some_and(|d| d == "nvidia");
-        let capability =
-            device.get("capabilities").strings().iter().any(|c| c.get().is_some_and(|c| c == "gpu" || c == "nvidia"));
-        driver || capability
-    };
+    let reserved = get("deploy").path("resources.reservations.devices");
+    let devices: Vec<View<'_>> = reserved.items().chain(get("gpus").items()).collect();
     let gpus = get("gpus");
-    let (count, place) = if let Some(device) = devices.iter().find(|d| wants_gpu(d)) {
-        let ids = device.get("device_ids");
-        container.devices = ids.strings();
-        if ids.is_some() {
-            (Fact::value(ids.items().count() as i64, ids.place()), device.place())
-        } else {
-            (all_or_number(device.get("count")), device.place())
-        }
+    let (count, vendor, place) = if let Some(device) = devices.iter().find(|device| is_gpu(**device) == Some(true)) {
+        container.devices = device.get("device_ids").strings();
+        (of_device(*device), Some("nvidia"), device.place())
     } else if gpus.is_some() && gpus.traced().is_some() {
-        (all_or_number(gpus), gpus.place())
+        (all_or_number(gpus), Some("nvidia"), gpus.place())
+    } else if let Some(device) = devices.iter().find(|device| is_gpu(**device).is_none()) {
+        let why = Why::NotStated("what device this is".into());
+        (Fact::unknown(why, device.place()), None, device.place())
+    } else if let Some((count, vendor, place)) = mapped(get("devices")) {
+        (count, Some(vendor), place)
+    } else if let Some(count) = generic(get("deploy").path("resources.reservations.generic_resources")) {
+        let place = count.span;
+        (count, Some("nvidia"), place)
     } else if pod.runtime_class.get().is_some_and(|r| r == "nvidia") {
         let visible = container.env.get("NVIDIA_VISIBLE_DEVICES").and_then(|v| v.value.get());
-        if visible.is_some_and(|v| v == "none" || v == "void") {
-            (Fact::value(0, pod.runtime_class.span), pod.runtime_class.span)
-        } else {
-            (
-                Fact::unknown(Why::NotStated("how many GPUs the host has".into()), pod.runtime_class.span),
-                pod.runtime_class.span,
-            )
+        let place = pod.runtime_class.span;
+        match visible.map(String::as_str) {
+            Some("none" | "void") => (Fact::value(0, place), None, place),
+            _ => (of_host(place), Some("nvidia"), place),
         }
     } else {
         // What it extends and is not here may ask for some.
@@ -151,18 +157,77 @@ fn gpus<'t>(container: &mut Container, get: &impl Fn(&str) -> View<'t>, pod: &Po
         } else {
             Fact::value(0, container.span)
         };
-        (none, container.span)
+        (none, Some("nvidia"), container.span)
     };
-    if count.get() != Some(&0) {
-        container.gpu_resource = Fact::value("nvidia".to_owned(), place);
-        container.gpu_vendor = Fact::value("nvidia".to_owned(), place);
+    if let Some(vendor) = vendor.filter(|_| count.get() != Some(&0)) {
+        container.gpu_resource = Fact::value(vendor.to_owned(), place);
+        container.gpu_vendor = Fact::value(vendor.to_owned(), place);
     }
     container.gpus = count;
 }
 
+/// Whether a reserved device is a GPU, where that can be told.
+fn is_gpu(device: View<'_>) -> Option<bool> {
+    let named = device.get("driver").string();
+    let capabilities = device.get("capabilities").strings();
+    let gpu = named.get().is_some_and(|driver| driver == "nvidia" || driver == "cdi")
+        || capabilities.iter().any(|c| c.get().is_some_and(|c| c == "gpu" || c == "nvidia"));
+    let open = named.is_unknown() || capabilities.iter().any(Fact::is_unknown) || device.unknown().is_some();
+    if gpu { Some(true) } else { (!open).then_some(false) }
+}
+
+/// How many GPUs a reserved device stands for: its identifiers, which may stand in one text, or its count.
+fn of_device(device: View<'_>) -> Fact<i64> {
+    let ids = device.get("device_ids");
+    if !ids.is_some() {
+        return all_or_number(device.get("count"));
+    }
+    let texts = ids.strings();
+    if let Some(unknown) = texts.iter().find(|id| id.is_unknown()) {
+        return unknown.clone().map(|_| 0);
+    }
+    if texts.iter().any(|id| id.get().is_some_and(|id| id == "all" || id.ends_with("=all"))) {
+        return of_host(ids.place());
+    }
+    let count = texts.iter().filter_map(Fact::get).flat_map(|id| id.split(',')).filter(|id| !id.trim().is_empty());
+    Fact::value(count.count() as i64, ids.place())
+}
+
+/// GPUs among the devices that are mapped into a container: by their names in the Container Device Interface, or the
+/// driver's own device.
+fn mapped<'t>(devices: View<'t>) -> Option<(Fact<i64>, &'static str, Span)> {
+    let all: Vec<Fact<String>> = devices.strings();
+    let of = |prefix: &str| all.iter().filter(|d| d.get().is_some_and(|d| d.starts_with(prefix))).collect::<Vec<_>>();
+    for (vendor, kind, driver) in [("nvidia", "nvidia.com/gpu=", "/dev/nvidia"), ("amd", "amd.com/gpu=", "/dev/kfd")] {
+        let named = of(kind);
+        if let Some(first) = named.first() {
+            let whole = named.iter().any(|d| d.get().is_some_and(|d| d.ends_with("=all")));
+            let count = if whole { of_host(first.span) } else { Fact::value(named.len() as i64, first.span) };
+            return Some((count, vendor, first.span));
+        }
+        if let Some(first) = of(driver).first() {
+            return Some((of_host(first.span), vendor, first.span));
+        }
+    }
+    None
+}
+
+/// GPUs that nodes of a swarm offer as resources of their own.
+fn generic(resources: View<'_>) -> Option<Fact<i64>> {
+    let specs = resources.items().map(|item| item.get("discrete_resource_spec"));
+    let mut gpus =
+        specs.filter(|spec| spec.get("kind").string().get().is_some_and(|k| k.to_lowercase().contains("gpu")));
+    gpus.next().map(|spec| spec.get("value").int())
+}
+
+/// As many GPUs as the host has.
+fn of_host(place: Span) -> Fact<i64> {
+    Fact::unknown(Why::NotStated("how many GPUs the host has".into()), place)
+}
+
 fn all_or_number(view: View<'_>) -> Fact<i64> {
     if view.string().get().is_some_and(|text| text == "all") || !view.is_some() {
-        return Fact::unknown(Why::NotStated("how many GPUs the host has".into()), view.place());
+        return of_host(view.place());
     }
     view.int()
 }

@@ -3,6 +3,7 @@
 
 use super::wrappers::{self, base_name};
 use crate::catalog::{self, ImageModel};
+use crate::facts::value::REST;
 use crate::facts::{Container, EnvVar, Launch};
 use crate::known::{Fact, Why};
 use crate::parse::shell::{self, Command, Word};
@@ -318,6 +319,7 @@ fn defaults(launch: &mut Launch, container: &Container) {
     launch.authenticated = match (flag, env) {
         (Some(flag), _) => Fact::value(!empty(flag), flag.span),
         (None, Some(env)) => Fact::value(!empty(&env.value), env.span),
+        (None, None) if container.env.contains_key(REST) => container.env[REST].value.clone().map(|_| false),
         (None, None) if launch.open.get().is_some() => {
             Fact::unknown(Why::Variable(launch.open.get().map_or("", String::as_str).into()), launch.open.span)
         }

@@ -3,6 +3,7 @@
 
 use super::kustomize::doc::{self, Doc, Value};
 use super::kustomize::{File, join};
+use crate::known::Why;
 use crate::parse::{Node, Tree};
 use crate::paths;
 use crate::source::{SourceId, Span, Tile, Traced};
@@ -13,6 +14,14 @@ const MAX_DEPTH: usize = 16;
 
 /// Lists that a service states as a whole.
 const WHOLE: &[&str] = &["command", "entrypoint", "test"];
+
+/// Mappings that may be written as lists of `NAME=value`.
+const NAMED: &[&str] = &["environment", "labels", "args"];
+
+/// Takes a value out of what it is laid over.
+const RESET: Option<&str> = Some("!reset");
+/// Puts a value in the place of what it is laid over, whatever would be merged.
+const OVERRIDE: Option<&str> = Some("!override");
 
 /// Files by their paths.
 pub type Files<'a> = BTreeMap<&'a str, File<'a>>;
@@ -36,7 +45,9 @@ pub struct Project {
 pub fn project(files: &Files<'_>, path: &str, root: Node<'_>) -> Option<Project> {
     let file = files.get(path)?;
     let over = overriding(files, path);
-    if over.is_none() && !["$", "extends", "env_file", "include"].iter().any(|sign| file.text.contains(sign)) {
+    if over.is_none()
+        && !["$", "extends", "env_file", "include", "!reset", "!override"].iter().any(|sign| file.text.contains(sign))
+    {
         return None;
     }
     let mut project = loaded(files, path, root)?;
@@ -46,6 +57,7 @@ pub fn project(files: &Files<'_>, path: &str, root: Node<'_>) -> Option<Project>
         parts.extend(files.get(over).map(|file| file.source));
     }
     include(files, path, &mut project, (&mut parts, MAX_DEPTH));
+    settle(&mut project);
     Some(Project { tree: doc::tree(file.source, [project]), parts })
 }
 
@@ -137,11 +149,17 @@ fn environment(files: &Files<'_>, directory: &str, service: &mut Doc) {
     let mut all = Doc::map(list.span);
     for path in paths.iter().filter_map(|path| path.text().or(path.text_at(&["path"]))) {
         let found = join(directory, path).and_then(|path| files.get(path.as_str()));
+        if found.is_none() {
+            // What is kept out of the repository may set anything.
+            let why = Why::NotStated(format!("what {path} sets").into());
+            all.set(Doc::string("<<", list.span), Doc { value: Value::Unknown(why), ..Doc::null(list.span) });
+        }
         for (key, value) in found.map(|file| variables(file.source, file.text)).into_iter().flatten() {
             all.set(Doc::string(key, value.whole()), Doc::traced(value));
         }
     }
     let Some(stated) = service.entry("environment", list.span) else { return };
+    name(stated);
     if stated.is_null() || matches!(stated.value, Value::Map(_)) {
         stated.entries().iter().for_each(|(key, value)| all.set(key.clone(), value.clone()));
         *stated = all;
@@ -149,24 +167,66 @@ fn environment(files: &Files<'_>, directory: &str, service: &mut Doc) {
 }
 
 /// What a service states over what it extends.
-fn merged(mut base: Doc, own: Doc, key: &str) -> Doc {
+fn merged(mut base: Doc, mut own: Doc, key: &str) -> Doc {
+    if NAMED.contains(&key) {
+        name(&mut base);
+        name(&mut own);
+    }
     match (&mut base.value, own.value) {
         (Value::Map(_), Value::Map(entries)) => {
             for (key, value) in entries {
                 let name = key.text().unwrap_or_default().to_owned();
                 let value = match base.remove(&name) {
-                    Some(old) => merged(old, value, &name),
-                    None => value,
+                    _ if value.tag.as_deref() == RESET => continue,
+                    Some(old) if value.tag.as_deref() != OVERRIDE => merged(old, value, &name),
+                    _ => value,
                 };
                 base.set(key, value);
             }
             Doc { span: own.span, ..base }
         }
         (Value::Seq(items), Value::Seq(more)) if !WHOLE.contains(&key) => {
+            if key == "volumes" {
+                items.retain(|item| target(item).is_none_or(|path| more.iter().all(|own| target(own) != Some(path))));
+            }
             items.extend(more);
             base
         }
         (_, value) => Doc { value, ..own },
+    }
+}
+
+/// Where a volume is mounted.
+fn target(volume: &Doc) -> Option<&str> {
+    volume.text_at(&["target"]).or_else(|| volume.text()?.split(':').nth(1))
+}
+
+/// A list of `NAME=value` as the mapping that it stands for; a name alone takes its value from where the tool runs.
+fn name(doc: &mut Doc) {
+    let Value::Seq(items) = &doc.value else { return };
+    let mut out = Doc { tag: doc.tag.clone(), ..Doc::map(doc.span) };
+    for item in items {
+        let Value::Scalar { text, .. } = &item.value else { continue };
+        let (name, value) = text.text().split_once('=').map_or((text.text(), None), |(n, v)| (n, Some(v)));
+        let value = match value {
+            Some("") => Doc::string("", item.span),
+            Some(_) => Doc::traced(text.slice(name.len() + 1..text.text().len())),
+            None => Doc { value: Value::Unknown(Why::Variable(name.into())), ..Doc::null(item.span) },
+        };
+        out.set(Doc::traced(text.slice(0..name.len())), value);
+    }
+    *doc = out;
+}
+
+/// Takes out what is reset without standing over anything.
+fn settle(doc: &mut Doc) {
+    match &mut doc.value {
+        Value::Map(entries) => {
+            entries.retain(|(_, value)| value.tag.as_deref() != RESET);
+            entries.iter_mut().for_each(|(_, value)| settle(value));
+        }
+        Value::Seq(items) => items.iter_mut().for_each(settle),
+        _ => {}
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the languages of files say, and what they leave open: presence without a value, conditions of packages, variables
 //! of scripts, layers of projects, programs behind wrappers. Each over several formats.
 
-use gpulint::discover::kind_of;
+use gpulint::discover::{Kind, kind_of};
 use gpulint::facts::Facts;
 use gpulint::lint::{self, Input, Outcome};
 use gpulint::rules::Ruleset;
@@ -10,7 +10,7 @@ use gpulint::source::{SourceId, Span};
 pub fn run(files: &[(&str, &str)], rules: &Ruleset) -> Outcome {
     let input = |(path, text): &(&str, &str)| Input {
         path: (*path).to_owned(),
-        kind: kind_of(path).expect("a kind"),
+        kind: kind_of(path).unwrap_or(Kind::Data),
         text: (*text).to_owned(),
         repository: 0,
     };

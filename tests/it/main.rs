@@ -6,6 +6,7 @@ mod catalog;
 mod catalog_facts;
 mod charts;
 mod cli;
+mod compose;
 mod configuration;
 mod docs;
 mod formats;
