@@ -9,13 +9,16 @@ pub const OWN_PACK: &str = "gpulint";
 /// Findings of [`OWN_PACK`] and what they mean. They come from no rule file, so they are listed here.
 pub const OWN_RULES: &[(&str, &str)] = &[
     ("configuration", "Something in gpulint's configuration names what does not exist."),
-    ("duplicate-key", "A key is written twice in one mapping: the last value counts, and the others are lost."),
+    (
+        "duplicate-key",
+        "A key is written twice in one mapping: a value is lost, or the tool that reads the file refuses it.",
+    ),
     ("expired-suppression", "A suppression has a date that is over: it waives nothing any more."),
     ("internal-error", "gpulint failed on a file or a rule; everything else was linted. Please report it."),
     ("kustomization-error", "A kustomization cannot be built, so its files are linted one by one."),
     ("malformed-suppression", "A comment or an annotation that should waive a finding cannot be read."),
     ("suppression-without-reason", "A suppression gives no reason, and the configuration asks for one."),
-    ("syntax-error", "A file does not parse; what stands around the place was linted where it could be read."),
+    ("syntax-error", "A file that a tool reads does not parse; its help says what of it was linted."),
     ("template-error", "A template of a chart cannot be rendered with its values."),
     ("unused-suppression", "A suppression waives nothing: what it names is not found there."),
 ];

@@ -94,7 +94,7 @@ pub fn parse(source: SourceId, text: &str) -> (Config, Vec<Problem>) {
     problems.extend(
         yaml::duplicate_keys(&tree)
             .into_iter()
-            .map(|(key, _, span)| Problem { span, message: format!("the key `{key}` is written twice") }),
+            .map(|d| Problem { span: d.span, message: format!("the key `{}` is written twice", d.key) }),
     );
     let mut config = Config::default();
     let mut roots = tree.roots().filter(|root| !root.is_null());

@@ -48,6 +48,20 @@ const NOT_DEPLOYED: &[&str] = &[
     "tslint.json",
 ];
 
+/// YAML and JSON under a name of its own.
+const FORMAT_NAMES: &[&str] = &[
+    "chart.yaml",
+    "conda-lock",
+    "conda-lock.yml",
+    "environment.yaml",
+    "environment.yml",
+    "kustomization",
+    "kustomization.yaml",
+    "kustomization.yml",
+    "pipfile.lock",
+    "pixi.lock",
+];
+
 const TEMPLATE_SUFFIXES: &[&str] =
     &[".j2", ".jinja", ".jinja2", ".tmpl", ".tpl", ".tftpl", ".gotmpl", ".template", "-template"];
 
@@ -65,6 +79,19 @@ pub fn kind_of(path: &str) -> Option<Kind> {
         return kind_of_name(inner, directory).filter(|kind| text.contains(kind));
     }
     kind_of_name(&name, directory)
+}
+
+/// Whether the name alone says what reads the file. What other YAML and JSON files are for shows in their content.
+pub fn is_named_format(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    match kind_of(path) {
+        Some(Kind::Yaml | Kind::Json) => {
+            let (stem, _) = name.rsplit_once('.').unwrap_or((&name, ""));
+            let mut words = stem.split(['.', '-', '_']);
+            FORMAT_NAMES.contains(&name.as_str()) || words.any(|word| matches!(word, "compose" | "values"))
+        }
+        kind => kind.is_some(),
+    }
 }
 
 /// The directories of the charts among some paths, each with a `/` at its end unless it is the working directory.

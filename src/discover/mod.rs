@@ -7,7 +7,7 @@ mod named;
 mod repository;
 mod template;
 
-pub use kind::{Kind, charts, kind_in, kind_of};
+pub use kind::{Kind, charts, is_named_format, kind_in, kind_of};
 pub use template::Template;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -119,6 +119,8 @@ pub enum Reason {
     Frontend(String),
     /// Named like JSON, but text that starts like none: logs, lines with a prefix.
     NotJson,
+    /// Several files in one message, as cloud-init reads them.
+    Multipart,
 }
 
 impl fmt::Display for Reason {
@@ -133,6 +135,7 @@ impl fmt::Display for Reason {
             Reason::OutsideRoots => f.write_str("a symbolic link that leads out of the linted directories"),
             Reason::TooManyLinks => write!(f, "more than {MAX_LINKED_DIRECTORIES} linked directories"),
             Reason::Template(template) => write!(f, "{template} template"),
+            Reason::Multipart => f.write_str("a MIME message of several parts"),
             Reason::NotJson => f.write_str("neither a JSON object nor an array"),
             Reason::Frontend(image) => write!(f, "written for the BuildKit frontend {image}"),
         }
@@ -383,6 +386,11 @@ impl Found {
                 let text = String::from_utf8(bytes).map_err(|_| Reason::NotUtf8("another encoding"))?;
                 match self.frontend(&text) {
                     Some(image) => Err(Reason::Frontend(image)),
+                    None if self.kind == Kind::Yaml
+                        && (text.starts_with("MIME-Version:") || text.starts_with("Content-Type: multipart/")) =>
+                    {
+                        Err(Reason::Multipart)
+                    }
                     None if self.kind == Kind::Json
                         && !text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '[']) =>
                     {

@@ -18,6 +18,8 @@ pub enum Template {
     Terraform,
     /// `${…}` where only its value would be YAML: envsubst, `templatefile`.
     Variables,
+    /// What a program formats, or a person fills in: `%s`, `{name}/image`.
+    Format,
 }
 
 impl fmt::Display for Template {
@@ -28,6 +30,7 @@ impl fmt::Display for Template {
             Template::Jinja => "Jinja",
             Template::Terraform => "Terraform",
             Template::Variables => "variable",
+            Template::Format => "format string",
         })
     }
 }
@@ -45,7 +48,7 @@ fn has_sign(text: &str) -> bool {
 /// The language that has to be run before the text of a file is what its name says; `in_chart` tells the templates of
 /// a chart.
 pub(super) fn detect(path: &str, kind: Kind, in_chart: bool, text: &str) -> Option<Template> {
-    if kind == Kind::Chart || !has_sign(text) && !text.contains("${") {
+    if kind == Kind::Chart || !text.contains(['{', '%']) {
         return None;
     }
     let name = path.to_ascii_lowercase();
@@ -62,7 +65,7 @@ pub(super) fn detect(path: &str, kind: Kind, in_chart: bool, text: &str) -> Opti
         } else if text.contains("{%") || [".j2", ".jinja", ".jinja2"].iter().any(|suffix| name.ends_with(suffix)) {
             Template::Jinja
         } else if !has_sign(text) {
-            Template::Variables
+            if text.contains("${") { Template::Variables } else { Template::Format }
         } else if !text.contains("{{") {
             Template::Terraform
         } else {
@@ -104,7 +107,7 @@ fn breaks_yaml(text: &str) -> bool {
         }
         awaits_value = content.trim_end().ends_with(':');
         let (value, indent) = value_of(content, indent);
-        if splits_value(content.trim_start_matches("- ")) || splits_value(value) {
+        if splits_value(content.trim_start_matches("- ")) || splits_value(value) || is_formatted(value) {
             return true;
         }
         match value.chars().next() {
@@ -204,6 +207,18 @@ fn splits_value(value: &str) -> bool {
     value.strip_prefix("${").and_then(|v| v.split_once('}')).is_some_and(|(inner, _)| inner.contains(": "))
 }
 
+/// `%s` and `{name}/image`: YAML reads no value, or a mapping with text behind it.
+fn is_formatted(value: &str) -> bool {
+    let verb = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphabetic());
+    let name = |(name, rest): (&str, &str)| {
+        !name.is_empty()
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && rest.starts_with(|c: char| c.is_ascii_alphanumeric() || "/:-._@".contains(c))
+    };
+    value.strip_prefix('%').is_some_and(verb)
+        || value.strip_prefix('{').and_then(|rest| rest.split_once('}')).is_some_and(name)
+}
+
 fn outside_quotes(text: &str, holds: impl Fn(&str) -> bool) -> bool {
     let mut rest = text;
     loop {
@@ -247,6 +262,16 @@ mod tests {
             "a: ${B:-c}",
             "a:\n  ${B}",
         ] {
+            assert_eq!(of("a.yaml", text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_program_formats_makes_a_template() {
+        for text in ["name: %s\n", "args:\n  - %d\n", "image: {user}/server:v1\n", "- {REGISTRY}.example/x\n"] {
+            assert_eq!(of("a.yaml", text), Some(Template::Format), "{text}");
+        }
+        for text in ["run: date +%s\n", "a: {b}\n", "a: {b: c}\n", "a: [{b}, {c}]\n", "name: '%s'\n", "a: {b} # c\n"] {
             assert_eq!(of("a.yaml", text), None, "{text}");
         }
     }

@@ -38,38 +38,94 @@ pub fn documents(tree: &Arc<Tree>, path: &str, facts: &mut Facts) {
     }
 }
 
-fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
+/// What a document is, by its content and the name of its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Playbooks and lists of tasks.
+    Ansible,
+    /// Objects of Kubernetes and of its tools.
+    Kubernetes,
+    /// Templates.
+    CloudFormation,
+    /// Task definitions.
+    Ecs,
+    /// A setting of a cloud in a file of its own, under this key.
+    CloudSetting(&'static str),
+    /// Tasks.
+    SkyPilot,
+    /// Projects.
+    Compose,
+    /// Environments.
+    Conda,
+    /// Configuration of a component, as a raw object of this kind.
+    Component(&'static str),
+    /// The configuration of a model.
+    Model,
+    /// The configuration of this trainer.
+    Training(&'static str),
+    /// Values of a chart, or what a chart or kustomization consists of.
+    Values,
+}
+
+/// The format of a document; `None` for what is of none that is read.
+pub fn format(root: Node<'_>, path: &str) -> Option<Format> {
+    let setting = |key: &&&str| root.get(key).is_some();
     if describes_others(root) {
-        return;
-    }
-    if ansible::is_tasks(root) {
-        ansible::read(tree, root, path, facts);
+        None
+    } else if ansible::is_tasks(root) {
+        Some(Format::Ansible)
     } else if kubernetes::is_object(root) {
-        kubernetes::document(tree, root, facts);
+        Some(Format::Kubernetes)
     } else if cloudformation::is_template(root) {
-        cloudformation::read(tree, root, facts);
+        Some(Format::CloudFormation)
     } else if ecs::is_task(root) {
-        ecs::read(tree, root, facts);
-    } else if root.get("ScalingPolicy").is_some() {
-        facts.objects.push(Arc::new(part(tree, root, "ScalingPolicy")));
-    } else if root.get("EncryptionConfig").is_some() {
-        facts.objects.push(Arc::new(part(tree, root, "EncryptionConfig")));
+        Some(Format::Ecs)
+    } else if let Some(key) = ["ScalingPolicy", "EncryptionConfig"].iter().find(setting) {
+        Some(Format::CloudSetting(key))
     } else if skypilot::is_task(root) {
-        skypilot::read(tree, root, facts);
+        Some(Format::SkyPilot)
     } else if compose::is_project(root, path) {
-        compose::project(tree, root, facts);
+        Some(Format::Compose)
     } else if package_tables::is_conda(root) {
-        facts.package_files.extend(package_tables::conda_file(root, path).map(Arc::new));
+        Some(Format::Conda)
     } else if let Some(kind) = embedded::kind(root) {
-        facts.objects.push(Arc::new(embedded::object(tree, root, kind, (path, root.head()))));
+        Some(Format::Component(kind))
     } else if path.ends_with("config.json") && root.get("architectures").is_some_and(Node::is_seq) {
-        facts.model_configs.push(Raw::new(tree, root.view()));
+        Some(Format::Model)
     } else if let Some(trainer) = training::kind(root) {
-        facts.trainings.push((path.to_owned(), training::document(trainer, root)));
-    } else if values::is_values(root, path) {
-        values::read(tree, root, path, facts);
+        Some(Format::Training(trainer))
     } else {
-        ansible::variables(tree, root, path, facts);
+        values::is_values(root, path).then_some(Format::Values)
+    }
+}
+
+/// Whether a YAML or JSON file is of a format that is read, as far as its text could be.
+pub fn is_known(tree: &Tree, path: &str) -> bool {
+    const FIRST_KEYS: [&str; 4] = ["apiVersion", "services", "Resources", "containerDefinitions"];
+    let begun = |root: Node<'_>| format(root, path).is_some() || FIRST_KEYS.iter().any(|key| root.get(key).is_some());
+    tree.roots().any(|root| format(root, path).is_some()) || tree.unfinished.iter().any(|&id| begun(tree.node(id)))
+}
+
+fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
+    match format(root, path) {
+        Some(Format::Ansible) => ansible::read(tree, root, path, facts),
+        Some(Format::Kubernetes) => kubernetes::document(tree, root, facts),
+        Some(Format::CloudFormation) => cloudformation::read(tree, root, facts),
+        Some(Format::Ecs) => ecs::read(tree, root, facts),
+        Some(Format::CloudSetting(key)) => facts.objects.push(Arc::new(part(tree, root, key))),
+        Some(Format::SkyPilot) => skypilot::read(tree, root, facts),
+        Some(Format::Compose) => compose::project(tree, root, facts),
+        Some(Format::Conda) => facts.package_files.extend(package_tables::conda_file(root, path).map(Arc::new)),
+        Some(Format::Component(kind)) => {
+            facts.objects.push(Arc::new(embedded::object(tree, root, kind, (path, root.head()))));
+        }
+        Some(Format::Model) => facts.model_configs.push(Raw::new(tree, root.view())),
+        Some(Format::Training(trainer)) => {
+            facts.trainings.push((path.to_owned(), training::document(trainer, root)));
+        }
+        Some(Format::Values) => values::read(tree, root, path, facts),
+        None if describes_others(root) => {}
+        None => ansible::variables(tree, root, path, facts),
     }
 }
 

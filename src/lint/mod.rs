@@ -7,6 +7,7 @@ mod compose;
 mod kustomizations;
 mod read;
 mod releases;
+mod syntax;
 mod variants;
 
 use crate::discover::{self, Kind};
@@ -112,7 +113,7 @@ fn repository(files: Vec<(SourceId, Kind, Read)>, declared: Facts, sources: &Sou
     let mut facts = declared;
     let mut modules = Vec::new();
     for (id, _, read) in files {
-        out.skipped.extend(read.unread.map(|template| (here.path(id).to_owned(), format!("{template} template"))));
+        out.skipped.extend(read.skipped.map(|reason| (here.path(id).to_owned(), reason)));
         out.tell(read.problems);
         out.comments.extend(read.comments);
         facts.append(read.facts);

@@ -1,7 +1,7 @@
 //! One file: its text parsed by its kind, with what is wrong with it. Knows syntaxes and templates; joins nothing.
 
-use super::Input;
-use crate::discover::{self, Kind, Template};
+use super::{Input, syntax};
+use crate::discover::{self, Kind};
 use crate::extract;
 use crate::facts::Facts;
 use crate::finding::{Finding, Severity};
@@ -24,17 +24,17 @@ pub struct Read {
     pub comments: Vec<Span>,
     /// For Terraform: the file, to be evaluated with its module.
     pub module: Option<ModuleFile>,
-    /// The template language whose text cannot be read around its expressions either.
-    pub unread: Option<Template>,
+    /// Why it was not linted, if it was not.
+    pub skipped: Option<String>,
 }
 
 /// How bad a problem of a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
     /// It does not parse.
-    Syntax,
+    Syntax(syntax::Lost),
     /// A key is written twice.
-    Duplicate,
+    Duplicate(Severity),
     /// A chart could not be rendered.
     Template,
     /// A kustomization could not be built.
@@ -73,7 +73,7 @@ pub fn literal(id: SourceId, source: &Source) -> Option<Facts> {
     if let Some(tree) = read.tree.take() {
         read.facts.append(documents(id, &tree, &source.path).facts);
     }
-    read.unread.is_none().then_some(read.facts)
+    read.skipped.is_none().then_some(read.facts)
 }
 
 fn read_file(id: SourceId, input: &Input) -> Read {
@@ -88,57 +88,32 @@ fn read_file(id: SourceId, input: &Input) -> Read {
             out.comments = std::mem::take(&mut tree.comments);
             if template.is_some() {
                 // Branches may state a key twice; broken text is not the author's fault.
-                out.unread = template.filter(|_| !tree.problems.is_empty());
-                out.tree = out.unread.is_none().then(|| Arc::new(tree));
+                out.skipped = template.filter(|_| !tree.problems.is_empty()).map(|t| format!("{t} template"));
+                out.tree = out.skipped.is_none().then(|| Arc::new(tree));
                 return out;
             }
-            out.problems.extend(tree.problems.drain(..).map(|p| (p, Trouble::Syntax)));
-            out.problems.extend(yaml::duplicate_keys(&tree).into_iter().map(|(key, _, span)| duplicate(&key, span)));
+            match syntax::documents(&mut tree, &input.path, &input.text) {
+                Ok(problems) => out.problems = problems,
+                Err(reason) => out.skipped = Some(reason),
+            }
             out.tree = Some(Arc::new(tree));
         }
         Kind::Chart | Kind::Data => {}
         kind => {
             let file = extract::text(id, &input.path, text, kind, &mut out.facts);
-            let problems = file.problems.into_iter().filter(|_| template.is_none());
-            out.problems.extend(problems.map(|p| (p, Trouble::Syntax)));
-            out.problems.extend(file.repeated.iter().map(|(key, span)| duplicate(key, *span)));
+            out.problems = syntax::text(&file, &out.facts, template.is_none());
             out.comments = file.comments;
             out.module = file.module;
         }
     }
-    shorten(id, &mut out.problems);
     out
-}
-
-fn duplicate(key: &str, span: Span) -> (Problem, Trouble) {
-    let message = format!("the key `{key}` is written twice in one mapping; the first value is lost");
-    (Problem { span, message }, Trouble::Duplicate)
-}
-
-/// A file that is something else than its name says has a problem on every line: the first few tell it.
-fn shorten(id: SourceId, problems: &mut Vec<(Problem, Trouble)>) {
-    const MOST: usize = 5;
-    let syntax = problems.iter().filter(|(_, trouble)| *trouble == Trouble::Syntax).count();
-    if syntax > MOST {
-        let mut kept = 0;
-        problems.retain(|(_, trouble)| {
-            *trouble != Trouble::Syntax || {
-                kept += 1;
-                kept <= MOST
-            }
-        });
-        let span = problems.iter().rfind(|(_, t)| *t == Trouble::Syntax).map_or(Span::new(id, 0..0), |(p, _)| p.span);
-        if let Some((last, _)) = problems.iter_mut().rfind(|(p, _)| p.span == span) {
-            last.message.push_str(&format!(" (and {} more problems in this file)", syntax - MOST));
-        }
-    }
 }
 
 /// A problem of a file as a finding.
 pub fn finding(problem: Problem, trouble: Trouble) -> Finding {
     let (rule, severity, help) = match trouble {
-        Trouble::Syntax => ("syntax-error", Severity::Error, "mend the syntax; the rest of the file was linted"),
-        Trouble::Duplicate => ("duplicate-key", Severity::Warning, "remove one of the two"),
+        Trouble::Syntax(lost) => ("syntax-error", Severity::Error, lost.help()),
+        Trouble::Duplicate(severity) => ("duplicate-key", severity, "remove one of the two"),
         Trouble::Template => {
             ("template-error", Severity::Warning, "mend the template or the values; the other templates were linted")
         }

@@ -75,6 +75,7 @@ fn parts(text: &str) -> Vec<Part> {
             [b'{', b'%', ..] => rest.find("%}").map(|end| end + 2),
             [b'{', b'#', ..] => rest.find("#}").map(|end| end + 2),
             [b'%' | b'$', b'{', ..] => rest.find('}').map(|end| end + 1),
+            [b'{' | b'%', ..] => formatted(&text[..start], rest),
             _ => None,
         };
         at = match end {
@@ -91,7 +92,23 @@ fn parts(text: &str) -> Vec<Part> {
     out
 }
 
+/// The length of `{name}` in front of more text, or of `%s` in the place of a value.
+fn formatted(before: &str, rest: &str) -> Option<usize> {
+    let Some(verb) = rest.strip_prefix('%') else {
+        let name = rest[1..].bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
+        let more = rest[1 + name..]
+            .strip_prefix('}')
+            .is_some_and(|more| more.starts_with(|c: char| c.is_ascii_alphanumeric() || "/:-._@".contains(c)));
+        return (name > 0 && more).then_some(name + 2);
+    };
+    let letters = verb.bytes().take_while(u8::is_ascii_alphanumeric).count();
+    (letters == 1 && (before.ends_with(": ") || before.ends_with("- "))).then_some(2)
+}
+
 fn sign(part: &str) -> Sign {
+    if !["{{", "{%", "{#", "%{", "${"].iter().any(|sign| part.starts_with(sign)) {
+        return Sign::Value;
+    }
     let directive = part.starts_with("{%") || part.starts_with("%{");
     let inner = part[2..].trim_start_matches(['-', '~', '+']).trim_start();
     let word = inner.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
@@ -130,6 +147,9 @@ fn blank(out: &mut [u8], range: Range<usize>) {
 
 /// `$(name---)`, as long as the expression was.
 fn variable(expression: &str, length: usize) -> String {
+    if let Some(verb) = expression.strip_prefix('%').filter(|_| length < 3) {
+        return format!("${verb}");
+    }
     let inner = expression.trim_start_matches(['{', '$', '%', '-', '~', ' ', '.']);
     let named = !expression.starts_with("{%") && !expression.starts_with('%');
     let letters = inner
@@ -258,6 +278,8 @@ mod tests {
         assert_eq!(masked("image: {{ image | default(\"a: b\") }}\n"), "image: $(image---------------------)\n");
         assert_eq!(masked("a: [${A},${B}]\n"), "a: [$(A),$(B)]\n");
         assert_eq!(masked("{{ .Values.x }}: {{ y }}-z\n"), "$(Values.x----): $(y---)-z\n");
+        assert_eq!(masked("name: %s\nimage: {user}/x:v1\n"), "name: $s\nimage: $(use)/x:v1\n");
+        assert_eq!(masked("run: date +%s\na: {b: c}\nd: [{e}, f]\n"), "run: date +%s\na: {b: c}\nd: [{e}, f]\n");
     }
 
     #[test]

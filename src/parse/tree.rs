@@ -81,6 +81,8 @@ pub struct Tree {
     pub dialect: Dialect,
     /// Roots of the documents, in order. A document that did not parse is missing and has a problem.
     pub documents: Vec<NodeId>,
+    /// What could be read of the documents that did not parse: enough to see what they were meant to be.
+    pub unfinished: Vec<NodeId>,
     /// Comments, from the comment sign to the end of the text of the comment.
     pub comments: Vec<Span>,
     /// What was wrong with the text.
@@ -97,7 +99,8 @@ pub struct Builder {
 impl Builder {
     /// An empty tree of a file.
     pub fn new(source: SourceId, dialect: Dialect) -> Self {
-        let tree = Tree { source, dialect, documents: vec![], comments: vec![], problems: vec![], nodes: vec![] };
+        let (documents, unfinished) = (vec![], vec![]);
+        let tree = Tree { source, dialect, documents, unfinished, comments: vec![], problems: vec![], nodes: vec![] };
         Self { tree }
     }
 

@@ -239,7 +239,7 @@ fn sarif_holds_to_the_published_schema() {
     }
     let validator = jsonschema::validator_for(&schema).expect("the schema is a schema");
     let waived = commented(&format!("# gpulint: ignore[{RULE}] reason=\"known\""));
-    let root = directory(&[("a b/pod ü.yaml", GUILTY), ("waived.yaml", &waived), ("broken.yaml", "a: [\n")]);
+    let root = directory(&[("a b/pod ü.yaml", GUILTY), ("waived.yaml", &waived), ("broken.yaml", "apiVersion: [\n")]);
     fs::write(root.path().join("wide.yaml"), [0xff, 0xfe, b'a', 0]).expect("written");
     let output = gpulint(root.path(), &["check", "--format", "sarif"]);
     let log = json(&output);

@@ -17,6 +17,7 @@ mod releases;
 mod reports;
 mod robustness;
 mod schemas;
+mod syntax;
 mod templates;
 mod terraform;
 mod text_syntaxes;

@@ -135,7 +135,12 @@ fn a_report_follows_the_schema() {
                       command: [sleep, infinity]\n        resources: {limits: {nvidia.com/gpu: 8}}\n";
     let inputs = vec![
         Input { path: "k8s/api.yaml".to_owned(), kind: Kind::Yaml, text: deployment.to_owned(), repository: 0 },
-        Input { path: "k8s/broken.yaml".to_owned(), kind: Kind::Yaml, text: "a: [\n".to_owned(), repository: 0 },
+        Input {
+            path: "k8s/broken.yaml".to_owned(),
+            kind: Kind::Yaml,
+            text: "apiVersion: [\n".to_owned(),
+            repository: 0,
+        },
     ];
     let rules = Ruleset::builtin();
     let outcome = lint::run(inputs, Default::default(), Vec::new(), &rules);

@@ -13,6 +13,9 @@ use std::ops::Range;
 /// Deepest nesting that is read; deeper text is a problem, not a stack overflow.
 const NESTING_LIMIT: usize = 200;
 
+/// Nodes that are looked at to see whether two values are the same.
+const EQUAL_LIMIT: usize = 10_000;
+
 /// Bytes that may be read again because lines of quoted text stand too far left.
 const REPAIR_LIMIT: usize = 64 << 20;
 
@@ -22,12 +25,46 @@ pub fn parse(source: SourceId, text: &str, dialect: Dialect) -> Tree {
     let mut readable = readable(text, dialect);
     for _ in 0..(REPAIR_LIMIT / text.len().max(1)).min(2000) {
         match read(source, text, &readable, dialect, true) {
-            Ok(tree) => return tree,
+            Ok(tree) => return begun(text, tree),
             // YAML wants the lines of a quoted text indented; libyaml, and so Kubernetes, does not ask for it.
             Err(line) => readable.to_mut().replace_range(line, " "),
         }
     }
     read(source, text, &readable, dialect, false).unwrap_or_else(|_| Builder::new(source, dialect).finish())
+}
+
+/// A document in braces is read as a whole or not at all: what stands before the error, as if it were closed there.
+fn begun(text: &str, tree: Tree) -> Tree {
+    let broken = tree.problems.first().filter(|_| tree.documents.is_empty() && tree.unfinished.is_empty());
+    // What is never closed is told where it opens.
+    let end = |problem: &Problem| {
+        let at = problem.span.start as usize;
+        if text[at..].starts_with(['{', '[']) { text.len() } else { at }
+    };
+    let Some(before) = broken.and_then(|problem| text.get(..end(problem))) else { return tree };
+    let mut open = Vec::new();
+    let mut quoted = false;
+    let mut escaped = false;
+    for c in before.chars() {
+        match c {
+            '"' if !escaped => quoted = !quoted,
+            '{' if !quoted => open.push('}'),
+            '[' if !quoted => open.push(']'),
+            '}' | ']' if !quoted => drop(open.pop()),
+            _ => {}
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    let quote = if quoted { "\"" } else { "" };
+    let closed = format!("{}{quote}{}", before.trim_end().trim_end_matches(','), String::from_iter(open.iter().rev()));
+    match read(tree.source, &closed, &closed, tree.dialect, false) {
+        Ok(mut again) if again.problems.is_empty() => {
+            again.unfinished = std::mem::take(&mut again.documents);
+            again.problems = tree.problems;
+            again
+        }
+        _ => tree,
+    }
 }
 
 /// Reads `readable`, which is as long as `text`. With `repair`, the line break in front of a quoted text's line that
@@ -85,11 +122,15 @@ fn parser(text: &str) -> Parser<'_, StrInput<'_>> {
 /// JSON allows the control characters from U+007F to U+009F in strings, YAML does not: stand-ins of the same length
 /// keep every span.
 fn readable(text: &str, dialect: Dialect) -> Cow<'_, str> {
-    let c1 = |c: char| ('\u{80}'..='\u{9f}').contains(&c);
-    if dialect != Dialect::Typed || !text.contains(|c| c1(c) || c == '\u{7f}') {
+    if dialect != Dialect::Typed || !text.contains(control) {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(text.replace(c1, "\u{b7}").replace('\u{7f}', "?"))
+    Cow::Owned(text.replace('\u{7f}', "?").replace(control, "\u{b7}"))
+}
+
+/// What JSON allows in strings and YAML does not.
+fn control(c: char) -> bool {
+    ('\u{7f}'..='\u{9f}').contains(&c)
 }
 
 /// Reads YAML inside another text (a heredoc, a block scalar): spans lead to where that text stands.
@@ -171,6 +212,7 @@ impl Reader<'_> {
         // The last line of a file may lack the line end that the value would keep.
         let unended = block && range.end == self.text.len() && !written.rsplit('\n').next().is_some_and(blank);
         let value = if unended { value.strip_suffix('\n').unwrap_or(value) } else { value };
+        let value = self.with_controls(written).unwrap_or(value);
         let kind = if implicit_null {
             NodeKind::Null
         } else {
@@ -184,6 +226,13 @@ impl Reader<'_> {
             self.builder.set(id, unknown, span);
         }
         self.attach(id, end);
+    }
+
+    /// A JSON string whose control characters were read as stand-ins, as it is written.
+    fn with_controls<'w>(&mut self, written: &'w str) -> Option<&'w str> {
+        let inner = written.strip_prefix('"')?.strip_suffix('"')?;
+        let typed = self.builder.tree().dialect == Dialect::Typed;
+        (typed && inner.contains(control) && !inner.contains('\\')).then_some(inner)
     }
 
     fn alias(&mut self, anchor: usize, range: Range<usize>) {
@@ -213,6 +262,12 @@ impl Reader<'_> {
         let tree = self.builder.tree();
         let called = tree.node(open.id).tag().and_then(|t| t.strip_prefix('!')).and_then(|name| function(name, ""));
         let kind = match open.children {
+            // Where the text breaks off after a key.
+            Children::Map { mut entries, key: Some(key) } => {
+                let value = self.builder.add(NodeKind::Null, span);
+                entries.push(Entry { key, value });
+                NodeKind::Map(entries)
+            }
             Children::Seq(items) if called.is_some() => either(tree, &items, called),
             _ if called.is_some() => called.unwrap_or(NodeKind::Null),
             Children::Seq(items) => NodeKind::Seq(items),
@@ -280,7 +335,12 @@ impl Reader<'_> {
 
     /// Gives the current document up.
     fn broken(&mut self, at: usize, why: &ErrorKind) {
-        self.stack.clear();
+        let whole = self.builder.tree().documents.len();
+        while !self.stack.is_empty() {
+            self.close(0);
+        }
+        let tree = self.builder.tree();
+        tree.unfinished.extend(tree.documents.split_off(whole));
         self.anchors.clear();
         let place = super::visible(self.text, at..at);
         let syntax = if self.builder.tree().dialect == Dialect::Typed { "JSON" } else { "YAML" };
@@ -346,23 +406,52 @@ fn folded_pieces(value: &str, written: &str, start: usize) -> Option<Vec<Piece>>
     value[at..].trim().is_empty().then_some(pieces)
 }
 
-/// Keys written twice in one mapping, with both places. A merged key that is overridden is no duplicate.
-pub fn duplicate_keys(tree: &Tree) -> Vec<(String, Span, Span)> {
-    let mut out = Vec::new();
+/// A key that is written again in one mapping.
+#[derive(Debug, PartialEq)]
+pub struct Duplicate {
+    /// The key.
+    pub key: String,
+    /// Where it is written again.
+    pub span: Span,
+    /// Whether it has the value that it had before.
+    pub same: bool,
+}
+
+/// Keys written twice in one mapping. A merged key that is overridden is no duplicate.
+pub fn duplicate_keys(tree: &Tree) -> Vec<Duplicate> {
+    let mut out: Vec<Duplicate> = Vec::new();
     for node in tree.nodes() {
         let NodeKind::Map(entries) = node.kind() else { continue };
-        let mut seen: BTreeMap<&str, Span> = BTreeMap::new();
+        let mut seen: BTreeMap<&str, Node<'_>> = BTreeMap::new();
         for entry in entries {
-            let key = tree.node(entry.key);
+            let (key, value) = (tree.node(entry.key), tree.node(entry.value));
             let Some(text) = key.text().filter(|t| *t != "<<") else { continue };
-            if let Some(first) = seen.insert(text, key.span()) {
-                out.push((text.to_owned(), first, key.span()));
+            if let Some(first) = seen.insert(text, value) {
+                let same = equal(first, value, NESTING_LIMIT, &mut EQUAL_LIMIT.clone());
+                out.push(Duplicate { key: text.to_owned(), span: key.span(), same });
             }
         }
     }
-    out.sort_by_key(|(_, _, second)| *second);
+    out.sort_by_key(|duplicate| duplicate.span);
     out.dedup();
     out
+}
+
+/// Whether two values say the same, down to `depth` and as far as `nodes` lets it look: aliases may multiply.
+fn equal(a: Node<'_>, b: Node<'_>, depth: usize, nodes: &mut usize) -> bool {
+    let (Some(depth), Some(left)) = (depth.checked_sub(1), nodes.checked_sub(1)) else { return false };
+    *nodes = left;
+    match (a.kind(), b.kind()) {
+        (NodeKind::Map(_), NodeKind::Map(_)) => {
+            let (a, b) = (a.entries(), b.entries());
+            let mut same = |a, b| equal(a, b, depth, nodes);
+            a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| same(a.0, b.0) && same(a.1, b.1))
+        }
+        (NodeKind::Seq(a_items), NodeKind::Seq(b_items)) => {
+            a_items.len() == b_items.len() && a.items().zip(b.items()).all(|(a, b)| equal(a, b, depth, nodes))
+        }
+        _ => a.tag() == b.tag() && a.scalar().is_some() && a.scalar() == b.scalar(),
+    }
 }
 
 /// The first document's root, for files that hold one document.

@@ -108,11 +108,30 @@ fn merges_and_aliases_are_followed_and_cycles_refused() {
 }
 
 #[test]
-fn duplicates_are_told_with_both_places() {
-    let text = "a: 1\nb: 2\na: 3\n";
-    let found = duplicate_keys(&read(text));
-    assert_eq!(found.len(), 1);
-    assert_eq!((found[0].1.start, found[0].2.start), (0, 10));
+fn duplicates_are_told_where_they_are_written_again_and_whether_they_say_the_same() {
+    let found = |text: &str| -> Vec<(String, u32, bool)> {
+        duplicate_keys(&read(text)).into_iter().map(|d| (d.key, d.span.start, d.same)).collect()
+    };
+    assert_eq!(found("a: 1\nb: 2\na: 3\n"), [("a".to_owned(), 10, false)]);
+    assert_eq!(found("a: {x: [1, {y: z}]}\na: {x: [1, {y: z}]}\n"), [("a".to_owned(), 20, true)]);
+    assert_eq!(found("a: {x: [1, {y: z}]}\na: {x: [1, {y: q}]}\n"), [("a".to_owned(), 20, false)]);
+    assert_eq!(found("a: !Ref x\na: !Ref x\n"), [("a".to_owned(), 10, false)]);
+}
+
+#[test]
+fn control_characters_of_json_are_themselves() {
+    let tree = parse(SourceId(0), "{\"?\": 1, \"\u{7f}\": 2, \"a\u{80}\": 3, \"a\u{85}\": 4}", Dialect::Typed);
+    assert_eq!((tree.problems.len(), duplicate_keys(&tree).len()), (0, 0));
+    assert_eq!(root(&tree).and_then(|r| r.get("a\u{85}")).and_then(Node::as_int), Some(4));
+}
+
+#[test]
+fn what_was_read_of_a_broken_document_is_kept_beside_the_documents() {
+    let tree = read("kind: A\n---\napiVersion: v1\nkind: Pod\nspec:\n  containers:\n    - name: x\n   image: y\n");
+    assert_eq!((tree.documents.len(), tree.unfinished.len(), tree.problems.len()), (1, 1, 1));
+    let begun = tree.node(tree.unfinished[0]);
+    assert_eq!(begun.get("kind").and_then(Node::text), Some("Pod"));
+    assert!(begun.get("spec").is_some_and(Node::is_map));
 }
 
 #[test]

@@ -1,0 +1,117 @@
+//! What is said of text that does not parse. Knows that a broken file of another tool is none of our business; knows
+//! no rule.
+
+use super::read::Trouble;
+use crate::discover::{self, Kind};
+use crate::extract::{self, Format, TextFile};
+use crate::facts::Facts;
+use crate::finding::Severity;
+use crate::parse::{Problem, Tree, yaml};
+use crate::source::{Source, Span};
+
+/// Most problems that are told of one file: one that is something else than its name says has one on every line.
+const MOST: usize = 5;
+
+/// What was not linted because of an error, if anything was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lost {
+    /// What stands around the error.
+    Part,
+    /// Some documents; others of the file were linted.
+    Documents,
+    /// Everything.
+    File,
+}
+
+impl Lost {
+    /// What to do, and what was linted all the same.
+    pub fn help(self) -> &'static str {
+        match self {
+            Lost::Part => "mend the syntax; the rest of the file was linted",
+            Lost::Documents => "mend the syntax; the document was not linted, others of the file were",
+            Lost::File => "mend the syntax; until then nothing in this file is linted",
+        }
+    }
+}
+
+/// Problems of a file of documents; the reason to skip it where it does not parse and no tool that we know reads it.
+pub fn documents(tree: &mut Tree, path: &str, text: &str) -> Result<Vec<(Problem, Trouble)>, String> {
+    let problems = std::mem::take(&mut tree.problems);
+    let known = discover::is_named_format(path) || extract::is_known(tree, path);
+    match problems.first() {
+        Some(first) if !known => return Err(reason(first, text)),
+        _ => {}
+    }
+    let lost = match tree.unfinished.is_empty() && !tree.documents.is_empty() {
+        true => Lost::Part,
+        false if tree.roots().any(|root| extract::format(root, path).is_some()) => Lost::Documents,
+        false => Lost::File,
+    };
+    let mut out = shortened(problems, lost);
+    out.extend(duplicates(tree, path, known));
+    Ok(out)
+}
+
+/// Problems of a file in a syntax of its own, whose name says what it is. What is wrong with a template is not the
+/// author's fault, unless it is `plain` text.
+pub fn text(file: &TextFile, facts: &Facts, plain: bool) -> Vec<(Problem, Trouble)> {
+    let blocks = file.module.iter().flat_map(|module| module.hcl.places()).any(|(_, body)| !body.is_empty());
+    let packages = facts.package_files.iter().any(|file| !file.packages.is_empty());
+    let read = blocks || packages || !facts.builds.is_empty();
+    let problems = file.problems.iter().filter(|_| plain).cloned().collect();
+    let mut out = shortened(problems, if read { Lost::Part } else { Lost::File });
+    out.extend(file.repeated.iter().map(|(key, span)| {
+        let message = format!("the key `{key}` is written twice in one object: Terraform keeps the last value");
+        (Problem { span: *span, message }, Trouble::Duplicate(Severity::Warning))
+    }));
+    out
+}
+
+fn reason(problem: &Problem, text: &str) -> String {
+    let at = Source::new("", text).position(problem.span.start);
+    format!("{} (line {}, column {})", problem.message, at.line, at.column)
+}
+
+fn shortened(mut problems: Vec<Problem>, lost: Lost) -> Vec<(Problem, Trouble)> {
+    let more = problems.len().saturating_sub(MOST);
+    problems.truncate(MOST);
+    if let Some(last) = problems.last_mut().filter(|_| more > 0) {
+        last.message.push_str(&format!(" (and {more} more problems in this file)"));
+    }
+    problems.into_iter().map(|problem| (problem, Trouble::Syntax(lost))).collect()
+}
+
+/// Keys that are written twice, where a value is lost or a tool refuses the file.
+fn duplicates(tree: &Tree, path: &str, known: bool) -> Vec<(Problem, Trouble)> {
+    let format_at = |span: Span| {
+        let root = tree.roots().filter(|root| root.span().start <= span.start).last()?;
+        extract::format(root, path)
+    };
+    let told = |duplicate: yaml::Duplicate| {
+        let (consequence, for_the_same) = consequence(format_at(duplicate.span), path);
+        let (severity, value) = match duplicate.same {
+            true => (for_the_same.filter(|_| known)?, "the same value"),
+            false if known => (Severity::Warning, "another value"),
+            false => (Severity::Info, "another value"),
+        };
+        let message =
+            format!("the key `{}` is written twice in one mapping, with {value}: {consequence}", duplicate.key);
+        Some((Problem { span: duplicate.span, message }, Trouble::Duplicate(severity)))
+    };
+    yaml::duplicate_keys(tree).into_iter().filter_map(told).collect()
+}
+
+/// What becomes of a key that is written twice, and how bad it is with the same value twice, if it is.
+fn consequence(format: Option<Format>, path: &str) -> (&'static str, Option<Severity>) {
+    let json = discover::kind_of(path) == Some(Kind::Json);
+    let kustomization = path.rsplit('/').next().is_some_and(|name| name.starts_with("kustomization"));
+    match format {
+        _ if json => ("readers of JSON keep the last one", None),
+        _ if kustomization => ("kustomize keeps the last one", None),
+        Some(Format::Compose) => ("Docker Compose refuses the file", Some(Severity::Warning)),
+        Some(Format::Kubernetes) => {
+            ("kubectl keeps the last one, and kustomize refuses the file", Some(Severity::Info))
+        }
+        _ => ("most readers keep the last one", None),
+    }
+}
