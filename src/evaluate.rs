@@ -143,13 +143,25 @@ fn ask<'a>(rule: &'a Rule, asked: &Asked<'a>, context: &'a Context<'a>, out: &mu
 }
 
 fn decide<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, out: &mut Evaluation) {
-    let when = rule.when.as_ref().map_or(Truth::True, |when| truth(eval.run(when).0));
+    let unread = |used: &[Used]| used.iter().any(|u| u.unread);
+    let (when, scope_unread) = rule.when.as_ref().map_or((Truth::True, false), |when| {
+        let (holds, used) = eval.run(when);
+        (truth(holds), unread(&used))
+    });
     if when == Truth::False {
         return;
     }
     let (verdict, used) = eval.run(&rule.forbid);
     match (when, truth(verdict)) {
-        (Truth::True, Truth::True) => out.findings.push(finding(rule, asked, eval, used)),
+        (Truth::True, Truth::True) => {
+            let unread = scope_unread || unread(&used);
+            let mut found = finding(rule, asked, eval, used);
+            // No error rests on what nobody read in its source.
+            if unread {
+                found.severity = found.severity.min(Severity::Warning);
+            }
+            out.findings.push(found);
+        }
         // A scope that cannot be told is undecided, too, where the rule would fire or may.
         (_, Truth::False) => {}
         (Truth::Unknown(Value { data: Data::Unknown(why), span }), _)

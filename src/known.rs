@@ -1,5 +1,6 @@
 //! Three-valued knowledge: a fact is a value, absent, or unknown for a stated reason. Knows spans only.
 
+use crate::evidence;
 use crate::source::Span;
 use std::fmt;
 
@@ -113,6 +114,13 @@ impl<T> Fact<T> {
     pub fn resting_on(mut self, unread: bool) -> Self {
         self.unread = unread;
         self
+    }
+
+    /// The fact that `ask` answers, resting on what was used for it.
+    pub fn watched(ask: impl FnOnce() -> Self) -> Self {
+        let (mut fact, unread) = evidence::watched(ask);
+        fact.unread |= unread;
+        fact
     }
 
     /// The value, if it is known.

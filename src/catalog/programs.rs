@@ -107,10 +107,6 @@ impl Server {
     }
 }
 
-fn servers() -> impl Iterator<Item = Server> {
-    SERVERS.rows().map(Server::read)
-}
-
 /// The server of an engine name.
 pub fn server(engine: &str) -> Option<Server> {
     SERVERS.find("engine", engine).map(Server::read)
@@ -118,7 +114,7 @@ pub fn server(engine: &str) -> Option<Server> {
 
 /// The server that a program or Python module starts; some only with a subcommand (`vllm serve`, not `vllm bench serve`).
 pub fn server_of_program(program: &str, subcommand: Option<&str>) -> Option<Server> {
-    servers().find(|s| starts(s.row, program, subcommand))
+    SERVERS.rows().find(|row| starts(*row, program, subcommand)).map(Server::read)
 }
 
 /// The launcher (torchrun, accelerate, mpirun …) that a program or Python module is.
@@ -145,7 +141,7 @@ pub fn server_of_image(reference: &str) -> Option<Server> {
     let reference = reference.split('@').next().unwrap_or(reference);
     let tag = reference.rfind(':').filter(|colon| !reference[*colon..].contains('/'));
     let name = &reference[..tag.unwrap_or(reference.len())];
-    servers().find(|s| s.row.words("images").any(|pattern| ends_with(name, pattern)))
+    SERVERS.rows().find(|row| row.words("images").any(|pattern| ends_with(name, pattern))).map(Server::read)
 }
 
 /// Whether a name ends with the parts of a pattern; `*` stands for any text within a part.
@@ -163,7 +159,8 @@ fn is_like(text: &str, pattern: &str) -> bool {
 
 /// The server whose metrics have this name.
 pub fn server_of_metric(metric: &str) -> Option<Server> {
-    servers().find(|s| s.row.filled("metric_prefix").is_some_and(|prefix| metric.contains(prefix)))
+    let named = |row: &Row| row.filled("metric_prefix").is_some_and(|prefix| metric.contains(prefix));
+    SERVERS.rows().find(named).map(Server::read)
 }
 
 /// A program that runs the command behind it: `srun`, `uv run`, `apptainer exec IMAGE`.

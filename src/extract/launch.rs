@@ -159,7 +159,8 @@ fn of_command(command: &Command, env: &BTreeMap<String, EnvVar>) -> Option<Launc
 /// Reads the flags of an engine.
 fn read(engine: &str, place: Span, (words, env): (&[Word], &BTreeMap<String, EnvVar>)) -> Launch {
     let mut out = Launch::blank(place);
-    out.engine = Fact::value(engine.to_owned(), place);
+    let known = || catalog::server(engine).map_or(engine, |server| server.engine);
+    out.engine = Fact::watched(|| Fact::value(known().to_owned(), place));
     out.words = words.iter().map(|w| Fact::value(w.text().to_owned(), w.span())).collect();
     out.flags = flags(words, env);
     let mut before = catalog::server(engine).into_iter().flat_map(|server| server.model_after());
@@ -304,7 +305,7 @@ fn kubernetes_to_shell(text: &str) -> String {
 fn defaults(launch: &mut Launch, container: &Container) {
     let Some(server) = launch.engine.get().and_then(|engine| catalog::server(engine)) else { return };
     if let (true, Some(port)) = (launch.port.is_absent(), server.port) {
-        launch.port = Fact::value(port, launch.engine.span);
+        launch.port = Fact::value(port, launch.engine.span).resting_on(launch.engine.unread);
     }
     let image = &container.image.repository;
     // Images of NIM are named as the model that they hold.
@@ -323,6 +324,6 @@ fn defaults(launch: &mut Launch, container: &Container) {
         (None, None) if launch.open.get().is_some() => {
             Fact::unknown(Why::Variable(launch.open.get().map_or("", String::as_str).into()), launch.open.span)
         }
-        (None, None) => Fact::value(false, launch.engine.span),
+        (None, None) => Fact::value(false, launch.engine.span).resting_on(launch.engine.unread),
     };
 }

@@ -54,10 +54,10 @@ fn describe(pod: &mut Pod) {
     (pod.device, pod.device_name) = (first.device.clone(), first.device_name.clone());
     if first.device.get().is_some_and(|device| device == "neuron-device") {
         let id = pod.node.as_ref().and_then(|node| node.gpu.as_ref()).and_then(|gpu| gpu.id.get());
-        let cores = id.and_then(|id| catalog::accelerator_cores(id));
-        pod.ranks = pod.ranks.clone().and_then(|devices| match cores {
+        let of_devices = |devices| match id.and_then(|id| catalog::accelerator_cores(id)) {
             Some(cores) => Known::Value(devices * cores),
             None => Known::Unknown(Why::NotStated("the machine, which decides the cores of a Neuron device".into())),
-        });
+        };
+        pod.ranks = Fact::watched(|| pod.ranks.clone().and_then(of_devices));
     }
 }

@@ -55,11 +55,11 @@ fn release(release: &HelmRelease) -> Option<DriverSource> {
         let driver = Fact::unknown(Why::Remote("values that are not at hand".into()), release.span);
         return Some(DriverSource { file, driver });
     }
-    let driver =
-        release.version.clone().and_then(|chart| match catalog::platform_driver("gpu-operator", &chart.to_string()) {
-            Some(driver) => Known::Value(driver),
-            None => Known::Unknown(Why::NotInCatalog(format!("gpu-operator {chart}").into())),
-        });
+    let of_chart = |chart: Version| match catalog::platform_driver("gpu-operator", &chart.to_string()) {
+        Some(driver) => Known::Value(driver),
+        None => Known::Unknown(Why::NotInCatalog(format!("gpu-operator {chart}").into())),
+    };
+    let driver = Fact::watched(|| release.version.clone().and_then(of_chart));
     if driver.is_absent() {
         return None;
     }

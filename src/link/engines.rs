@@ -75,12 +75,11 @@ fn of_launch(launch: &Launch) -> impl Iterator<Item = Setting> + use<'_> {
 /// The method as stated, else how the model is published. Weights of 4 bits under activations of 16 have kernels of their own.
 fn quantization(launch: &Launch) -> Fact<String> {
     let model = launch.model.get().map_or("", String::as_str);
-    let published = || {
-        launch.model.clone().and_then(|name| match catalog::published_quantization(&name) {
-            Some(method) => Known::Value(method),
-            None => Known::Absent,
-        })
+    let of_model = |name: String| match catalog::published_quantization(&name) {
+        Some(method) => Known::Value(method),
+        None => Known::Absent,
     };
+    let published = || Fact::watched(|| launch.model.clone().and_then(of_model));
     let stated = launch.quantization.clone().or(published);
     let w4a16 = model.to_lowercase().contains("w4a16");
     stated.map(|method| if w4a16 && method == "compressed-tensors" { format!("{method}-w4a16") } else { method })

@@ -4,6 +4,7 @@ use super::boundary::{Boundary, Candidates, Reach};
 use super::driver::{self, DriverSource};
 use super::pools::{gpu_facts, most_gpus, series_facts};
 use crate::catalog;
+use crate::evidence;
 use crate::facts::value::REST;
 use crate::facts::{Build, Cluster, Container, Gpu, InfraFormat, Node, NodePool, Pod, Workload, WorkloadFormat};
 use crate::known::{Fact, Why};
@@ -36,9 +37,12 @@ pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
             // Formats that name a card themselves name it as people do; sites of Slurm have names of their own.
             let named = node.gpu.take().and_then(|gpu| Some((gpu.id.get()?.clone(), gpu.id.span)));
             let site = workload.format.get() == Some(&WorkloadFormat::Slurm);
-            node.gpu = named.and_then(|(name, span)| {
-                if site { series_facts(&name, span) } else { Some(gpu_facts(catalog::gpu(&name)?, span)) }
-            });
+            node.gpu =
+                named.and_then(
+                    |(name, span)| {
+                        if site { series_facts(&name, span) } else { gpu_facts(span, || catalog::gpu(&name)) }
+                    },
+                );
             from_selectors(&mut node, pod);
             // A machine type that the pod itself selects says more than the pools it may run on.
             from_accelerator(&mut node, pod);
@@ -187,9 +191,9 @@ fn from_selectors(node: &mut Node, pod: &Pod) {
             | "karpenter.k8s.aws/instance-gpu-name"
             | "k8s.amazonaws.com/accelerator"
             | "gpu.nvidia.com/class"
-            | "gpu.nvidia.com/model" => node.gpu = catalog::gpu(text).map(|row| gpu_facts(row, value.span)),
+            | "gpu.nvidia.com/model" => node.gpu = gpu_facts(value.span, || catalog::gpu(text)),
             "karpenter.k8s.aws/instance-family" => {
-                node.gpu = catalog::instance_family_gpu(text).flatten().map(|row| gpu_facts(row, value.span));
+                node.gpu = gpu_facts(value.span, || catalog::instance_family_gpu(text).flatten());
             }
             // A label of one's own that names a GPU.
             _ if ["accelerator", "gpu-type", "gpu_type", "gpu-name", "gpu-model"]
@@ -197,7 +201,7 @@ fn from_selectors(node: &mut Node, pod: &Pod) {
                 .any(|word| key.contains(word))
                 && node.gpu.is_none() =>
             {
-                node.gpu = catalog::gpu(text).map(|row| gpu_facts(row, value.span));
+                node.gpu = gpu_facts(value.span, || catalog::gpu(text));
             }
             _ => {}
         }
@@ -299,28 +303,31 @@ fn from_drivers(node: &mut Node, sources: &[&DriverSource]) {
 fn from_accelerator(node: &mut Node, pod: &Pod) {
     let Some(label) = pod.node_selector.get("cloud.google.com/gke-accelerator") else { return };
     if node.instance_type.is_absent()
-        && let Some(machine) = label.get().and_then(|text| catalog::gke_machine(text))
+        && let (Some(machine), unread) = evidence::watched(|| label.get().and_then(|text| catalog::gke_machine(text)))
     {
-        node.instance_type = Fact::value(machine.to_owned(), label.span);
+        node.instance_type = Fact::value(machine.to_owned(), label.span).resting_on(unread);
     }
 }
 
 /// What the catalog knows of the machine type.
 fn from_machine(node: &mut Node) {
-    let span = node.instance_type.span;
-    if let Some(machine) = node.instance_type.get().and_then(|t| catalog::instance(t)) {
-        if node.gpu.is_none() {
-            node.gpu = node.instance_type.get().and_then(|t| catalog::instance_gpu(t)).map(|row| gpu_facts(row, span));
-        }
-        let from = |value: Option<i64>| Fact::from_option(value, span);
-        fill(&mut node.gpu_count, [from(machine.gpu_count)]);
-        fill(&mut node.vcpus, [from(machine.vcpus)]);
-        fill(&mut node.memory_bytes, [from(machine.memory_bytes())]);
-        fill(&mut node.fabric, [Fact::from_option(machine.fabric().map(str::to_owned), span)]);
-        fill(&mut node.fabric_devices, [from(machine.rdma_nics)]);
-        fill(&mut node.nvlink, [Fact::from_option(machine.nvlink, span)]);
-        fill(&mut node.arch, [Fact::from_option(machine.arch().map(str::to_owned), span)]);
+    let (stated, span) = (node.instance_type.clone(), node.instance_type.span);
+    let Some(name) = stated.get() else { return };
+    let (found, unread) = evidence::watched(|| catalog::instance(name).map(|machine| (machine, machine.arch())));
+    let Some((machine, arch)) = found else { return };
+    let unread = unread || stated.unread;
+    if node.gpu.is_none() {
+        node.gpu = gpu_facts(span, || catalog::instance_gpu(name));
     }
+    let from = |value: Option<i64>| Fact::from_option(value, span).resting_on(unread);
+    let text = |value: Option<&str>| Fact::from_option(value.map(str::to_owned), span).resting_on(unread);
+    fill(&mut node.gpu_count, [from(machine.gpu_count)]);
+    fill(&mut node.vcpus, [from(machine.vcpus)]);
+    fill(&mut node.memory_bytes, [from(machine.memory_bytes())]);
+    fill(&mut node.fabric, [text(machine.fabric())]);
+    fill(&mut node.fabric_devices, [from(machine.rdma_nics)]);
+    fill(&mut node.nvlink, [Fact::from_option(machine.nvlink, span).resting_on(unread)]);
+    fill(&mut node.arch, [text(arch)]);
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What the catalog knows of a pool's machines: GPU, count, architecture.
 
 use crate::catalog;
+use crate::evidence;
 use crate::facts::{Facts, Gpu, NodePool};
 use crate::known::{Fact, Why};
 use crate::source::Span;
@@ -15,7 +16,7 @@ pub fn enrich(facts: &mut Facts) {
             pool.gpu = gpu_of(pool);
         }
         if pool.gpu_count.is_absent() {
-            pool.gpu_count = count_of(pool);
+            pool.gpu_count = Fact::watched(|| count_of(pool));
         }
         if pool.driver.is_absent()
             && let Some(driver) = image_driver(pool)
@@ -31,30 +32,34 @@ fn image_driver(pool: &NodePool) -> Option<Fact<Version>> {
     let (image, release) = (pool.image_type.get()?, pool.image_release.get()?);
     let stated = release.rsplit_once('-').and_then(|(kubernetes, _)| Version::parse(kubernetes));
     let kubernetes = stated.as_ref().or_else(|| pool.kubernetes.get()).map(|v| format!("{}.{}", v.major(), v.minor()));
-    let driver = catalog::eks_ami_driver(image, release, kubernetes.as_deref())?;
-    Some(Fact::value(driver, pool.image_type.span))
+    let (driver, unread) = evidence::watched(|| catalog::eks_ami_driver(image, release, kubernetes.as_deref()));
+    Some(Fact::value(driver?, pool.image_type.span).resting_on(unread))
 }
 
-/// The catalog's GPU as facts decided at `span`.
-pub fn gpu_facts(row: &catalog::Gpu, span: Span) -> Gpu {
-    let text = |t: &str| Fact::value(t.to_owned(), span);
+/// The GPU that the catalog answers, as facts decided at `span`.
+pub fn gpu_facts(span: Span, ask: impl FnOnce() -> Option<&'static catalog::Gpu>) -> Option<Gpu> {
+    let (row, unread) = evidence::watched(ask);
+    let row = row?;
+    let text = |t: &str| Fact::value(t.to_owned(), span).resting_on(unread);
+    let number = |n: Option<i64>| Fact::from_option(n, span).resting_on(unread);
+    let flag = |f: bool| Fact::value(f, span).resting_on(unread);
     let mut gpu = Gpu::blank(span);
     gpu.id = text(row.id);
     gpu.name = text(row.name);
     gpu.vendor = text(row.vendor);
     gpu.arch = text(row.arch);
-    gpu.compute_capability = Fact::from_option(row.compute_capability.clone(), span);
-    gpu.memory_mib = Fact::from_option(row.memory_mib, span);
-    gpu.mig = Fact::value(row.mig, span);
-    gpu.nvlink_gbs = Fact::from_option(row.nvlink_gbs, span);
-    gpu.tdp_w = Fact::from_option(row.tdp_w, span);
-    gpu.datacenter = Fact::value(row.datacenter, span);
-    gpu
+    gpu.compute_capability = Fact::from_option(row.compute_capability.clone(), span).resting_on(unread);
+    gpu.memory_mib = number(row.memory_mib);
+    gpu.mig = flag(row.mig);
+    gpu.nvlink_gbs = number(row.nvlink_gbs);
+    gpu.tdp_w = number(row.tdp_w);
+    gpu.datacenter = flag(row.datacenter);
+    Some(gpu)
 }
 
 /// What all GPUs of a name have in common.
 pub fn series_facts(name: &str, span: Span) -> Option<Gpu> {
-    let mut rows = catalog::gpus_called(name).map(|row| gpu_facts(row, span));
+    let mut rows = catalog::gpus_called(name).filter_map(|row| gpu_facts(span, || Some(row)));
     let mut common = rows.next()?;
     for other in rows {
         agree(&mut common.id, &other.id, name);
@@ -79,12 +84,14 @@ fn agree<T: PartialEq>(fact: &mut Fact<T>, other: &Fact<T>, name: &str) {
 }
 
 fn gpu_of(pool: &NodePool) -> Option<Gpu> {
-    if let Some(row) = pool.accelerator.get().and_then(|name| catalog::gpu(name)) {
-        return Some(gpu_facts(row, pool.accelerator.span));
-    }
-    let rows: Vec<_> = machine_gpus(pool).collect();
-    let (first, span) = *rows.first()?;
-    rows.iter().all(|(row, _)| row.id == first.id).then(|| gpu_facts(first, span))
+    let stated = pool.accelerator.get().and_then(|name| gpu_facts(pool.accelerator.span, || catalog::gpu(name)));
+    stated.or_else(|| {
+        let span = machine_gpus(pool).next()?.1;
+        gpu_facts(span, || {
+            let rows: Vec<_> = machine_gpus(pool).map(|(row, _)| row).collect();
+            rows.first().copied().filter(|first| rows.iter().all(|row| row.id == first.id))
+        })
+    })
 }
 
 /// GPUs named by the machine types and, for Karpenter, by requirements on GPU names and families.
@@ -133,10 +140,12 @@ pub fn most_gpus(pool: &NodePool) -> Fact<i64> {
     if pool.gpu_count.get().is_some() {
         return pool.gpu_count.clone();
     }
-    let most = pool.instance_types.iter().filter_map(|t| catalog::instance(t.get()?)?.gpu_count).max();
-    let complete = pool.instance_types.iter().all(|t| t.get().is_some_and(|t| catalog::instance(t).is_some()));
-    match most {
-        Some(most) if complete => Fact::value(most, pool.instance_types[0].span),
-        _ => Fact::unknown(Why::NotStated("the machine type".into()), pool.span),
-    }
+    Fact::watched(|| {
+        let most = pool.instance_types.iter().filter_map(|t| catalog::instance(t.get()?)?.gpu_count).max();
+        let complete = pool.instance_types.iter().all(|t| t.get().is_some_and(|t| catalog::instance(t).is_some()));
+        match most {
+            Some(most) if complete => Fact::value(most, pool.instance_types[0].span),
+            _ => Fact::unknown(Why::NotStated("the machine type".into()), pool.span),
+        }
+    })
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 const EDGES: &[(&str, &[&str])] = &[
     ("source", &[]),
     ("evidence", &[]),
-    ("known", &["source"]),
+    ("known", &["source", "evidence"]),
     ("words", &[]),
     ("version", &[]),
     ("quantity", &[]),

@@ -1,6 +1,12 @@
 //! The tables of the catalog: sourced, dated, sorted, unique, and agreeing with each other.
 
 use gpulint::catalog;
+use gpulint::discover::kind_of;
+use gpulint::facts::Facts;
+use gpulint::finding::Severity;
+use gpulint::lint::{self, Input};
+use gpulint::rules::Ruleset;
+use gpulint::source::SourceId;
 use gpulint::version::Version;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -121,4 +127,41 @@ fn image_tags_seen_in_public_manifests_read_as_recorded() {
         }
     }
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Severities at which rules of severity error fire on a pod that selects a machine type: by a function of the catalog, by
+/// a fact that the catalog completes, and by such a fact in the scope.
+fn severities(machine: &str) -> Vec<Severity> {
+    let conditions = [
+        ("\"true\"", "instance_gpus(node.instance_type) > 0"),
+        ("\"true\"", "node.gpu_count > 0"),
+        ("node.gpu_count > 0", "\"true\""),
+    ];
+    let mut rules = Ruleset::empty();
+    for (number, (when, forbid)) in conditions.iter().enumerate() {
+        let rule = format!(
+            "id: r{number}\npack: p\nseverity: error\napplies_to: container\nwhen: {when}\nforbid: {forbid}\nmessage: m\n\
+             help: h\nwhy: w\nreferences: ['https://a.example']\nexamples: [{{fires: {{a.yaml: ''}}}}]\n"
+        );
+        let problems = rules.add(SourceId(1), "r.yaml", &rule);
+        assert!(problems.is_empty(), "{problems:?}");
+    }
+    let text = format!(
+        "apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec:\n  nodeSelector: {{node.kubernetes.io/instance-type: \
+         {machine}}}\n  containers:\n  - name: c\n    image: registry.example.com/c:1\n"
+    );
+    let input = Input { path: "p.yaml".to_owned(), kind: kind_of("p.yaml").expect("a kind"), text, repository: 0 };
+    let outcome = lint::run(vec![input], Facts::default(), Vec::new(), &rules);
+    outcome.evaluation.findings.iter().map(|finding| finding.severity).collect()
+}
+
+#[test]
+fn no_error_rests_on_a_row_whose_source_nobody_read() {
+    let machines = table("instances");
+    let of = |read: &dyn Fn(&str) -> bool| {
+        let row = machines.iter().find(|row| read(&row["evidence"]) && row["gpu_count"] == "8");
+        row.expect("a machine type of each kind")["instance_type"].clone()
+    };
+    assert_eq!(severities(&of(&|evidence| evidence == "unread")), [Severity::Warning; 3]);
+    assert_eq!(severities(&of(&|evidence| evidence != "unread")), [Severity::Error; 3]);
 }

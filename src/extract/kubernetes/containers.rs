@@ -1,7 +1,7 @@
 //! Containers: found by their shape, in any kind.
 
 use super::pods::{entries, names};
-use crate::catalog;
+use crate::catalog::{self, Accelerator};
 use crate::extract::{image, launch, training};
 use crate::facts::value::{Blank, REST};
 use crate::facts::{Container, ContainerRole, EnvSource, EnvVar, Launch, Mount, Pod, Port, Probe, SharedMemory};
@@ -172,9 +172,13 @@ pub fn resources(out: &mut Container, view: View<'_>) {
     };
     let (name, quantity) = (name.clone(), quantity.clone());
     out.gpu_resource = Fact::value(name.clone(), quantity.span);
-    out.gpu_vendor = Fact::value(accelerator.vendor.to_owned(), quantity.span);
-    out.device = Fact::value(accelerator.device.to_owned(), quantity.span);
-    out.device_name = Fact::value(accelerator.name.to_owned(), quantity.span);
+    let of_row = |column: fn(&Accelerator) -> &'static str| {
+        let text = || catalog::accelerator(&name).map(|row| column(&row).to_owned());
+        Fact::watched(|| Fact::from_option(text(), quantity.span))
+    };
+    out.gpu_vendor = of_row(|row| row.vendor);
+    out.device = of_row(|row| row.device);
+    out.device_name = of_row(|row| row.name);
     let profile = name.split_once("/mig-").map(|(_, profile)| profile.strip_suffix(".shared").unwrap_or(profile));
     out.mig_profile = Fact::from_option(profile.map(str::to_owned), quantity.span);
     // A share of the memory or of the cores may stand beside the number of devices it is taken from.

@@ -25,11 +25,13 @@ pub fn pods(tree: &Arc<Tree>, view: View<'_>) -> Vec<Pod> {
 fn preset(view: View<'_>, pod: &Pod) -> Option<Container> {
     let name = view.path("inference.preset.name");
     let machine = view.path("resource.instanceType");
-    let gpus = machine.string().get().and_then(|name| catalog::instance(name)).and_then(|m| m.gpu_count)?;
+    let of_machine = || machine.string().get().and_then(|name| catalog::instance(name)).and_then(|m| m.gpu_count);
+    let gpus = Fact::watched(|| Fact::from_option(of_machine(), machine.place()));
+    gpus.get()?;
     let mut out = Container::blank(name.is_some().then(|| name.place())?);
     out.name = name.string();
     out.role = Fact::value(ContainerRole::Main, name.place());
-    out.gpus = Fact::value(gpus, machine.place());
+    out.gpus = gpus.clone();
     out.gpu_resource = Fact::value("nvidia.com/gpu".to_owned(), machine.place());
     out.gpu_vendor = Fact::value("nvidia".to_owned(), machine.place());
     // The operator mounts a memory volume at /dev/shm.
@@ -37,7 +39,7 @@ fn preset(view: View<'_>, pod: &Pod) -> Option<Container> {
     let mut launch = Launch::blank(name.place());
     launch.engine = Fact::value("vllm".to_owned(), name.place());
     launch.model = name.string();
-    launch.tensor_parallel = Fact::value(gpus, machine.place());
+    launch.tensor_parallel = gpus;
     launch.pipeline_parallel = view.path("resource.count").int();
     if launch.pipeline_parallel.is_absent() {
         launch.pipeline_parallel = Fact::unknown(Why::Remote("the number of nodes".into()), pod.span);

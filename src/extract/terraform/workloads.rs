@@ -40,9 +40,9 @@ fn endpoint(all: &[Stated<'_>], stated: &Stated<'_>) -> Option<Workload> {
     out.shm = Fact::unknown(Why::Remote("SageMaker".into()), stated.span);
     out.shm_bytes = Fact::unknown(Why::Remote("SageMaker".into()), stated.span);
     let machine = variant.get("instance_type").string().map(|t| t.trim_start_matches("ml.").to_owned());
-    let row = machine.get().and_then(|t| catalog::instance(t));
+    let of_machine = || catalog::instance(machine.get()?)?.gpu_count;
     // The endpoint gets every device of its machine.
-    out.gpus = Fact::from_option(row.and_then(|row| row.gpu_count), machine.span);
+    out.gpus = Fact::watched(|| Fact::from_option(of_machine(), machine.span));
     pod.gpus = out.gpus.clone();
     let mut node = Node::blank(machine.span);
     if let Some(gpu) = machine.get().and_then(|t| catalog::instance_gpu(t)) {
