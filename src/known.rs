@@ -89,6 +89,17 @@ pub struct Fact<T> {
     pub unread: bool,
 }
 
+impl Fact<i64> {
+    /// The product of two numbers, where both are known.
+    pub fn times(&self, other: &Self) -> Self {
+        match (self.get(), other.get()) {
+            (Some(x), Some(y)) => Self::value(x.saturating_mul(*y), if *x > 1 { self.span } else { other.span }),
+            (None, _) => self.clone(),
+            _ => other.clone(),
+        }
+    }
+}
+
 impl<T> Fact<T> {
     /// A known value.
     pub fn value(value: T, span: Span) -> Self {

@@ -1,7 +1,7 @@
 //! Commands that show what gpulint knows: rules, pages, tests, facts.
 
 use super::arguments::{Arguments, Listing, Schema};
-use super::check::{cwd, files};
+use super::files::{cwd, files};
 use super::setup::{Setup, add_pack};
 use super::{CLEAN, FINDINGS, print};
 use crate::config;

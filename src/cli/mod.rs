@@ -2,6 +2,7 @@
 
 mod arguments;
 mod check;
+mod files;
 mod inspect;
 mod language;
 mod render;

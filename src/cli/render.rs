@@ -1,6 +1,6 @@
 //! `gpulint render`.
 
-use super::check::{cwd, files};
+use super::files::{cwd, files};
 use super::{CLEAN, FINDINGS, print};
 use crate::discover::{Kind, Options, kind_of};
 use crate::parse::scalar::Scalar;

@@ -2,7 +2,7 @@
 //! is told at once, drawn at its place.
 
 use super::arguments::Check;
-use super::check::{WIDTH, cwd};
+use super::files::cwd;
 use crate::config::{self, Config};
 use crate::finding::{Finding, OWN_PACK, OWN_RULES, Severity};
 use crate::parse::Problem;
@@ -169,7 +169,7 @@ impl Faults {
         if self.findings.is_empty() {
             return Ok(());
         }
-        let options = HumanOptions { color: false, width: WIDTH, show_unknown: false, summary: false };
+        let options = HumanOptions { color: false, width: human::WIDTH, show_unknown: false, summary: false };
         let drawn = human::problems(&self.findings, &self.sources, &options);
         Err(format!("{what} cannot be used\n\n{}", drawn.trim_end()))
     }

@@ -1,6 +1,5 @@
 //! Containers: found by their shape, in any kind.
 
-use super::pods::{entries, names};
 use crate::catalog::{self, Accelerator};
 use crate::extract::{image, launch, training};
 use crate::facts::value::{Blank, REST};
@@ -259,4 +258,14 @@ fn shared_memory(out: &mut Container, pod: &Pod) {
         out.shm = Fact::value(SharedMemory::Default, out.span);
         out.shm_bytes = Fact::value(DEFAULT_SHM, out.span);
     }
+}
+
+/// The entries of a map of facts; those that cannot be told are one unknown under [`REST`].
+pub fn entries(view: View<'_>) -> impl Iterator<Item = (&str, View<'_>)> {
+    view.entries().into_iter().chain(view.rest().map(|rest| (REST, rest)))
+}
+
+/// The names of the items that are written in a list.
+pub fn names(list: View<'_>) -> Vec<Fact<String>> {
+    list.items().filter(|item| item.unknown().is_none()).map(|item| item.get("name").string()).collect()
 }

@@ -1,7 +1,6 @@
 //! Where a kind carries pods: at the places that the catalog has of it, else wherever something looks like a pod.
 //! What no schema says to stand nowhere else is unknown where it is missing.
 
-use super::workloads::product;
 use super::{containers, kaito, pods};
 use crate::catalog::{self, Absence, PodPlace, Stands};
 use crate::facts::{ContainerRole, Pod, SharedMemory};
@@ -158,7 +157,7 @@ impl Place<'_> {
             stated.int().or_default(1).map(|n| (n - less).max(0))
         };
         let factors = row.count.split(' ').filter(|text| !text.is_empty()).map(factor);
-        factors.reduce(|a, b| product(&a, &b)).unwrap_or_else(|| Fact::value(1, self.view.place()))
+        factors.reduce(|a, b| a.times(&b)).unwrap_or_else(|| Fact::value(1, self.view.place()))
     }
 }
 

@@ -1,7 +1,6 @@
 //! Pod specs, wherever they stand.
 
 use super::containers;
-use crate::facts::value::REST;
 use crate::facts::{ContainerRole, Labels, Pod, Requirement, Toleration, Volume};
 use crate::known::Fact;
 use crate::parse::{Node, Raw, Tree, View};
@@ -10,12 +9,7 @@ use std::sync::Arc;
 
 /// A map of strings.
 pub fn labels(view: View<'_>) -> Labels {
-    entries(view).map(|(key, value)| (key.to_owned(), value.string())).collect()
-}
-
-/// The entries of a map of facts; those that cannot be told are one unknown under [`REST`].
-pub fn entries(view: View<'_>) -> impl Iterator<Item = (&str, View<'_>)> {
-    view.entries().into_iter().chain(view.rest().map(|rest| (REST, rest)))
+    containers::entries(view).map(|(key, value)| (key.to_owned(), value.string())).collect()
 }
 
 /// A pod from its template (`metadata` and `spec`) or from a bare spec.
@@ -36,7 +30,7 @@ pub fn spec_of(tree: &Arc<Tree>, spec: View<'_>, role: &str) -> Pod {
     pod.replicas = Fact::value(1, spec.place());
     scheduling(&mut pod, spec);
     pod.volumes = spec.get("volumes").items().map(volume).collect();
-    pod.resource_claims = names(spec.get("resourceClaims"));
+    pod.resource_claims = containers::names(spec.get("resourceClaims"));
     pod.host_network = spec.get("hostNetwork").boolean().or_default(false);
     pod.host_ipc = spec.get("hostIPC").boolean().or_default(false);
     pod.host_pid = spec.get("hostPID").boolean().or_default(false);
@@ -60,11 +54,6 @@ pub fn spec_of(tree: &Arc<Tree>, spec: View<'_>, role: &str) -> Pod {
     }
     pod.gpus = gpus(&pod);
     pod
-}
-
-/// The names of the items that are written in a list.
-pub fn names(list: View<'_>) -> Vec<Fact<String>> {
-    list.items().filter(|item| item.unknown().is_none()).map(|item| item.get("name").string()).collect()
 }
 
 /// Node selection, tolerations and what they say about capacity.

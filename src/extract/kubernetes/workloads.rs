@@ -72,15 +72,6 @@ fn processes_per_node(out: &mut Workload, stated: View<'_>) {
     }
 }
 
-/// The product of two numbers, where both are known.
-pub fn product(a: &Fact<i64>, b: &Fact<i64>) -> Fact<i64> {
-    match (a.get(), b.get()) {
-        (Some(x), Some(y)) => Fact::value(x.saturating_mul(*y), if *x > 1 { a.span } else { b.span }),
-        (None, _) => a.clone(),
-        _ => b.clone(),
-    }
-}
-
 /// Strategy and its arithmetic: surge rounds up, unavailable rounds down.
 fn rollout(out: &mut Workload, spec: View<'_>, kind: &str) {
     let builtin = out.api_version.get().is_some_and(|v| v.starts_with("apps/") || v.starts_with("extensions/"));
@@ -145,12 +136,12 @@ fn group_size(out: &mut Workload, together: bool) {
     let mut gpus = Fact::value(0, out.span);
     for pod in &out.pods {
         size = sum(size, pod.replicas.clone());
-        gpus = sum(gpus, product(&pod.gpus, &pod.replicas));
+        gpus = sum(gpus, pod.gpus.times(&pod.replicas));
     }
     // An object whose pods do not work together counts each pod as its own group.
     out.group_gpus = if !together && out.pods.len() == 1 { out.pods[0].gpus.clone() } else { gpus.clone() };
     out.group_size = if together { size } else { Fact::value(1, out.span) };
-    out.gpus = product(&gpus, &out.replicas);
+    out.gpus = gpus.times(&out.replicas);
 }
 
 fn sum(a: Fact<i64>, b: Fact<i64>) -> Fact<i64> {

@@ -9,6 +9,9 @@ use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, So
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// Columns that messages are wrapped at, whatever the terminal: the same report for everybody.
+pub const WIDTH: usize = 100;
+
 /// How to show it.
 #[derive(Debug, Clone, Copy)]
 pub struct HumanOptions {

@@ -6,7 +6,7 @@ use super::*;
 use crate::catalog;
 use crate::facts::value::Data;
 use crate::known::Why;
-use crate::rules::lang::eval::{list, number, version};
+use crate::rules::lang::values::{list, number, version};
 use crate::version::Version;
 use crate::vram;
 use std::borrow::Cow;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::facts::value::{Data, key_of};
 use crate::quantity;
-use crate::rules::lang::eval::{elements, list, number, same, version};
+use crate::rules::lang::values::{elements, list, number, same, version};
 use crate::suggest;
 use crate::version::Version;
 use std::borrow::Cow;

@@ -7,7 +7,7 @@ mod memory;
 mod names;
 mod training;
 
-use super::lang::eval::{elements, list as values};
+use super::lang::values::{elements, list as values};
 use crate::facts::value::{Data, Entity, Reflect, Type, Value};
 use crate::facts::{Facts, LISTS, List, Object, Resource, Workload};
 use crate::known::Why;

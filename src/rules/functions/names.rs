@@ -4,7 +4,7 @@ use super::general::{functions, string, text};
 use super::*;
 use crate::catalog;
 use crate::facts::value::{Data, key_of};
-use crate::rules::lang::eval::{elements, list, number, version};
+use crate::rules::lang::values::{elements, list, number, version};
 use crate::version::Version;
 use std::borrow::Cow;
 

@@ -4,7 +4,7 @@ use super::general::{functions, string, text};
 use super::*;
 use crate::facts::Training;
 use crate::known::{Fact, Known};
-use crate::rules::lang::eval::number;
+use crate::rules::lang::values::number;
 use crate::vram::run::{Gap, Run};
 use crate::vram::serving::{Card, Ledger};
 use crate::vram::{Architecture, DecidedBy, Fit, GIB, sum, training};

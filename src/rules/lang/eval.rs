@@ -2,16 +2,15 @@
 
 use super::ast::Op;
 use super::check::{Const, Macro, Node, Typed};
+use super::values::{Number, elements, number, order, same};
 use crate::evidence;
 use crate::facts::value::{Data, REST, Value, entry};
 use crate::known::{Known, Why};
 use crate::parse::View;
 use crate::rules::functions::Context;
 use crate::source::Span;
-use crate::version::Version;
 use std::borrow::Cow;
 use std::cmp::Ordering;
-use std::rc::Rc;
 
 /// Steps that one rule may take for one entity; then the answer is unknown.
 const BUDGET: u32 = 2_000_000;
@@ -327,19 +326,6 @@ pub fn truth(value: Value<'_>) -> Truth<'_> {
     }
 }
 
-/// The elements of a list, the values of a map, the children of a raw collection; nothing of anything else.
-pub fn elements<'a>(value: &Value<'a>) -> Vec<Value<'a>> {
-    match &value.data {
-        Data::List(items) => items.to_vec(),
-        Data::Map(map) => map.values().cloned().collect(),
-        Data::Node(view) => match view.node() {
-            Some(node) if node.is_seq() => view.items().map(Value::of_view).collect(),
-            _ => view.entries().into_iter().map(|(_, child)| Value::of_view(child)).collect(),
-        },
-        _ => Vec::new(),
-    }
-}
-
 /// `base[index]`; null when there is no such element.
 fn at<'a>(base: &Value<'a>, index: &Value<'a>) -> Value<'a> {
     for value in [base, index] {
@@ -359,54 +345,6 @@ fn at<'a>(base: &Value<'a>, index: &Value<'a>) -> Value<'a> {
             item.map_or(missing, Value::of_view)
         }
         _ => missing,
-    }
-}
-
-/// A number, whole or not.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Number {
-    /// Whole.
-    Int(i64),
-    /// Any.
-    Float(f64),
-}
-
-impl Number {
-    /// As a floating-point number.
-    pub fn float(self) -> f64 {
-        match self {
-            Number::Int(value) => value as f64,
-            Number::Float(value) => value,
-        }
-    }
-}
-
-/// The number in a value; text of a raw document counts when it is a number.
-pub fn number(value: &Value<'_>) -> Option<Number> {
-    match &value.data {
-        Data::Int(value) => Some(Number::Int(*value)),
-        Data::Float(value) => finite(*value),
-        Data::Str(text) => {
-            let text = text.trim();
-            text.parse().map(Number::Int).ok().or_else(|| text.parse().ok().and_then(finite))
-        }
-        _ => None,
-    }
-}
-
-/// Text such as `inf` and `nan` parses as a number and is none.
-fn finite(value: f64) -> Option<Number> {
-    value.is_finite().then_some(Number::Float(value))
-}
-
-/// The version in a value.
-pub fn version<'v>(value: &'v Value<'_>) -> Option<Cow<'v, Version>> {
-    match &value.data {
-        Data::Version(version) => Some(Cow::Borrowed(version.as_ref())),
-        Data::Str(text) => Version::parse(text).map(Cow::Owned),
-        Data::Int(value) => Version::parse(&value.to_string()).map(Cow::Owned),
-        Data::Float(value) => Version::parse(&value.to_string()).map(Cow::Owned),
-        _ => None,
     }
 }
 
@@ -472,29 +410,6 @@ fn within<'a>(a: &Value<'a>, b: &Value<'a>) -> Value<'a> {
     items.into_iter().find(|item| matches!(item.data, Data::Unknown(_))).unwrap_or(Value::of(Data::Bool(false)))
 }
 
-/// Equality: numbers by value, versions as versions, anything else by its own kind.
-pub fn same(a: &Value<'_>, b: &Value<'_>) -> bool {
-    match (&a.data, &b.data) {
-        (Data::Null, Data::Null) => true,
-        (Data::Bool(a), Data::Bool(b)) => a == b,
-        (Data::Str(a), Data::Str(b)) => a == b,
-        (Data::Bool(a), Data::Str(b)) | (Data::Str(b), Data::Bool(a)) => b.eq_ignore_ascii_case(&a.to_string()),
-        (Data::List(a), Data::List(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b)),
-        (Data::Entity(a), Data::Entity(b)) => a.span() == b.span() && a.entity() == b.entity(),
-        (Data::Null, _) | (_, Data::Null) => false,
-        _ => order(a, b) == Some(Ordering::Equal),
-    }
-}
-
-fn order(a: &Value<'_>, b: &Value<'_>) -> Option<Ordering> {
-    match (&a.data, &b.data) {
-        (Data::Version(_), _) | (_, Data::Version(_)) => Some(version(a)?.cmp(&version(b)?)),
-        (Data::Str(a), Data::Str(b)) => Some(a.cmp(b)),
-        (Data::Int(a), Data::Int(b)) => Some(a.cmp(b)),
-        _ => number(a)?.float().partial_cmp(&number(b)?.float()),
-    }
-}
-
 fn arithmetic<'a>(op: Op, a: &Value<'a>, b: &Value<'a>) -> Value<'a> {
     let (Some(x), Some(y)) = (number(a), number(b)) else { return Value::of(Data::Null) };
     if let (Number::Int(x), Number::Int(y)) = (x, y) {
@@ -517,11 +432,6 @@ fn arithmetic<'a>(op: Op, a: &Value<'a>, b: &Value<'a>) -> Value<'a> {
         _ => x % y,
     };
     Value::of(if value.is_finite() { Data::Float(value) } else { Data::Null })
-}
-
-/// A list value.
-pub fn list<'a>(items: impl IntoIterator<Item = Value<'a>>) -> Value<'a> {
-    Value::of(Data::List(items.into_iter().collect::<Rc<[_]>>()))
 }
 
 #[cfg(test)]

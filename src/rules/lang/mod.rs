@@ -4,3 +4,4 @@
 pub mod ast;
 pub mod check;
 pub mod eval;
+pub mod values;

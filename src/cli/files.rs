@@ -1,0 +1,92 @@
+//! The files of a run: found, read, or said why not.
+
+use super::arguments::Check;
+use crate::discover::{self, Found, Kind, MAX_BYTES, Options, Template};
+use crate::lint::Input;
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Files that were read, and those that were not.
+pub struct Files {
+    /// Read.
+    pub inputs: Vec<Input>,
+    /// Paths and reasons of the others.
+    pub skipped: Vec<(String, String)>,
+}
+
+/// Finds and reads files.
+///
+/// # Errors
+/// A bad pattern, or a root that does not exist.
+pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
+    let discovery = discover::discover(paths, options).map_err(|e| e.to_string())?;
+    if let Some(missing) = discovery.skipped.iter().find(|s| s.reason == discover::Reason::Missing) {
+        return Err(format!("{}: {}", missing.path, missing.reason));
+    }
+    let mut skipped: Vec<(String, String)> =
+        discovery.skipped.into_iter().map(|s| (s.path, s.reason.to_string())).collect();
+    let repositories: BTreeSet<&Path> = discovery.found.iter().map(|found| found.repository.as_path()).collect();
+    let repositories: Vec<&Path> = repositories.into_iter().collect();
+    let read: Vec<Result<Vec<Input>, (String, String)>> = {
+        let charts = discover::charts(discovery.found.iter().map(|found| found.path.as_str()));
+        let number = |found: &Found| repositories.binary_search(&found.repository.as_path()).unwrap_or_default();
+        discovery.found.par_iter().map(|found| read(found, number(found), &charts)).collect()
+    };
+    let mut inputs = Vec::new();
+    for file in read {
+        match file {
+            Ok(texts) => inputs.extend(texts),
+            Err(reason) => skipped.push(reason),
+        }
+    }
+    inputs.sort_by(|a, b| a.path.cmp(&b.path));
+    skipped.sort();
+    Ok(Files { inputs, skipped })
+}
+
+/// Reads a file, or the texts of a packed chart. What a chart merely brings along may be anything: its templates may
+/// read what is a template itself.
+fn read(found: &Found, repository: usize, charts: &BTreeSet<String>) -> Result<Vec<Input>, (String, String)> {
+    let told = |reason: discover::Reason| (found.path.clone(), reason.to_string());
+    let of_kind = |kind, (path, text)| Input { path, kind, text, repository };
+    let input = |file| of_kind(found.kind, file);
+    if found.is_archive() {
+        return found.unpack().map(|texts| texts.into_iter().map(input).collect()).map_err(told);
+    }
+    let text = match found.read(MAX_BYTES) {
+        Err(_) if discover::kind_of(&found.path).is_none() => return Ok(Vec::new()),
+        read => read.map_err(told)?,
+    };
+    let in_chart = || charts.iter().any(|directory| found.path.starts_with(directory.as_str()));
+    match found.template(&text) {
+        // A module may render it; what no module renders is told later.
+        Some(Template::Terraform | Template::Variables) if found.in_module => {
+            Ok(vec![of_kind(Kind::Data, (found.path.clone(), text))])
+        }
+        Some(Template::Go) if in_chart() => Ok(vec![of_kind(Kind::Chart, (found.path.clone(), text))]),
+        Some(Template::Helm) => Err(told(discover::Reason::Template(Template::Helm))),
+        Some(template) if discover::template(&found.path, found.kind, &text).is_none() => {
+            Err(told(discover::Reason::Template(template)))
+        }
+        _ => Ok(vec![input((found.path.clone(), text))]),
+    }
+}
+
+/// The working directory.
+pub fn cwd() -> PathBuf {
+    std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
+}
+
+/// The text that comes in on standard input, as the file that the command line calls it.
+///
+/// # Errors
+/// It cannot be read, or its name is no kind of file that is linted.
+pub fn stdin(check: &Check) -> Result<Files, String> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).map_err(|e| format!("standard input: {e}"))?;
+    let path = check.stdin_filename.clone();
+    let kind = discover::kind_of(&path).ok_or_else(|| format!("{path}: not a kind of file that is linted"))?;
+    Ok(Files { inputs: vec![Input { path, kind, text, repository: 0 }], skipped: Vec::new() })
+}
