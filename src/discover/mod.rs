@@ -45,6 +45,10 @@ const TOOL_DIRECTORIES: &[&str] = &[
     "site-packages",
 ];
 
+/// Directories that by their name hold what is never deployed, as Go's tools pass over them: inputs of tests, and what is kept
+/// for history.
+const SET_ASIDE: &[&str] = &["_archive", "_archived", "archived", "testdata"];
+
 /// How to look for files.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -117,6 +121,8 @@ pub enum Reason {
     Template(Template),
     /// A Dockerfile in the language of another BuildKit frontend.
     Frontend(String),
+    /// A directory of test inputs or of what is kept for history.
+    SetAside,
     /// Named like JSON, but text that starts like none: logs, lines with a prefix.
     NotJson,
     /// Several files in one message, as cloud-init reads them.
@@ -136,6 +142,7 @@ impl fmt::Display for Reason {
             Reason::TooManyLinks => write!(f, "more than {MAX_LINKED_DIRECTORIES} linked directories"),
             Reason::Template(template) => write!(f, "{template} template"),
             Reason::Multipart => f.write_str("a MIME message of several parts"),
+            Reason::SetAside => f.write_str("test data or an archive: lint it by naming it"),
             Reason::NotJson => f.write_str("neither a JSON object nor an array"),
             Reason::Frontend(image) => write!(f, "written for the BuildKit frontend {image}"),
         }
@@ -300,6 +307,11 @@ impl Gate {
         if is_dir && is_tool_directory(entry.path()) || self.exclude.holds(entry.path(), is_dir) {
             return false;
         }
+        if is_dir && is_set_aside(entry.path()) {
+            // The receiver outlives the walk.
+            let _ = self.tell.send((entry.path().to_owned(), Reason::SetAside));
+            return false;
+        }
         if !entry.path_is_symlink() {
             return true;
         }
@@ -325,6 +337,11 @@ fn is_tool_directory(path: &Path) -> bool {
     TOOL_DIRECTORIES.iter().any(|tool| name == *tool)
         // Go's vendored modules; any other `vendor` may be what is deployed.
         || name == "vendor" && path.join("modules.txt").exists()
+}
+
+fn is_set_aside(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    SET_ASIDE.contains(&&*name) || name.starts_with("retired_") || name.starts_with("retired-")
 }
 
 /// The `exclude` patterns.

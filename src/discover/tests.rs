@@ -95,6 +95,18 @@ fn excludes_hold_for_named_files_only_by_force() {
 }
 
 #[test]
+fn test_data_and_archives_are_linted_by_name_only() {
+    let aside = ["api/testdata/old.yaml", "_archived/ds.yaml", "retired_benchmarks/Dockerfile"];
+    let dir = tree(&[(aside[0], ""), (aside[1], ""), (aside[2], ""), ("tests/pod.yaml", ""), ("archive.yaml", "")]);
+    let discovery = find(&options(&dir), &["."]);
+    assert_eq!(paths(&discovery), ["archive.yaml", "tests/pod.yaml"]);
+    let skipped: Vec<_> = discovery.skipped.iter().map(|s| (s.path.as_str(), s.reason.clone())).collect();
+    let expected = ["_archived", "api/testdata", "retired_benchmarks"].map(|path| (path, Reason::SetAside));
+    assert_eq!(skipped, expected);
+    assert_eq!(paths(&find(&options(&dir), &["api/testdata", "_archived/ds.yaml"])), [aside[1], aside[0]]);
+}
+
+#[test]
 fn links_are_followed_inside_the_roots_only() {
     let dir = tree(&[("repo/shared/vars.tf", ""), ("repo/a/main.tf", ""), ("outside/secret.yaml", "")]);
     let at = |path: &str| dir.path().join("repo").join(path);
