@@ -4,6 +4,7 @@
 use crate::facts::value::{Data, Entity, Value};
 use crate::facts::{Facts, LISTS, List, Subject};
 use crate::finding::{Finding, Fix, Label, Severity, Undecided};
+use crate::known::Why;
 use crate::rules::Ruleset;
 use crate::rules::compile::{Part, Rule, Template};
 use crate::rules::functions::Context;
@@ -154,6 +155,8 @@ fn decide<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, out: &mut 
     }
     let (verdict, used) = eval.run(&rule.forbid);
     match (when, truth(verdict)) {
+        // What a user cannot answer is not asked.
+        (Truth::Unknown(value), _) | (_, Truth::Unknown(value)) if left_to_others(&value) => {}
         (Truth::True, Truth::True) => {
             let unread = scope_unread || unread(&used);
             let mut found = finding(rule, asked, eval, used);
@@ -176,6 +179,11 @@ fn decide<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, out: &mut 
         }),
         _ => {}
     }
+}
+
+/// Whether nothing is written, because something that runs later fills it in: an operator, a controller.
+fn left_to_others(value: &Value<'_>) -> bool {
+    matches!(&value.data, Data::Unknown(why) if matches!(**why, Why::LeftTo(_)))
 }
 
 /// The place of a value; of a list that of its first element that is stated.
@@ -219,10 +227,8 @@ fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec
         confidence: rule.confidence,
         span,
         message: render(&rule.message, eval),
-        label: String::new(),
         related,
         help: Some(render(&rule.help, eval)).filter(|h| !h.is_empty()),
-        url: None,
         entity: asked.name.clone(),
         values: Vec::new(),
         fix,
@@ -300,6 +306,20 @@ mod tests {
         assert_eq!(undecided("pool.gpu_count > 1 && pool.name == 'q'", "pool.name == 'p'"), 0);
         assert_eq!(undecided("pool.gpu_count > 1", "pool.name == 'q'"), 0);
         assert_eq!(undecided("pool.name == 'q'", "pool.gpu_count > 1"), 0);
+    }
+
+    #[test]
+    fn what_runs_later_and_fills_in_is_no_question() {
+        let undecided = |why: Why| {
+            let mut pool = NodePool::blank(SPAN);
+            pool.gpu_count = Fact::unknown(why, SPAN);
+            let facts = Facts { pools: vec![Arc::new(pool)], ..Facts::default() };
+            let rules = rules("applies_to: pool\nforbid: pool.gpu_count > 1\nmessage: m");
+            evaluate(&facts, &Facts::default(), &["a.yaml"], &rules).undecided.len()
+        };
+        assert_eq!(undecided(Why::LeftTo("an operator".into())), 0);
+        assert_eq!(undecided(Why::Remote("a data source".into()).perhaps()), 1);
+        assert_eq!(undecided(Why::Template.perhaps()), 1);
     }
 
     #[test]

@@ -114,14 +114,10 @@ pub struct Finding {
     pub span: Span,
     /// What is wrong with the user's own values.
     pub message: String,
-    /// Text at the primary place; empty repeats nothing.
-    pub label: String,
     /// The other halves of the contradiction.
     pub related: Vec<Label>,
     /// What to do, as a command.
     pub help: Option<String>,
-    /// Page of the rule.
-    pub url: Option<String>,
     /// The entity it is about: `Deployment/ml/api container server`.
     pub entity: String,
     /// The sets of values under which a chart shows it; empty when it does not depend on them.
@@ -140,10 +136,8 @@ impl Finding {
             confidence: Confidence::High,
             span,
             message,
-            label: String::new(),
             related: Vec::new(),
             help: None,
-            url: None,
             entity: String::new(),
             values: Vec::new(),
             fix: None,

@@ -38,6 +38,8 @@ pub enum Why {
     NotStated(Box<str>),
     /// Something that the formulas do not cover: what it is.
     NotModelled(Box<str>),
+    /// Not written, and filled in by something that runs later: an operator, a controller.
+    LeftTo(Box<str>),
     /// It may not even be there, and why that cannot be told: what is below something unknown, a condition.
     Perhaps(Box<Why>),
 }
@@ -63,7 +65,7 @@ impl fmt::Display for Why {
             Why::Template => write!(f, "a template expression decides it"),
             Why::Placeholder => write!(f, "a placeholder stands for it"),
             Why::Variable(name) => write!(f, "the variable {name} has no value here"),
-            Why::Remote(what) => write!(f, "{what} decides it at run time"),
+            Why::Remote(what) | Why::LeftTo(what) => write!(f, "{what} decides it at run time"),
             Why::DigestOnly => write!(f, "the image is named by digest only"),
             Why::NotInCatalog(value) => write!(f, "the catalog has no row for {value}"),
             Why::Ambiguous(values) => write!(f, "several candidates disagree: {values}"),

@@ -79,6 +79,12 @@ pub fn complete(table: &str, family: &str) -> bool {
     row.inspect(|row| row.used()).is_some()
 }
 
+/// Whether some row of a table is about a name, which stands in its first column. None when there is no such table.
+pub fn names(table: &str, name: &str) -> Option<bool> {
+    let table = tables::ALL.iter().find(|known| known.name == table)?;
+    Some(table.names(name))
+}
+
 /// The names of the tables.
 pub fn tables() -> impl Iterator<Item = &'static str> {
     tables::ALL.iter().map(|table| table.name)

@@ -1,5 +1,6 @@
 //! Accelerator resources, flags of launchers, what engines need, Kubernetes and TLS tables.
 
+use super::complete;
 use super::table::{Row, longest_match, patterns};
 use super::tables::{
     ACCELERATOR_RESOURCES, FABRIC_RESOURCES, FEATURE_COMPUTE_CAPABILITIES, KUBERNETES_API_REMOVALS, LAUNCH_FLAGS,
@@ -90,11 +91,14 @@ pub fn launch_flags(engine: &str) -> impl Iterator<Item = LaunchFlag> {
     })
 }
 
-/// The Kubernetes release that no longer serves an API version of a kind.
-pub fn api_removed_in(api_version: &str, kind: &str) -> Option<Version> {
-    let row =
-        KUBERNETES_API_REMOVALS.rows().find(|r| r.text("api_version") == api_version && r.text("kind") == kind)?;
-    row.version("removed_in")
+/// The Kubernetes release that no longer serves an API version of a kind; none for the other versions of a kind of which all
+/// removals are rows.
+pub fn api_removed_in(api_version: &str, kind: &str) -> Option<Option<Version>> {
+    let table = &KUBERNETES_API_REMOVALS;
+    match table.rows().find(|r| r.text("api_version") == api_version && r.text("kind") == kind) {
+        Some(row) => Some(row.version("removed_in")),
+        None => complete(table.name, kind).then_some(None),
+    }
 }
 
 /// The lowest TLS version that a load balancer's policy accepts.

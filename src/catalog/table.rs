@@ -73,6 +73,11 @@ impl Table {
         self.cells().rows.iter().map(move |fields| Row { table: self, fields })
     }
 
+    /// Whether the first column of some row is exactly this.
+    pub(super) fn names(&'static self, name: &str) -> bool {
+        self.rows().any(|row| row.fields.first() == Some(&name))
+    }
+
     /// The first row whose column is exactly this.
     pub(super) fn find(&'static self, column: &str, value: &str) -> Option<Row> {
         self.rows().find(|r| r.text(column) == value)

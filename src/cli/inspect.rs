@@ -68,7 +68,8 @@ fn markdown(rules: &Ruleset) -> String {
             let (text, page) = (&entry.text, entry.page());
             out.push_str(&format!("\n### {}\n\n{}, {} confidence", text.id, text.severity, text.confidence));
             out.push_str(&format!(", asked of every {}\n\n{}\n", text.applies_to, page.why.trim_end()));
-            out.push_str(&format!("\n- Says: {}\n- Help: {}\n", text.message, text.help));
+            let (message, help) = examples::shown(entry, &|files| lint(files, rules)).unwrap_or_default();
+            out.push_str(&format!("\n- Says: {message}\n- Help: {help}\n"));
             for p in &text.params {
                 let default = p.default.join(", ");
                 out.push_str(&format!("- Parameter `{}` ({}, default {default}): {}\n", p.name, p.ty, p.description));

@@ -21,6 +21,7 @@ else decides it: `false && unknown` is false, `true || unknown` is true. What is
 |---|---|
 | `has(a.b)` | whether it is stated: `a.b != null` |
 | `default(a, b, …)` | the first of them that is not null |
+| `known(a)` | the value, null where it is unknown: for what a rule can do without |
 | `list.exists(x, …)`, `list.all(x, …)`, `list.exists_one(x, …)` | whether some, every, exactly one element fits; also over the values of a map |
 | `list.filter(x, …)` | the elements that are known to fit |
 | `list.map(x, …)` | something of every element |

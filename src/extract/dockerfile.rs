@@ -54,6 +54,7 @@ fn start(line: &Line, path: &str, global: &BTreeMap<String, String>, stages: &[B
             let mut build = Build::blank(line.span);
             build.python = Fact::value(PythonHome::System, line.span);
             build.base = image::reference(&expanded(&base.image, global));
+            build.from = Fact::value(base.image.text().to_owned(), base.image.whole());
             if build.base.repository.get().is_some_and(|name| name.contains("conda") || name.contains("mamba")) {
                 build.python = Fact::value(PythonHome::Conda, base.image.whole());
             }

@@ -147,6 +147,8 @@ entities! {
         final_stage: Fact<bool>,
         /// The image it starts from; for a stage on a stage, the image at the bottom.
         base: Image,
+        /// What FROM states, with build arguments as written; for a stage on a stage, that of the stage at the bottom.
+        from: Fact<String>,
         /// Packages installed by RUN, in order, stages underneath first; files given by `-r` are in `package_files`.
         packages: Vec<Package>,
         /// What holds the Python that RUN installs into.

@@ -3,25 +3,31 @@
 use super::Report;
 use crate::finding::{Finding, Severity};
 use crate::judge::Verdict;
+use crate::rules::Ruleset;
 use crate::source::{Sources, Span, sanitise};
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Date of the newest data in the catalog.
 const CATALOG: &str = env!("GPULINT_CATALOG");
 
 /// The report as a line of JSON.
 pub fn write(with: &Report<'_>) -> String {
-    line(&report(with.verdict, with.sources))
+    line(&report(with.verdict, with.sources, with.rules))
 }
 
 /// The report as one JSON value.
-pub fn report(verdict: &Verdict, sources: &Sources) -> Value {
+pub fn report(verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Value {
     let coverage = &verdict.coverage;
+    // A page is read once for all findings of its rule.
+    let told: BTreeSet<&str> = verdict.shown.iter().map(|finding| finding.rule.as_str()).collect();
+    let authority = |id: &'_ str| rules.get(id)?.page().references.into_iter().next();
+    let pages: Pages<'_> = told.into_iter().filter_map(|id| Some((id, authority(id)?))).collect();
     json!({
         "version": 1,
         "tool": {"name": "gpulint", "version": env!("CARGO_PKG_VERSION"), "catalog": CATALOG},
-        "diagnostics": verdict.shown.iter().map(|f| diagnostic(f, sources)).collect::<Vec<_>>(),
+        "diagnostics": verdict.shown.iter().map(|f| diagnostic(f, sources, &pages)).collect::<Vec<_>>(),
         "unknown": verdict.undecided.iter().map(|u| json!({
             "rule": u.rule,
             "path": sources.get(u.span.source).path,
@@ -43,7 +49,10 @@ pub fn report(verdict: &Verdict, sources: &Sources) -> Value {
     })
 }
 
-fn diagnostic(finding: &Finding, sources: &Sources) -> Value {
+/// The first reference of each rule that found something.
+type Pages<'a> = BTreeMap<&'a str, String>;
+
+fn diagnostic(finding: &Finding, sources: &Sources, pages: &Pages<'_>) -> Value {
     let path = &sources.get(finding.span.source).path;
     json!({
         "rule": finding.rule,
@@ -52,7 +61,7 @@ fn diagnostic(finding: &Finding, sources: &Sources) -> Value {
         "confidence": finding.confidence,
         "message": finding.message,
         "help": finding.help,
-        "url": finding.url,
+        "url": pages.get(finding.rule.as_str()),
         "path": path,
         "range": range(sources, finding.span),
         "related": finding.related.iter().map(|label| json!({

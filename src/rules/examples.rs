@@ -1,8 +1,9 @@
 //! A rule's own examples as its test: does it fire where it says, and stay silent where it should?
 
 use super::{Entry, Ruleset};
-use crate::finding::Finding;
+use crate::finding::{Finding, Severity};
 use crate::source::Sources;
+use std::collections::BTreeSet;
 
 /// What an example showed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +60,15 @@ fn unmark(path: &str, text: &str, marks: &mut Vec<Mark>) -> String {
     out
 }
 
+/// Message and help of a rule as its first example that fires shows them.
+pub fn shown(entry: &Entry, lint: &Lint<'_>) -> Option<(String, String)> {
+    let example = entry.page().examples.into_iter().find(|example| example.fires)?;
+    let plain = |(path, text): &(String, String)| (path.clone(), unmark(path, text, &mut Vec::new()));
+    let (_, findings) = lint(example.files.iter().map(plain).collect());
+    let finding = findings.into_iter().find(|finding| finding.rule == entry.text.id)?;
+    Some((finding.message, finding.help.unwrap_or_default()))
+}
+
 /// Runs every example of every rule that `which` picks.
 pub fn test(rules: &Ruleset, which: impl Fn(&Entry) -> bool + Sync, lint: &Lint<'_>) -> Vec<Tested> {
     use rayon::prelude::*;
@@ -77,12 +87,23 @@ fn test_rule(entry: &Entry, lint: &Lint<'_>) -> Vec<Tested> {
         let mut marks = Vec::new();
         let files = example.files.iter().map(|(path, text)| (path.clone(), unmark(path, text, &mut marks))).collect();
         let (sources, findings) = lint(files);
-        let own: Vec<&Finding> = findings.iter().filter(|f| f.rule == *id).collect();
+        let (own, others): (Vec<&Finding>, Vec<&Finding>) = findings.iter().partition(|f| f.rule == *id);
+        // Advice and warnings elsewhere would tie every example to every rule.
+        let place = |f: &Finding| own.iter().any(|o| o.span == f.span);
+        let others = others.iter().filter(|f| f.severity == Severity::Error || place(f));
+        let others: BTreeSet<&str> = others.map(|f| f.rule.as_str()).collect();
+        let also: BTreeSet<&str> = example.also.iter().map(String::as_str).collect();
         let broken = findings.iter().find(|f| f.rule == "syntax-error").map(|f| f.message.clone());
         let (verdict, detail) = judge(example.fires, &marks, &own, &sources);
         let (verdict, detail) = match broken {
             Some(message) if verdict != Verdict::Noisy => {
                 (Verdict::Wrong, format!("the example does not parse: {message}"))
+            }
+            _ if verdict == Verdict::Validated && also != others => {
+                let list = |rules: &BTreeSet<&str>| rules.iter().copied().collect::<Vec<_>>().join(", ");
+                let detail =
+                    format!("what fails or stands here besides is also: [{}], not [{}]", list(&others), list(&also));
+                (Verdict::Wrong, detail)
             }
             _ => (verdict, detail),
         };

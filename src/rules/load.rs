@@ -213,14 +213,16 @@ impl<'t> Reader<'t, '_> {
         let examples = items
             .into_iter()
             .map(|example| {
-                self.keys(example, &["fires", "silent", "because"], "example");
+                self.keys(example, &["fires", "silent", "because", "also"], "example");
                 let fires = example.get("fires");
                 let files = fires.or(example.get("silent")).map(Node::entries).unwrap_or_default();
                 let files = files
                     .into_iter()
                     .map(|(path, text)| (path.text().unwrap_or("").to_owned(), text.text().unwrap_or("").to_owned()))
                     .collect();
-                Example { fires: fires.is_some(), files, because: self.string(example.get("because")) }
+                let also = example.get("also").map(|also| also.view().strings()).unwrap_or_default();
+                let also = also.iter().filter_map(|rule| rule.get().cloned()).collect();
+                Example { fires: fires.is_some(), files, because: self.string(example.get("because")), also }
             })
             .collect();
         let why = self.string(self.root.get("why"));

@@ -97,4 +97,6 @@ pub struct Example {
     pub files: Vec<(String, String)>,
     /// Why it only looks guilty.
     pub because: String,
+    /// The other rules that find an error in it, or fire at the same place.
+    pub also: Vec<String>,
 }

@@ -158,7 +158,8 @@ fn a_report_follows_the_schema() {
         today: jiff::civil::date(2026, 11, 21),
     };
     let verdict = judge::judge(input, &outcome.sources, &config::Config::default(), &options);
-    let report = json::report(&verdict, &outcome.sources);
+    let report = json::report(&verdict, &outcome.sources, &rules);
+    assert!(report["diagnostics"][0]["url"].as_str().is_some_and(|url| url.starts_with("https://")), "{report}");
     let validator = validator(REPORT);
     assert_eq!(faults(&validator, &report), Vec::<String>::new());
     let rules: Vec<&str> =

@@ -15,7 +15,7 @@ const DEPTH: usize = 14;
 const MOST_PODS: usize = 64;
 
 /// Why what an object of a kind of its own leaves out is unknown.
-static OPERATOR: LazyLock<Why> = LazyLock::new(|| Why::Remote("the operator of this kind".into()).perhaps());
+static OPERATOR: LazyLock<Why> = LazyLock::new(|| Why::LeftTo("the operator of this kind".into()));
 
 /// Nothing that is missing is known to be absent.
 pub fn open() -> Option<Open> {

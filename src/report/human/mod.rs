@@ -36,9 +36,10 @@ fn render(verdict: &Verdict, sources: &Sources, options: &HumanOptions) -> Strin
         printer.finding(finding);
     }
     if options.show_unknown {
-        for undecided in &verdict.undecided {
-            printer.undecided(undecided);
-        }
+        let one = |a: &Undecided, b: &Undecided| a.span == b.span && a.why == b.why;
+        let mut undecided: Vec<&Undecided> = verdict.undecided.iter().collect();
+        undecided.sort_by(|a, b| (a.span, &a.why, &a.rule).cmp(&(b.span, &b.why, &b.rule)));
+        undecided.chunk_by(|a, b| one(a, b)).for_each(|checks| printer.undecided(checks));
     }
     let mut out = printer.out;
     if options.summary {
@@ -73,7 +74,7 @@ impl<'a> Printer<'a> {
     }
 
     fn finding(&mut self, finding: &Finding) {
-        let primary = (finding.span, finding.label.as_str());
+        let primary = (finding.span, "");
         let places = std::iter::once(primary).chain(finding.related.iter().map(|l| (l.span, l.text.as_str())));
         // One snippet per file; the file of the primary place comes first.
         let mut files: Vec<(SourceId, Vec<(Span, &str)>)> = Vec::new();
@@ -125,11 +126,14 @@ impl<'a> Printer<'a> {
         self.out.push_str(kept);
     }
 
-    fn undecided(&mut self, undecided: &Undecided) {
-        let source = self.sources.get(undecided.span.source);
-        let at = source.position(undecided.span.start);
+    /// One line for one thing that is not known: where, why, and the rules that wait for it.
+    fn undecided(&mut self, checks: &[&Undecided]) {
+        let Some(first) = checks.first() else { return };
+        let source = self.sources.get(first.span.source);
+        let at = source.position(first.span.start);
+        let rules: Vec<&str> = checks.iter().map(|check| check.rule.as_str()).collect();
         let line =
-            format!("{}:{}:{}: undecided[{}]: {}", source.path, at.line, at.column, undecided.rule, undecided.why);
+            format!("{}:{}:{}: undecided: {} [{}]", source.path, at.line, at.column, first.why, rules.join(", "));
         self.out.push_str(&clean(&line).replace('\n', " "));
         self.out.push('\n');
     }

@@ -17,10 +17,8 @@ fn finding(span: Span, related: Vec<Label>) -> Finding {
         confidence: Confidence::High,
         span,
         message: "CUDA 12.8 needs driver 570 or newer; the node runs 535".to_owned(),
-        label: "built for CUDA 12.8".to_owned(),
         related,
         help: Some("raise the driver".to_owned()),
-        url: None,
         entity: "Deployment/api".to_owned(),
         values: Vec::new(),
         fix: None,
@@ -60,8 +58,7 @@ error[driver-too-old-for-cuda]
    ╭─[k8s/api.yaml:2:8]
  1 │ kind: Pod
  2 │ image: cuda:12.8
-   ·        ────┬────
-   ·            ╰── built for CUDA 12.8
+   ·        ─────────
  3 │ end: 1
    ╰────
    ╭─[pool.tf:1:10]
@@ -80,7 +77,7 @@ error[driver-too-old-for-cuda]
 fn nothing_raw_reaches_the_terminal() {
     let evil = "a\u{1b}[31m\u{202e}\u{7}\r\u{9b}z";
     let mut found = finding(span(0, 0..evil.len()), vec![Label { span: span(1, 0..1), text: evil.to_owned() }]);
-    for slot in [&mut found.rule, &mut found.message, &mut found.label] {
+    for slot in [&mut found.rule, &mut found.message] {
         *slot = evil.to_owned();
     }
     found.help = Some(evil.to_owned());
@@ -144,7 +141,18 @@ fn the_summary_says_what_was_not_seen() {
          (--show-unknown lists them)\n"
     );
     let listed = render(&verdict, &sources, &HumanOptions { show_unknown: true, ..OPTIONS });
-    assert!(listed.starts_with("f:1:1: undecided[r]: w\n"), "{listed}");
+    assert!(listed.starts_with("f:1:1: undecided: w [r]\n"), "{listed}");
+}
+
+#[test]
+fn one_thing_that_is_not_known_is_one_line() {
+    let verdict = Verdict {
+        undecided: vec![undecided("b", "w"), undecided("a", "w"), undecided("a", "v")],
+        ..Verdict::default()
+    };
+    let sources = Sources::new(vec![Source::new("f", "x")]);
+    let listed = render(&verdict, &sources, &HumanOptions { show_unknown: true, summary: false, ..OPTIONS });
+    assert_eq!(listed, "f:1:1: undecided: v [a]\nf:1:1: undecided: w [a, b]\n");
 }
 
 #[test]

@@ -28,8 +28,11 @@ lookups! {
     "server_metric" (param("query", str_type)) -> Output::Type(bool_type), "Whether a query names a metric that a model server exports.", |a| {
         catalog::server_of_metric(&text(&a[0])?).map(|_| true)
     };
-    "api_removed_in" (param("api_version", str_type), param("kind", str_type)) -> Output::Type(version_type), "The Kubernetes release that no longer serves an API version of a kind.", |a| {
+    "api_removed_in" (param("api_version", str_type), param("kind", str_type)) -> Output::Type(version_type), "The Kubernetes release that no longer serves an API version of a kind; null while it is served.", |a| {
         catalog::api_removed_in(&text(&a[0])?, &text(&a[1])?)
+    };
+    "catalog_names" (param("table", str_type), param("name", str_type)) -> Output::Type(bool_type), "Whether some row of a table of the catalog is about a name: the scope of rules that ask of all packages what only few have.", |a| {
+        catalog::names(&text(&a[0])?, &text(&a[1])?)
     };
     "tls_policy_minimum" (param("policy", str_type)) -> Output::Type(version_type), "The lowest TLS version that an AWS load balancer policy accepts.", |a| {
         catalog::tls_policy_minimum(&text(&a[0])?)

@@ -34,10 +34,20 @@ pub enum Node {
     Negative(Box<Typed>),
     Binary(Op, Box<Typed>, Box<Typed>),
     Cond(Box<Typed>, Box<Typed>, Box<Typed>),
-    Macro { kind: Macro, list: Box<Typed>, slot: usize, body: Box<Typed> },
+    Macro {
+        kind: Macro,
+        list: Box<Typed>,
+        slot: usize,
+        body: Box<Typed>,
+    },
     Default(Vec<Typed>),
+    /// A value, null where it is unknown.
+    Known(Box<Typed>),
     Entities(&'static List),
-    Call { function: &'static Function, args: Vec<Typed> },
+    Call {
+        function: &'static Function,
+        args: Vec<Typed>,
+    },
 }
 
 /// Literals and parameter values.
@@ -339,6 +349,11 @@ impl Scope {
             let inner = self.boxed(&args[0], text);
             let null = Box::new(Typed { node: Node::Const(Const::Null), ty: Type::Null, text: "null".into() });
             return (Node::Binary(Op::Ne, inner, null), Type::Bool);
+        }
+        if name == "known" && target.is_none() && args.len() == 1 {
+            let inner = self.boxed(&args[0], text);
+            let ty = inner.ty.clone();
+            return (Node::Known(inner), ty);
         }
         if name == "default" && target.iter().len() + args.len() > 1 {
             let typed: Vec<Typed> = target.into_iter().chain(args).map(|arg| self.check(arg, text)).collect();

@@ -141,6 +141,10 @@ impl<'a> Eval<'a> {
                 let mut values = items.iter().map(|item| self.value(item));
                 values.find(|value| !matches!(value.data, Data::Null)).unwrap_or(Value::of(Data::Null))
             }
+            Node::Known(inner) => match self.value(inner) {
+                Value { data: Data::Unknown(_), span } => Value { data: Data::Null, span },
+                value => value,
+            },
             Node::Entities(list) => self.context.entities(list),
             Node::Call { function, args } => {
                 let args: Vec<Value<'a>> = args.iter().map(|arg| self.value(arg)).collect();
@@ -486,6 +490,8 @@ mod tests {
             ("default(1, unknown)", "1"),
             ("default(absent, unknown, 1)", "unknown"),
             ("default(unknown, 1)", "unknown"),
+            ("known(unknown) == null", "true"),
+            ("default(known(unknown), known(1))", "1"),
         ] {
             assert_eq!(run(text), answer, "{text}");
         }
