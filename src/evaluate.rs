@@ -315,7 +315,7 @@ mod tests {
             pool.gpu_count = Fact::unknown(why, SPAN);
             let facts = Facts { pools: vec![Arc::new(pool)], ..Facts::default() };
             let rules = rules("applies_to: pool\nforbid: pool.gpu_count > 1\nmessage: m");
-            evaluate(&facts, &Facts::default(), &["a.yaml"], &rules).undecided.len()
+            evaluate(&[&facts], &[], &["a.yaml"], &rules).undecided.len()
         };
         assert_eq!(undecided(Why::LeftTo("an operator".into())), 0);
         assert_eq!(undecided(Why::Remote("a data source".into()).perhaps()), 1);
