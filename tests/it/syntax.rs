@@ -85,7 +85,7 @@ fn a_broken_file_of_another_tool_is_skipped_with_the_reason() {
     let cases: &[(&str, &str)] = &[
         ("logging.yml", "dimensions:\n  - *hostname\n"),
         ("kep.yaml", "title: a\nowner: @somebody\n"),
-        ("testdata/bad.yaml", "this is not valid yaml: [\n  unclosed bracket\n"),
+        ("samples/bad.yaml", "this is not valid yaml: [\n  unclosed bracket\n"),
         (".github/workflows/ci.yml", "on: push\njobs:\n  a:\n    steps:\n    - run: |\n        a\nEOF\n"),
         ("results.json", "{\"loss\": 1.0,, \"step\": 2}"),
         ("deep.json", &"[".repeat(10_000)),
