@@ -160,6 +160,8 @@ pub struct Tile {
     pub from: Span,
     /// Whether the text stands there byte for byte, or all of it for all of `from`.
     pub verbatim: bool,
+    /// The expression of the document that brought it in, for what is written elsewhere.
+    pub used: Option<Span>,
 }
 
 impl Tile {
@@ -174,12 +176,12 @@ impl Traced {
     /// Text that stands in the source byte for byte from `start` on. `whole` may be wider (quotes).
     pub fn verbatim(text: impl Into<Box<str>>, whole: Span, start: usize) -> Self {
         let from = Span { start: start as u32, ..whole };
-        Self { text: text.into(), whole, tiles: Box::new([Tile { at: 0, from, verbatim: true }]) }
+        Self { text: text.into(), whole, tiles: Box::new([Tile { at: 0, from, verbatim: true, used: None }]) }
     }
 
     /// Text put together from verbatim pieces (sorted by `at`) of one file.
     pub fn pieced(text: impl Into<Box<str>>, whole: Span, pieces: Vec<Piece>) -> Self {
-        let tile = |p: Piece| Tile { at: p.at, from: Span { start: p.source, ..whole }, verbatim: true };
+        let tile = |p: Piece| Tile { at: p.at, from: Span { start: p.source, ..whole }, verbatim: true, used: None };
         Self { text: text.into(), whole, tiles: pieces.into_iter().map(tile).collect() }
     }
 
@@ -220,10 +222,14 @@ impl Traced {
         }))
     }
 
-    /// Where `range` of the decoded text was written. Of text from several files: the first part that was brought in
-    /// from another file than the whole lies in. The whole span when it cannot be traced.
+    /// Where `range` of the decoded text was written. What is put together of several values stands where they are used;
+    /// where that is not known, at the first part that was brought in from another file than the whole lies in. The whole
+    /// span when it cannot be traced.
     pub fn span(&self, range: Range<usize>) -> Span {
         let (start, end) = (range.start as u32, range.end as u32);
+        if let Some(used) = self.composed(start, end) {
+            return used;
+        }
         let Some(mut touched) = self.touched(start, end) else { return self.whole };
         let Some((tile, from, to)) = touched.next() else { return self.whole };
         let first = tile.span(from, to);
@@ -239,6 +245,17 @@ impl Traced {
             None if first.start >= last.end => self.whole,
             _ => first.to(last),
         }
+    }
+
+    /// Where the parts of a range are used, if they are of several origins.
+    fn composed(&self, start: u32, end: u32) -> Option<Span> {
+        let parts = || self.touched(start, end).into_iter().flatten();
+        let used = parts().find_map(|(tile, ..)| tile.used)?;
+        if parts().all(|(tile, ..)| tile.used == Some(used)) {
+            return None;
+        }
+        let here = parts().map(|(tile, from, to)| tile.used.unwrap_or(tile.span(from, to)));
+        here.filter(|span| span.source == used.source).reduce(Span::to)
     }
 
     /// Where a scalar was written: quotes around a value from another file do not count.
@@ -268,7 +285,7 @@ impl Traced {
             }
             let inner = tile.from.start;
             for (from, start, to) in outer.touched(inner, inner + (end - tile.at)).into_iter().flatten() {
-                tiles.push(Tile { at: tile.at + (start - inner), from: from.span(start, to), verbatim: from.verbatim });
+                tiles.push(Tile { at: tile.at + (start - inner), from: from.span(start, to), ..from });
             }
         }
         Traced { text: self.text.clone(), whole: outer.scalar(self.whole.range()), tiles: tiles.into() }
@@ -288,7 +305,7 @@ impl Traced {
             let (start, end) = (part.start as u32, part.end as u32);
             let at = text.len() as u32;
             for (tile, from, to) in self.touched(start, end).into_iter().flatten() {
-                tiles.push(Tile { at: at + from - start, from: tile.span(from, to), verbatim: tile.verbatim });
+                tiles.push(Tile { at: at + from - start, from: tile.span(from, to), ..tile });
             }
             text.push_str(&self.text[part.clone()]);
         }

@@ -13,6 +13,8 @@ pub struct Origin {
     pub verbatim: bool,
     /// The template expression that brought it in.
     pub via: Option<Span>,
+    /// Whether it stands elsewhere than in a template: what `via` brought in is a value.
+    pub value: bool,
     /// Whether it stands for something that is not known.
     pub unknown: bool,
 }
@@ -104,7 +106,7 @@ impl Text {
         let follows = self.tiles.last().is_some_and(|last| {
             let expected = last.origin.after(at - last.at);
             expected.verbatim == origin.verbatim
-                && expected.via == origin.via
+                && (expected.via, expected.value) == (origin.via, origin.value)
                 && expected.unknown == origin.unknown
                 && match (expected.from, origin.from) {
                     (Some(a), Some(b)) if origin.verbatim => a.source == b.source && a.start == b.start,
@@ -156,9 +158,12 @@ impl Text {
         }
     }
 
-    /// Another text that was computed from this one as a whole.
+    /// Another text that was computed from this one as a whole: of what several files hold, it stands nowhere.
     pub fn derived(&self, text: impl Into<String>) -> Text {
-        Text::of(text, Origin { unknown: self.is_unknown(), ..Origin::whole(self.place()) })
+        let mut sources = self.parts(0..self.len()).filter_map(|(_, origin)| Some(origin.from?.source));
+        let first = sources.next();
+        let from = if sources.all(|source| Some(source) == first) { self.place() } else { None };
+        Text::of(text, Origin { unknown: self.is_unknown(), ..Origin::whole(from) })
     }
 
     /// What a person would edit to change the text: its longest stretch that stands somewhere.
@@ -176,12 +181,17 @@ impl Text {
         placed.reduce(|a, b| if b.0 > a.0 { b } else { a }).map(|(_, span)| span)
     }
 
-    /// Adds text as the output of an expression: what has no place of its own stands for the expression.
-    pub fn emit(&mut self, text: &Text, expression: Span) {
+    /// Adds text as the output of an expression. A value stands where it is stated, and whole lines stand where they are
+    /// written, be it in a helper. What else an expression puts into a line stands for the expression.
+    pub fn emit(&mut self, text: &Text, expression: Span, in_template: impl Fn(Span) -> bool) {
+        let lines = text.as_str().trim_end().contains('\n');
         for (part, origin) in text.parts(0..text.len()) {
+            let value = origin.from.is_some_and(|from| !in_template(from));
+            let own = |from: Span| expression.contains(from);
             let origin = match origin.from {
-                None => Origin { from: Some(expression), verbatim: false, ..origin },
-                Some(_) => Origin { via: origin.via.or(Some(expression)), ..origin },
+                Some(_) if lines => Origin { via: origin.via.or(Some(expression)), value, ..origin },
+                Some(from) if value || own(from) => Origin { via: Some(expression), value, ..origin },
+                _ => Origin { from: Some(expression), verbatim: false, via: None, ..origin },
             };
             self.push(part, origin);
         }
@@ -193,6 +203,7 @@ impl Text {
             at: t.at,
             from: t.origin.from.unwrap_or(whole),
             verbatim: t.origin.verbatim && t.origin.from.is_some(),
+            used: t.origin.via.filter(|_| t.origin.value),
         };
         Traced::tiled(self.text.as_str(), whole, self.tiles.iter().map(tile).collect())
     }
@@ -227,14 +238,14 @@ mod tests {
         text.push(":", Origin::default());
         text.push("1.2", Origin::whole(Some(span(1, 60, 65))));
         let mut image = Text::new();
-        image.emit(&text.slice(7..16), span(0, 17, 30));
+        image.emit(&text.slice(7..16), span(0, 17, 30), |from| from.source == SourceId(0));
         assert_eq!(image.as_str(), "nginx:1.2");
         let traced = image.traced(span(0, 0, 99));
         assert_eq!(traced.span(0..5), span(1, 40, 45));
         assert_eq!(traced.span(1..3), span(1, 41, 43));
         assert_eq!(traced.span(5..6), span(0, 17, 30));
         assert_eq!(traced.span(6..9), span(1, 60, 65));
-        assert_eq!(traced.span(0..9), span(1, 40, 45), "the first value, not the template");
+        assert_eq!(traced.span(0..9), span(0, 17, 30), "the expression that puts the values together");
         assert_eq!(image.routes().map(|(from, _)| from).collect::<Vec<_>>(), [span(1, 40, 45), span(1, 60, 65)]);
     }
 

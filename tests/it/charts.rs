@@ -298,3 +298,110 @@ fn both_sides_of_an_operator_that_may_be_there_are_looked_at() {
     let own = template.replace("keda.sh/v1alpha1", "policy/v1beta1");
     assert!(run(&[CHART, ("api/templates/pod.yaml", &own), ("api/values.yaml", "parallel: 4\n")]).forms.is_empty());
 }
+
+/// Helpers as `helm create` and common libraries write them.
+const HELPERS: (&str, &str) = (
+    "api/templates/_helpers.tpl",
+    "{{- define \"api.fullname\" -}}
+{{- printf \"%s-%s\" .Release.Name (default .Chart.Name .Values.nameOverride) | trunc 63 | trimSuffix \"-\" -}}
+{{- end }}
+{{- define \"api.image\" -}}
+{{- printf \"%s/%s:%s\" .Values.image.registry .Values.image.repository (.Values.image.tag | toString) -}}
+{{- end }}
+{{- define \"api.parts\" -}}
+{{ .Values.image.registry }}/{{ .Values.image.repository }}:{{ .Values.image.tag }}
+{{- end }}
+{{- define \"api.port\" -}}http{{- end }}
+{{- define \"api.labels\" -}}
+app: {{ include \"api.fullname\" . }}
+tier: gpu
+{{- end }}
+",
+);
+
+const IMAGES: &str =
+    "image:\n  registry: docker.io\n  repository: vllm/vllm-openai\n  tag: v0.11.0\nnameOverride: ''\n";
+
+fn chart(name: &str, image: &str) -> Outcome {
+    let deployment = format!(
+        "apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {name}
+  labels:
+    {{{{- include \"api.labels\" . | nindent 4 }}}}
+spec:
+  template:
+    spec:
+      containers:
+        - name: server
+          image: {image}
+          args: [--model, m, --tensor-parallel-size, '4']
+          ports: [{{name: {{{{ include \"api.port\" . }}}}, containerPort: 8000}}]
+          resources: {{limits: {{nvidia.com/gpu: 2}}}}
+"
+    );
+    run(&[CHART, HELPERS, ("api/templates/deployment.yaml", &deployment), ("api/values.yaml", IMAGES)])
+}
+
+#[test]
+fn what_a_helper_or_several_values_compose_stands_where_the_document_uses_it() {
+    let names = [
+        "{{ include \"api.fullname\" . }}",
+        "{{ template \"api.fullname\" . }}",
+        "{{ include \"api.fullname\" . | lower | trimSuffix \"-\" }}",
+        "{{ include \"api.fullname\" . }}-server",
+        "{{ printf \"%s-%s\" (include \"api.fullname\" .) \"server\" }}",
+        "{{ .Release.Name }}-{{ .Chart.Name }}",
+        "\"{{ .Release.Name }}-{{ .Chart.Name }}\"",
+    ];
+    let images = [
+        "{{ include \"api.image\" . }}",
+        "{{ include \"api.image\" . | quote }}",
+        "\"{{ include \"api.parts\" . }}\"",
+        "{{ .Values.image.registry }}/{{ .Values.image.repository }}:{{ .Values.image.tag }}",
+        "\"{{ .Values.image.registry }}/{{ .Values.image.repository }}:{{ .Values.image.tag }}\"",
+        "{{ printf \"%s/%s:%s\" .Values.image.registry .Values.image.repository .Values.image.tag }}",
+    ];
+    for (name, image) in names.into_iter().cycle().zip(images).chain(names.into_iter().zip(images.into_iter().cycle()))
+    {
+        let outcome = chart(name, image);
+        let workload = &outcome.facts.workloads[0];
+        let used = image_of(&outcome);
+        // The whole stands on the line of the document.
+        for (span, written) in [(workload.name.span, name), (used.span, image)] {
+            let at = place(&outcome, span);
+            let (line, text) = at.rsplit_once(": ").map_or((at.as_str(), ""), |(line, text)| (line, text));
+            assert!(line.starts_with("api/templates/deployment.yaml:"), "{written}: {at}");
+            assert!(written.contains(text) && text.len() > 8, "{written}: {at}");
+        }
+        // A part that one value states stands at the value.
+        assert_eq!(place(&outcome, used.tag.span), "api/values.yaml:4: v0.11.0", "{image}");
+        assert_eq!(used.tag.get().map(String::as_str), Some("v0.11.0"));
+    }
+}
+
+fn image_of(outcome: &Outcome) -> &gpulint::facts::Image {
+    &outcome.facts.workloads[0].pods[0].containers[0].image
+}
+
+#[test]
+fn no_place_is_a_piece_of_a_helper() {
+    let outcome = chart("{{ include \"api.fullname\" . }}", "{{ include \"api.image\" . }}");
+    let findings = &outcome.evaluation.findings;
+    assert!(findings.len() > 2, "{findings:#?}");
+    let places = findings.iter().flat_map(|f| std::iter::once(f.span).chain(f.related.iter().map(|l| l.span)));
+    let labels =
+        outcome.facts.workloads[0].object.as_ref().map(|raw| raw.view().path("metadata.labels")).expect("labels");
+    let labels = labels.entries().into_iter().map(|(_, value)| value.place());
+    for span in places.chain(labels) {
+        let source = outcome.sources.get(span.source);
+        let whole = source.text.get(span.range()).unwrap_or_default();
+        let before = source.text[..span.start as usize].rsplit('\n').next().unwrap_or_default();
+        assert!(!whole.trim().is_empty(), "{}", place(&outcome, span));
+        // In a helper only what a line of its own states: a whole value or key, no piece of an expression.
+        let inside = before.rfind("{{").is_some_and(|open| !before[open..].contains("}}"));
+        let first = before.trim_end().ends_with("{{") || before.trim_end().ends_with("{{-");
+        assert!(!source.path.ends_with(".tpl") || !inside || first, "{}", place(&outcome, span));
+    }
+}

@@ -6,8 +6,9 @@ use crate::known::Why;
 use crate::parse::gotemplate::{Branch, Command, Expr, ExprKind, Node, Pipe};
 use crate::render::text::Text;
 use crate::render::value::{Data, Value};
-use crate::source::Span;
+use crate::source::{SourceId, Span};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -28,7 +29,8 @@ pub(super) fn render(
         let nowhere = Span::new(crate::source::SourceId(0), 0..0);
         return Err(RenderError { span: nowhere, message: format!("no template {name:?}") });
     };
-    let mut run = Run { named, limits, steps: limits.steps, depth: 0, noticed: Rc::clone(noticed) };
+    let templates = named.values().map(|body| body.source.whole.source).collect();
+    let mut run = Run { named, templates, limits, steps: limits.steps, depth: 0, noticed: Rc::clone(noticed) };
     run.template(&body, dot).map(|text| without_no_value(&text))
 }
 
@@ -68,6 +70,8 @@ struct Given<'e> {
 
 struct Run {
     named: Rc<Named>,
+    /// The files that hold templates.
+    templates: BTreeSet<SourceId>,
     limits: Limits,
     steps: usize,
     depth: usize,
@@ -137,9 +141,9 @@ impl Run {
                     if pipe.variables.is_empty() {
                         let expression = frame.source.span(&pipe.at);
                         match &value.data {
-                            Data::Nil => out.emit(&Text::plain(NO_VALUE), expression),
-                            Data::Str(text) => out.emit(text, expression),
-                            _ => out.emit(&print::text(&value), expression),
+                            Data::Nil => self.emit(&Text::plain(NO_VALUE), expression, out),
+                            Data::Str(text) => self.emit(text, expression, out),
+                            _ => self.emit(&print::text(&value), expression, out),
                         }
                         self.bounded(frame, &pipe.at, out.len())?;
                     }
@@ -169,13 +173,19 @@ impl Run {
                     let Some(body) = self.named.get(name.as_str()).cloned() else {
                         return frame.error(at, format!("template {name:?} not defined"));
                     };
-                    self.deeper(frame, at, |run, _| run.execute(&body, &value, out))?;
+                    let text = self.deeper(frame, at, |run, _| run.template(&body, &value))?;
+                    self.emit(&text, frame.source.span(at), out);
+                    self.bounded(frame, at, out.len())?;
                 }
                 Node::Break => return Ok(Flow::Break),
                 Node::Continue => return Ok(Flow::Continue),
             }
         }
         Ok(Flow::Next)
+    }
+
+    fn emit(&self, text: &Text, expression: Span, out: &mut Text) {
+        out.emit(text, expression, |from| self.templates.contains(&from.source));
     }
 
     fn bounded(&self, frame: &Frame, at: &Range<usize>, bytes: usize) -> Outcome<()> {

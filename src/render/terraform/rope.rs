@@ -26,7 +26,7 @@ impl Rope {
         let from = Span::new(self.source, start..end);
         let follows = self.tiles.last().is_some_and(|t| t.verbatim && t.from.start + (at - t.at) == from.start);
         if !follows {
-            self.tiles.push(Tile { at, from, verbatim: true });
+            self.tiles.push(Tile { at, from, verbatim: true, used: None });
         }
         self.text.push_str(text);
     }
@@ -34,7 +34,7 @@ impl Rope {
     /// Adds text that stands for all of `from`: an escape, an interpolated value.
     pub fn insert(&mut self, text: &str, from: Span) {
         if !text.is_empty() {
-            self.tiles.push(Tile { at: self.text.len() as u32, from, verbatim: false });
+            self.tiles.push(Tile { at: self.text.len() as u32, from, verbatim: false, used: None });
             self.text.push_str(text);
         }
     }
