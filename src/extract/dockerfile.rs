@@ -1,11 +1,11 @@
 //! Dockerfiles: stages, what each starts from, installs, copies and sets. Knows the instructions; what an image
 //! or a package brings is joined later.
 
-use super::{image, install, launch};
-use crate::facts::{Build, EnvVar, Facts, Instruction, Labels, Package, PackageManager, PythonHome};
+use super::{image, install, launch, wrappers};
+use crate::facts::{Build, Container, EnvVar, Facts, Instruction, Labels, Launch, Package, PackageManager, PythonHome};
 use crate::known::{Fact, Why};
 use crate::parse::dockerfile::{self, Instruction as Line};
-use crate::parse::{placeholder, shell};
+use crate::parse::{markers, placeholder, shell};
 use crate::source::{SourceId, Traced};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,14 +15,21 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::T
     let parsed = dockerfile::parse(id, text);
     let mut global: BTreeMap<String, String> = BTreeMap::new();
     let mut stages: Vec<Build> = Vec::new();
+    let mut starts: Vec<Start<'_>> = Vec::new();
     let mut scope: BTreeMap<String, String> = BTreeMap::new();
     for line in &parsed.instructions {
         if line.keyword == "FROM" {
             scope = BTreeMap::new();
-            stages.extend(start(line, path, &global, &stages));
-            if let Some(stage) = stages.last() {
+            let under = line.base().and_then(|base| named(&stages, base.image.text()));
+            let Some(build) = start(line, path, &global, under.map(|at| &stages[at])) else { continue };
+            stages.push(build);
+            starts.push(under.map_or_else(Start::default, |at| starts[at].inherited()));
+            if let (Some(stage), Some(start)) = (stages.last_mut(), starts.last_mut()) {
                 let inherited = stage.env.iter().filter_map(|(k, v)| Some((k.clone(), v.get()?.clone())));
                 scope.extend(inherited);
+                for deferred in std::mem::take(&mut start.deferred) {
+                    instruction(&deferred, stage, &mut scope, &global);
+                }
             }
             continue;
         }
@@ -36,6 +43,11 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::T
             continue;
         };
         instruction(line, stage, &mut scope, &global);
+        if let Some(start) = starts.last_mut()
+            && start.takes(line)
+        {
+            stage.launch = start.launch(stage);
+        }
         inherit(line, &mut stages);
     }
     if let Some(last) = stages.last_mut() {
@@ -45,10 +57,78 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::T
     super::TextFile { problems: parsed.problems, comments: parsed.comments, ..super::TextFile::default() }
 }
 
-fn start(line: &Line, path: &str, global: &BTreeMap<String, String>, stages: &[Build]) -> Option<Build> {
+/// What the image of a stage starts, and what it defers to the stages on it.
+#[derive(Debug, Clone, Default)]
+struct Start<'l> {
+    entrypoint: Option<&'l Line>,
+    command: Option<&'l Line>,
+    /// Whether the command is that of the stage underneath.
+    command_is_inherited: bool,
+    deferred: Vec<Line>,
+}
+
+impl<'l> Start<'l> {
+    fn inherited(&self) -> Self {
+        Self { command_is_inherited: true, ..self.clone() }
+    }
+
+    /// Takes in an instruction; whether it changes what is started.
+    fn takes(&mut self, line: &'l Line) -> bool {
+        match line.keyword.as_str() {
+            "ENTRYPOINT" => {
+                self.entrypoint = Some(line);
+                // An entrypoint takes the command of the image underneath away.
+                self.command = self.command.filter(|_| !self.command_is_inherited);
+            }
+            "CMD" => (self.command, self.command_is_inherited) = (Some(line), false),
+            _ => {
+                self.deferred.extend(line.deferred());
+                return false;
+            }
+        }
+        true
+    }
+
+    /// What is launched: the command is the arguments of an entrypoint that is a list; another entrypoint ignores it. Without
+    /// an entrypoint, that of the base takes it.
+    fn launch(&self, stage: &Build) -> Option<Launch> {
+        let span = self.entrypoint.or(self.command)?.span;
+        let variable = |(name, value): (&String, &Fact<String>)| {
+            (name.clone(), EnvVar { value: value.clone(), ..EnvVar::blank(value.span) })
+        };
+        let mut container = Container::blank(span);
+        container.env = stage.env.iter().map(variable).collect();
+        let entrypoint = self.entrypoint.map(|line| (line, line.json_array()));
+        let command = self.command.map(|line| (line, line.json_array()));
+        let words = match (entrypoint, command) {
+            (Some((line, None)), _) | (None, Some((line, None))) => {
+                return launch::of_script(&line.script(), &container.env);
+            }
+            (Some((_, Some(words))), None) => words,
+            (Some((_, Some(words))), Some((_, Some(arguments)))) => [words, arguments].concat(),
+            (Some((_, Some(words))), Some((line, None))) => {
+                let shell = ["/bin/sh", "-c"].map(|word| Traced::opaque(word, line.keyword_span));
+                [words, shell.to_vec(), vec![line.rest.clone()]].concat()
+            }
+            (None, Some((_, Some(arguments)))) => {
+                container.image = stage.base.clone();
+                arguments
+            }
+            (None, None) => return None,
+        };
+        container.command = words.iter().map(install::fact).collect();
+        launch::of(&container, &words.iter().collect::<Vec<_>>())
+    }
+}
+
+/// The stage of a name, the last one.
+fn named(stages: &[Build], name: &str) -> Option<usize> {
+    stages.iter().rposition(|stage| stage.stage.get().is_some_and(|stage| stage.eq_ignore_ascii_case(name)))
+}
+
+fn start(line: &Line, path: &str, global: &BTreeMap<String, String>, under: Option<&Build>) -> Option<Build> {
     let base = line.base()?;
-    let named = |stage: &&Build| stage.stage.get().is_some_and(|s| s.eq_ignore_ascii_case(base.image.text()));
-    let mut build = match stages.iter().rev().find(named) {
+    let mut build = match under {
         Some(under) => Build { instructions: Vec::new(), span: line.span, ..under.clone() },
         None => {
             let mut build = Build::blank(line.span);
@@ -127,6 +207,17 @@ fn expanded(text: &Traced, scope: &BTreeMap<String, String>) -> Traced {
     }
 }
 
+/// The branches of a script that a command stands in, as a condition on the ones that run.
+fn branch(line: &Line, script: &shell::Script, command: &shell::Command) -> Option<String> {
+    let [either, branch] = markers::BRANCHES;
+    let condition = |(construct, arm): &shell::Arm| {
+        let sign = if script.exhaustive.contains(construct) { either } else { branch };
+        format!("{sign}{}_{construct} == '{arm}'", line.span.start)
+    };
+    let all: Vec<String> = command.arms.iter().map(condition).collect();
+    (!all.is_empty()).then(|| all.join(" and "))
+}
+
 fn instruction(
     line: &Line,
     stage: &mut Build,
@@ -144,7 +235,10 @@ fn instruction(
     };
     match line.keyword.as_str() {
         "RUN" => {
-            for command in line.script().resolved(&|name| scope.get(name).cloned()).commands {
+            let known = |name: &str| scope.get(name).cloned();
+            let inner = |command: &shell::Command| Some(wrappers::inner(command)?.resolved(&known));
+            let script = line.script().resolved(&known).unfolded(&inner);
+            for command in &script.commands {
                 let words: Vec<Traced> = command.words.iter().map(|w| w.traced().clone()).collect();
                 let said: Vec<&str> = words.iter().map(Traced::text).collect();
                 let mut run = text(said.join(" "), command.span);
@@ -177,6 +271,15 @@ fn instruction(
                 }
                 let redirections: Vec<Traced> = command.redirections.iter().map(|r| r.traced().clone()).collect();
                 install::unquoted(&mut found.packages, &redirections);
+                let branch = branch(line, &script, command);
+                for package in found.packages.iter_mut().filter(|_| branch.is_some()) {
+                    let own = package.marker.get().map(|own| format!("({own})"));
+                    let all: Vec<String> = own.into_iter().chain(branch.clone()).collect();
+                    package.marker = Fact::value(all.join(" and "), command.span);
+                }
+                for file in found.files.iter_mut().filter(|_| branch.is_some()) {
+                    *file = Fact::unknown(Why::NotStated("which branch of the script runs".into()), file.span);
+                }
                 stage.packages.append(&mut found.packages);
                 stage.package_files.append(&mut found.files);
                 stage.constraints.append(&mut found.constraints);
@@ -209,13 +312,6 @@ fn instruction(
         // What another stage made may hold a Python of its own.
         "COPY" if stage.python.get() == Some(&PythonHome::System) => {
             stage.python = Fact::unknown(Why::Remote("what is copied from another stage".into()), line.span);
-        }
-        "CMD" | "ENTRYPOINT" => {
-            let variable = |(name, value): (&String, &Fact<String>)| {
-                (name.clone(), EnvVar { value: value.clone(), ..EnvVar::blank(value.span) })
-            };
-            let env: BTreeMap<String, EnvVar> = stage.env.iter().map(variable).collect();
-            stage.launch = launch::of_script(&line.script(), &env).or(stage.launch.take());
         }
         _ => {}
     }

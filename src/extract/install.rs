@@ -1,6 +1,7 @@
 //! Install commands: what pip, uv, conda and the package managers of distributions are told to install. Knows
 //! their command lines; knows neither Dockerfiles nor what a version brings.
 
+use super::wrappers;
 use crate::facts::{Package, PackageFile, PackageFileKind, PackageManager, PythonHome};
 use crate::known::{Fact, Why};
 use crate::parse::requirements::{self, Requirement};
@@ -33,9 +34,13 @@ const WITH_VALUE: &str = "--target -t --prefix --python -p --platform --python-v
     --reinstall-package --refresh-package --upgrade-package -P --package --directory --project --script --wheel-dir -w \
     --dest -d";
 
-/// What a command installs; `None` when it installs nothing. `words` have their variables replaced.
+/// What a command installs, behind what runs it; `None` when it installs nothing. `words` have their variables replaced.
 pub fn of_command(words: &[Traced]) -> Option<Install> {
-    let words = after_prefix(words);
+    let command = Command::of_arguments(words)?;
+    wrappers::programs(&command.words).into_iter().find_map(|at| of_program(&words[at..]))
+}
+
+fn of_program(words: &[Traced]) -> Option<Install> {
     let (program, rest) = words.split_first()?;
     let program = program.text().rsplit('/').next().unwrap_or_default();
     let after = |subcommand: &str| rest.iter().position(|w| w.text() == subcommand).map(|at| &rest[at + 1..]);

@@ -57,7 +57,8 @@ pub fn of_kserve(model: View<'_>, container: &Container, words: &[&Traced]) -> O
         return None;
     }
     let words: Vec<Word> = commands(words, &container.env).into_iter().flat_map(|command| command.words).collect();
-    let mut out = read("vllm", format.place(), (&words, &container.env));
+    let engine = catalog::server_of_program("kserve", Some("huggingface"))?.engine;
+    let mut out = read(engine, format.place(), (&words, &container.env));
     if out.flags.get("backend").is_some_and(|backend| backend.get().is_none_or(|b| b != "vllm" && b != "auto")) {
         return None;
     }
@@ -71,14 +72,15 @@ pub fn of_ray_serve(config: &Traced) -> Option<Launch> {
     let tree = yaml::parse_traced(config, Dialect::Core);
     let of = tree.nodes().find(|node| node.get("engine_kwargs").is_some())?.view();
     let arguments = of.get("engine_kwargs");
+    let engine = catalog::server_of_program("ray.serve.llm", None)?.engine;
     let mut out = Launch::blank(arguments.place());
-    out.engine = Fact::value("vllm".to_owned(), arguments.place());
+    out.engine = Fact::value(engine.to_owned(), arguments.place());
     let loading = of.get("model_loading_config");
     out.model = loading.get("model_source").string().or(|| loading.get("model_id").string());
     for (name, value) in arguments.entries() {
         out.flags.insert(name.replace('_', "-"), value.string());
     }
-    for flag in catalog::launch_flags("vllm") {
+    for flag in catalog::launch_flags(engine) {
         if let Some(fact) = flag.flags.split_whitespace().find_map(|name| out.flags.get(name).cloned()) {
             out.set(flag.field, fact);
         }
@@ -94,19 +96,14 @@ pub fn of_script(script: &shell::Script, env: &BTreeMap<String, EnvVar>) -> Opti
 /// The commands of a script and of those that it hands to a shell, with the variables that it sets.
 fn resolved(script: &shell::Script, env: &BTreeMap<String, EnvVar>) -> Vec<Command> {
     let outside = |name: &str| env.get(name).and_then(|variable| variable.value.get().cloned());
-    let script = script.resolved(&outside);
-    let inner = |command: Command| match command.inner() {
-        Some(inner) => inner.resolved(&outside).commands,
-        None => vec![command],
-    };
-    script.commands.into_iter().flat_map(inner).collect()
+    script.resolved(&outside).unfolded(&|command| Some(wrappers::inner(command)?.resolved(&outside))).commands
 }
 
 /// The commands behind a list of words: the words themselves, or the script that they hand to a shell.
 fn commands(words: &[&Traced], env: &BTreeMap<String, EnvVar>) -> Vec<Command> {
     let owned: Vec<Traced> = words.iter().map(|w| (*w).clone()).collect();
     let Some(command) = Command::of_arguments(&owned) else { return Vec::new() };
-    if let Some(inner) = command.inner() {
+    if let Some(inner) = wrappers::inner(&command) {
         return resolved(&inner, env);
     }
     // One text with spaces is a command line that some shell splits.

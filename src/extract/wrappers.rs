@@ -2,7 +2,7 @@
 //! IMAGE`, `python -m`). Knows how command lines are built; which programs wrap others are rows of the catalog.
 
 use crate::catalog;
-use crate::parse::shell::Word;
+use crate::parse::shell::{self, Command, Script, Word};
 use crate::paths;
 
 /// Places of the programs of a command, the outermost first: each runs the next one. A module or script of Python stands
@@ -32,6 +32,12 @@ pub fn programs(words: &[Word]) -> Vec<usize> {
         }
     }
     out
+}
+
+/// The script that a command hands to a shell, behind what runs the shell.
+pub fn inner(command: &Command) -> Option<Script> {
+    let shell = programs(&command.words).into_iter().find(|at| shell::is_shell(command.words[*at].text()))?;
+    Command { words: command.words[shell..].to_vec(), ..command.clone() }.inner()
 }
 
 /// The file name of a program.
@@ -98,7 +104,6 @@ fn launched(words: &[Word], from: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::shell;
     use crate::source::{SourceId, Span, Traced};
 
     /// The programs of a command line, by name.

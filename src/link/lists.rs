@@ -27,6 +27,8 @@ pub struct Target<'t> {
     pub arch: Option<&'t str>,
     /// Extras and groups that are asked for.
     pub groups: &'t [String],
+    /// Which branch of each construct of its scripts runs.
+    pub branches: &'t BTreeMap<String, String>,
 }
 
 impl<'f> Files<'f> {
@@ -102,7 +104,11 @@ fn undecided(package: &mut Package, why: Why) {
 }
 
 fn condition(package: &Package) -> String {
-    format!("whether {}", package.marker.get().map_or("its condition holds", String::as_str))
+    match package.marker.get() {
+        Some(marker) if markers::BRANCHES.iter().any(|sign| marker.contains(sign)) => "which branch runs".to_owned(),
+        Some(marker) => format!("whether {marker}"),
+        None => "whether its condition holds".to_owned(),
+    }
 }
 
 /// The packages that are installed somewhere; one whose condition cannot be told there has an unknown version.
@@ -134,9 +140,25 @@ impl Target<'_> {
             "python_version" => self.python.map(|v| format!("{}.{}", v.major(), v.minor())),
             "python_full_version" => self.python.filter(|v| v.release().len() > 2).map(ToString::to_string),
             "platform_machine" => self.arch.map(|arch| machine(arch).to_owned()),
-            _ => markers::of_linux(name).map(str::to_owned),
+            _ => self.branches.get(name).cloned().or_else(|| markers::of_linux(name).map(str::to_owned)),
         }
     }
+}
+
+/// The ways in which the scripts run that install some packages, as the branches that run in each.
+pub fn branches(packages: &[Package]) -> Vec<BTreeMap<String, String>> {
+    let markers: Vec<Marker> =
+        packages.iter().filter_map(|p| p.marker.get()).filter_map(|text| Marker::parse(text)).collect();
+    let [either, branch] = markers::BRANCHES;
+    let mut values: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for (variable, value) in markers.iter().flat_map(Marker::comparisons) {
+        if variable.starts_with(either) {
+            values.entry(variable).or_default().insert(value.to_owned());
+        } else if variable.starts_with(branch) {
+            values.entry(variable).or_default().extend([value.to_owned(), String::new()]);
+        }
+    }
+    combinations(values)
 }
 
 fn machine(arch: &str) -> &str {
@@ -238,6 +260,11 @@ fn environments(markers: &[Marker], python: Option<&str>) -> Vec<BTreeMap<String
         let short = full.iter().filter_map(|v| Version::parse(v)).map(|v| format!("{}.{}", v.major(), v.minor()));
         values.entry("python_version").or_default().extend(short);
     }
+    combinations(values)
+}
+
+/// Every combination of the values of some variables; variables that would make too many are left out.
+fn combinations(values: BTreeMap<&str, BTreeSet<String>>) -> Vec<BTreeMap<String, String>> {
     let mut out = vec![BTreeMap::new()];
     for (variable, values) in values {
         let with = |environment: &BTreeMap<String, String>| {
@@ -330,7 +357,7 @@ mod tests {
         };
         let python = Version::parse("3.11");
         let here = |arch, groups: &[String]| {
-            installed(packages(), Target { python: python.as_ref(), arch, groups })
+            installed(packages(), Target { python: python.as_ref(), arch, groups, branches: &BTreeMap::new() })
                 .iter()
                 .map(|p| (p.name.get().cloned().expect("a name"), p.version.get().is_some()))
                 .collect::<Vec<_>>()

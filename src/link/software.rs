@@ -13,7 +13,7 @@ use crate::parse::View;
 use crate::paths;
 use crate::source::{SourceId, Sources, Span};
 use crate::version::Version;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Images and the Dockerfiles that are declared to build them.
@@ -26,13 +26,18 @@ type Builds<'a> = Candidates<'a, &'a Arc<Build>>;
 pub fn complete(facts: &mut Facts, sources: &Sources) {
     let files = facts.package_files.clone();
     let lists = lists::Files::new(&files);
+    let mut made = Vec::new();
     for build in &mut facts.builds {
         let build = Arc::make_mut(build);
         let constraints: Vec<Option<Arc<PackageFile>>> =
             build.constraints.iter().map(|name| resolve(name, build, &files, sources).pop()).collect();
         let constraints: Vec<Option<&PackageFile>> = constraints.iter().map(Option::as_deref).collect();
         lists.constrain(&mut build.packages, &constraints);
-        build.software = Some(of_build(build, (&files, &lists), &constraints, sources));
+        let ways = lists::branches(&build.packages);
+        let ways = ways.iter().map(|branches| of_build(build, (&files, &lists), &constraints, (branches, sources)));
+        let ways: Vec<Software> = ways.collect();
+        made.extend(lists_of(build, &ways));
+        build.software = agreed(ways);
     }
     let idle = lists.named_as_constraints();
     let installs = |file: &&Arc<PackageFile>| {
@@ -41,8 +46,38 @@ pub fn complete(facts: &mut Facts, sources: &Sources) {
     };
     let installed = files.iter().filter(installs).flat_map(|file| lists::alternatives(file, &lists.packages(file)));
     facts.package_files = installed.map(Arc::new).collect();
-    let lists: Vec<Arc<PackageFile>> = facts.builds.iter().filter_map(|b| list_of(b)).collect();
-    facts.package_files.extend(lists);
+    facts.package_files.extend(made);
+}
+
+/// What is in a stage whichever branches of its scripts run; what they decide is unknown.
+fn agreed(mut ways: Vec<Software>) -> Option<Software> {
+    let mut out = ways.pop()?;
+    let others: Vec<&Package> = ways.iter().flat_map(|way| way.packages.values()).collect();
+    for package in others {
+        let name = package.name.get().cloned().unwrap_or_default();
+        out.packages.entry(name).or_insert_with(|| package.clone());
+    }
+    for (name, package) in &mut out.packages {
+        let same = |other: &Package| {
+            other.version.known == package.version.known && other.variant.known == package.variant.known
+        };
+        if !ways.iter().all(|way| way.packages.get(name).is_some_and(same)) {
+            leave_open(package);
+        }
+    }
+    Some(out)
+}
+
+/// Makes everything unknown that the release of a package decides.
+fn leave_open(package: &mut Package) {
+    let why = Why::NotStated("which branch of the script runs".into());
+    let text = |fact: &mut Fact<String>| fact.known = Known::Unknown(why.clone());
+    let version = |fact: &mut Fact<Version>| fact.known = Known::Unknown(why.clone());
+    [&mut package.variant, &mut package.sm, &mut package.ptx].into_iter().for_each(text);
+    let versions =
+        [&mut package.version, &mut package.cuda, &mut package.min_compute_capability, &mut package.min_driver];
+    versions.into_iter().for_each(version);
+    package.pinned.known = Known::Unknown(why.clone());
 }
 
 /// Fills the software of containers, and joins them with the builds of their images.
@@ -81,6 +116,9 @@ pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
                     Some(build) => build.software.clone(),
                     None => Some(of_image(&container.image)),
                 };
+                if container.launch.is_none() && container.command.is_empty() {
+                    container.launch = build.and_then(|build| build.launch.clone());
+                }
                 container.image.build = build.cloned();
                 container.software = software;
             }
@@ -104,15 +142,29 @@ fn is_at(build: &Build, path: &str) -> bool {
     build.path.get().is_some_and(|p| p == path)
 }
 
-/// What the Python of a stage has, as a list of packages like those of files.
-fn list_of(build: &Build) -> Option<Arc<PackageFile>> {
+/// What the Python of a stage has in each of the ways to build it, as lists of packages like those of files. A list
+/// within another one says nothing more and is left out.
+fn lists_of(build: &Build, ways: &[Software]) -> Vec<Arc<PackageFile>> {
+    let mut out: Vec<Arc<PackageFile>> = Vec::new();
+    let within = |list: &PackageFile, other: &PackageFile| {
+        list.packages.iter().all(|p| other.packages.iter().any(|q| p.span == q.span && p.name.known == q.name.known))
+    };
+    for list in ways.iter().filter_map(|software| list_of(build, software)) {
+        if !out.iter().any(|other| within(&list, other)) {
+            out.retain(|other| !within(other, &list));
+            out.push(list);
+        }
+    }
+    out
+}
+
+fn list_of(build: &Build, software: &Software) -> Option<Arc<PackageFile>> {
     let from_index = |p: &&Package| {
         matches!(p.manager.get(), Some(PackageManager::Pip | PackageManager::Uv | PackageManager::Image))
     };
     let mut list = PackageFile::blank(build.span);
     list.path = build.path.clone();
     list.kind = Fact::value(PackageFileKind::Dockerfile, build.span);
-    let software = build.software.as_ref()?;
     list.packages = software.packages.values().filter(from_index).cloned().collect();
     // What is already there stays, and what was asked for is said all the same.
     let kept = build.packages.iter().filter(|p| p.unquoted.get().is_some());
@@ -324,7 +376,7 @@ fn of_build(
     build: &Build,
     (files, lists): (&[Arc<PackageFile>], &lists::Files<'_>),
     constraints: &[Option<&PackageFile>],
-    sources: &Sources,
+    (branches, sources): (&BTreeMap<String, String>, &Sources),
 ) -> Software {
     let mut out = of_image(&build.base);
     out.span = build.span;
@@ -342,7 +394,7 @@ fn of_build(
     let groups: Vec<String> = build.groups.iter().filter_map(|g| g.get().cloned()).collect();
     let python = out.python.get().cloned();
     let arch = out.arch.get().cloned();
-    let target = lists::Target { python: python.as_ref(), arch: arch.as_deref(), groups: &groups };
+    let target = lists::Target { python: python.as_ref(), arch: arch.as_deref(), groups: &groups, branches };
     let own = lists::installed(build.packages.clone(), target);
     let listed = lists::installed(listed, target);
     let texts = build.instructions.iter().filter_map(|i| i.text.get());

@@ -21,6 +21,10 @@ pub enum Marker {
     },
 }
 
+/// How the variables begin that stand for the branch of a script that runs: in a construct of which one runs in any case,
+/// and in another one.
+pub const BRANCHES: [&str; 2] = ["either_", "branch_"];
+
 /// What variables are in an environment; `None` where it is not known.
 pub type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
 

@@ -2,6 +2,7 @@
 
 mod architecture;
 mod boundaries;
+mod builds;
 mod catalog;
 mod catalog_facts;
 mod charts;

@@ -171,7 +171,7 @@ impl Instruction {
     /// heredocs that a shell reads.
     pub fn script(&self) -> Script {
         if let Some(arguments) = self.json_array() {
-            return Script { commands: Command::of_arguments(&arguments).into_iter().collect() };
+            return Command::of_arguments(&arguments).into();
         }
         let mut script = shell::parse(&self.rest);
         let reads_heredoc = match script.commands.as_slice() {
@@ -183,7 +183,7 @@ impl Instruction {
         for body in bodies {
             let interpreter = body.text().lines().next().and_then(|line| line.strip_prefix("#!"));
             if interpreter.is_none_or(|i| i.split_whitespace().any(shell::is_shell)) {
-                script.commands.extend(shell::parse(body).commands);
+                script.append(shell::parse(body), &[]);
             }
         }
         script

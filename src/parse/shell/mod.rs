@@ -10,6 +10,7 @@ pub use variables::Arm;
 
 use crate::paths;
 use crate::source::{Span, Traced};
+use std::collections::BTreeSet;
 use words::{Lexeme, Lexer};
 
 /// The simple commands of a script in the order in which they are written, whatever encloses them.
@@ -17,6 +18,10 @@ use words::{Lexeme, Lexer};
 pub struct Script {
     /// The commands.
     pub commands: Vec<Command>,
+    /// Constructs of which one branch runs in any case: with an `else`, with a pattern for the rest.
+    pub exhaustive: BTreeSet<u32>,
+    /// How many constructs there are.
+    constructs: u32,
 }
 
 /// One simple command.
@@ -98,10 +103,40 @@ pub fn is_shell(program: &str) -> bool {
     ["sh", "bash", "dash", "ash", "zsh", "ksh"].contains(&name)
 }
 
+impl From<Option<Command>> for Script {
+    fn from(command: Option<Command>) -> Self {
+        Self { commands: command.into_iter().collect(), ..Self::default() }
+    }
+}
+
 impl Script {
     /// The script with the variables put in that it sets itself, or that are set outside of it.
     pub fn resolved(&self, outside: &dyn Fn(&str) -> Option<String>) -> Script {
         variables::resolved(self, outside)
+    }
+
+    /// Adds what another script runs, within some branches of this one.
+    pub fn append(&mut self, other: Script, within: &[Arm]) {
+        let from = self.constructs;
+        self.commands.extend(other.commands.into_iter().map(|mut command| {
+            let own = command.arms.iter().map(|(construct, arm)| (construct + from, *arm));
+            command.arms = within.iter().copied().chain(own).collect();
+            command
+        }));
+        self.exhaustive.extend(other.exhaustive.iter().map(|construct| construct + from));
+        self.constructs += other.constructs;
+    }
+
+    /// The script with others in the place of the commands that run them.
+    pub fn unfolded(self, inner: &dyn Fn(&Command) -> Option<Script>) -> Script {
+        let mut out = Script { commands: Vec::new(), exhaustive: self.exhaustive, constructs: self.constructs };
+        for command in self.commands {
+            match inner(&command) {
+                Some(script) => out.append(script, &command.arms),
+                None => out.commands.push(command),
+            }
+        }
+        out
     }
 
     /// What `export NAME=value` sets, in order.
@@ -126,7 +161,7 @@ pub fn parse(text: &Traced) -> Script {
         numbered: 0,
     };
     parser.run();
-    parser.script
+    Script { constructs: parser.numbered, ..parser.script }
 }
 
 /// Whether `text` is a variable name.
@@ -222,6 +257,7 @@ impl Parser<'_> {
                 match (byte, next == Some(byte)) {
                     (b'&', true) if tests && self.list.is_none() => self.list = Some((self.number(), 0)),
                     (b'|', true) => {
+                        self.script.exhaustive.extend(self.list.map(|(number, _)| number));
                         let (number, arm) = self.list.unwrap_or_else(|| (self.number(), 0));
                         self.list = Some((number, arm + 1));
                     }
@@ -251,8 +287,15 @@ impl Parser<'_> {
         match self.mode {
             Mode::Commands if self.current.is_empty() => match raw {
                 "if" => self.open(None),
-                "then" | "elif" | "else" => self.another(),
-                "do" => self.open(Some(0)),
+                "then" | "elif" => self.another(),
+                "else" => {
+                    self.another();
+                    self.exhaust();
+                }
+                "do" => {
+                    self.open(Some(0));
+                    self.exhaust();
+                }
                 "fi" | "done" => drop(self.constructs.pop()),
                 "while" | "until" | "{" | "}" | "!" | "time" | "exec" => {}
                 "for" | "select" => self.mode = Mode::Header,
@@ -285,6 +328,7 @@ impl Parser<'_> {
                 self.esac();
                 self.mode = Mode::Commands;
             }
+            Mode::Pattern if raw == "*" => self.exhaust(),
             Mode::Header | Mode::CaseHead | Mode::Pattern => {}
         }
     }
@@ -304,6 +348,11 @@ impl Parser<'_> {
         if let Some((_, arm)) = self.constructs.last_mut() {
             *arm = Some(arm.map_or(0, |arm| arm + 1));
         }
+    }
+
+    /// The branch at hand runs when no other one of its construct does.
+    fn exhaust(&mut self) {
+        self.script.exhaustive.extend(self.constructs.last().map(|(number, _)| *number));
     }
 
     fn esac(&mut self) {

@@ -48,7 +48,7 @@ struct Variables<'o> {
 pub(super) fn resolved(script: &Script, outside: &dyn Fn(&str) -> Option<String>) -> Script {
     let mut variables = Variables { set: BTreeMap::new(), outside };
     let commands = script.commands.iter().map(|command| variables.command(command)).collect();
-    Script { commands }
+    Script { commands, ..script.clone() }
 }
 
 impl Variables<'_> {
