@@ -56,6 +56,14 @@ impl<'s> Layout<'s> {
             })
     }
 
+    /// Whether what a file states by name or labels may be about another: as far as it may hold for it, and where it
+    /// stands below it, among a few parts of one deployment.
+    pub fn may_be_about(&self, stating: SourceId, file: SourceId) -> bool {
+        let (below, here) = (directories(self.sources, stating), directories(self.sources, file));
+        let few = || self.children.get(&here).is_none_or(|names| names.len() <= MANY);
+        self.may_hold(stating, file) || !self.uncalled.contains(&stating) && below.starts_with(&here) && few()
+    }
+
     /// The directories that a file stands in, outermost first.
     pub fn directories(&self, id: SourceId) -> Vec<&'s str> {
         directories(self.sources, id)
@@ -120,7 +128,7 @@ impl<'a> Boundary<'a> {
         if reach == Reach::Cluster {
             levels.push((false, self.others.iter().flat_map(|other| of(&other.facts)).collect()));
         }
-        Candidates { levels, layout: self.layout }
+        Candidates { levels, reach, layout: self.layout }
     }
 
     /// The same for machines and clusters: which ones an example of values is meant for is not said elsewhere than
@@ -147,14 +155,19 @@ impl<'a> Boundary<'a> {
 pub struct Candidates<'a, T> {
     /// Whether all of a level is deployed together, and what it holds.
     levels: Vec<(bool, Vec<(SourceId, T)>)>,
+    reach: Reach,
     layout: &'a Layout<'a>,
 }
 
 impl<T> Candidates<'_, T> {
     /// What fits, as near to a file as possible.
     pub fn nearest(&self, from: SourceId, is: impl Fn(&T) -> bool) -> Vec<&T> {
+        let may = |at| match self.reach {
+            Reach::Deployment => self.layout.may_be_about(at, from),
+            Reach::Cluster => self.layout.may_hold(at, from),
+        };
         for (together, level) in &self.levels {
-            let fitting = level.iter().filter(|(at, item)| (*together || self.layout.may_hold(*at, from)) && is(item));
+            let fitting = level.iter().filter(|(at, item)| (*together || may(*at)) && is(item));
             let fitting: Vec<(SourceId, &T)> = fitting.map(|(at, item)| (*at, item)).collect();
             if !fitting.is_empty() {
                 let near = |fitting| self.layout.nearest(from, fitting);

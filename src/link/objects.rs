@@ -98,7 +98,7 @@ impl<'a, T> Pairs<'a, T> {
             let from = file(object);
             let mut workloads = fitting(object, own);
             if boundary.plain().is_none() {
-                workloads.retain(|(at, _)| layout.may_hold(from, *at));
+                workloads.retain(|(at, _)| layout.may_be_about(from, *at));
                 objects.push((object, from, layout.nearest(from, workloads)));
             } else {
                 objects.push((object, from, workloads.into_iter().map(|(_, i)| i).collect()));
@@ -109,7 +109,7 @@ impl<'a, T> Pairs<'a, T> {
             let from = file(object);
             let of_plain = boundary.plain().is_some_and(|plain| !fitting(object, plain).is_empty());
             let mut workloads = fitting(object, own);
-            workloads.retain(|(at, _)| !of_plain && layout.may_hold(from, *at));
+            workloads.retain(|(at, _)| !of_plain && layout.may_be_about(from, *at));
             objects.push((object, from, workloads.into_iter().map(|(_, i)| i).collect()));
         }
         objects.retain(|(.., workloads)| !workloads.is_empty());

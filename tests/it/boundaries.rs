@@ -111,6 +111,17 @@ fn in_one_directory_the_same_file_is_nearest() {
     assert_eq!(joined(&outcome, "k8s/other.yaml"), [""; 0]);
 }
 
+/// An autoscaler in a folder below, beside its metrics adapter.
+#[test]
+fn a_folder_below_may_be_about_the_deployment_above() {
+    let adapter = DEPLOYMENT.replace("llm", "adapter");
+    let outcome =
+        run(&[("llm/deployment.yaml", DEPLOYMENT), ("llm/hpa/adapter.yaml", &adapter), ("llm/hpa/hpa.yaml", AROUND)]);
+    assert_eq!(joined(&outcome, "llm/deployment.yaml"), ["llm/hpa/hpa.yaml"; 4]);
+    let values = &workload(&outcome, "llm/deployment.yaml").pods[0].containers[0].env;
+    assert!(values.contains_key("MODE"), "{:?}", values.keys());
+}
+
 #[test]
 fn examples_of_one_directory_are_no_deployment() {
     let alone = DEPLOYMENT.replace("llm", "other");
