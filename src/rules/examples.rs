@@ -1,5 +1,6 @@
 //! A rule's own examples as its test: does it fire where it says, and stay silent where it should?
 
+use super::text::Example;
 use super::{Entry, Ruleset};
 use crate::finding::{Finding, Severity};
 use crate::source::Sources;
@@ -99,6 +100,9 @@ fn test_rule(entry: &Entry, lint: &Lint<'_>) -> Vec<Tested> {
             Some(message) if verdict != Verdict::Noisy => {
                 (Verdict::Wrong, format!("the example does not parse: {message}"))
             }
+            _ if verdict == Verdict::Validated && !own.iter().all(|f| mends(f, example, &sources, lint)) => {
+                (Verdict::Wrong, "the fix does not mend it".to_owned())
+            }
             _ if verdict == Verdict::Validated && also != others => {
                 let list = |rules: &BTreeSet<&str>| rules.iter().copied().collect::<Vec<_>>().join(", ");
                 let detail =
@@ -110,6 +114,21 @@ fn test_rule(entry: &Entry, lint: &Lint<'_>) -> Vec<Tested> {
         Tested { rule: id.clone(), example: i + 1, verdict, detail }
     });
     verdicts.collect()
+}
+
+/// Whether the fix of a finding, where it has one, ends it.
+fn mends(finding: &Finding, example: &Example, sources: &Sources, lint: &Lint<'_>) -> bool {
+    let Some(fix) = &finding.fix else { return true };
+    let changed = &sources.get(fix.span.source).path;
+    let files = example.files.iter().map(|(path, text)| {
+        let mut text = unmark(path, text, &mut Vec::new());
+        if path == changed {
+            text.replace_range(fix.span.range(), &fix.replacement);
+        }
+        (path.clone(), text)
+    });
+    let (_, after) = lint(files.collect());
+    !after.iter().any(|f| f.rule == finding.rule && f.message == finding.message)
 }
 
 fn judge(fires: bool, marks: &[Mark], own: &[&Finding], sources: &Sources) -> (Verdict, String) {
@@ -137,4 +156,41 @@ fn judge(fires: bool, marks: &[Mark], own: &[&Finding], sources: &Sources) -> (V
     let wanted: Vec<String> = missed.iter().map(|m| format!("{} `{}`", m.path, m.text)).collect();
     let found: Vec<String> = own.iter().map(|f| at(f)).collect();
     (Verdict::Wrong, format!("wanted {} at {}; found {}", marks.len(), wanted.join(", "), found.join(" | ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::{Confidence, Fix};
+    use crate::source::{Source, SourceId, Span};
+
+    /// What is said of a rule whose example fires, when another rule finds an error there and the fix writes `replacement`.
+    fn said(also: &str, replacement: &str) -> Vec<(Verdict, String)> {
+        let mut rules = Ruleset::empty();
+        let rule = format!(
+            "id: it\npack: p\nseverity: error\napplies_to: pool\nforbid: \"true\"\nmessage: m\nhelp: h\nwhy: w\n\
+             references: ['https://a.example']\nexamples:\n  - fires: {{a.yaml: '‹bad›'}}\n    also: [{also}]\n"
+        );
+        assert!(rules.add(SourceId(0), "it.yaml", &rule).is_empty());
+        let lint = |files: Vec<(String, String)>| {
+            let bad = files[0].1 == "bad";
+            let span = Span { source: SourceId(0), start: 0, end: 3 };
+            let find = |rule: &str| Finding {
+                confidence: Confidence::High,
+                fix: Some(Fix { span, replacement: replacement.to_owned(), safe: false }),
+                ..Finding::own(rule, Severity::Error, span, "m".to_owned())
+            };
+            let sources = Sources::new(vec![Source::new("a.yaml", files[0].1.clone())]);
+            (sources, if bad { vec![find("it"), find("other")] } else { Vec::new() })
+        };
+        test(&rules, |_| true, &lint).into_iter().map(|tested| (tested.verdict, tested.detail)).collect()
+    }
+
+    #[test]
+    fn what_else_fails_must_be_said_and_a_fix_must_mend() {
+        assert_eq!(said("other", "good"), [(Verdict::Validated, String::new())]);
+        let silent = said("", "good");
+        assert!(silent[0].0 == Verdict::Wrong && silent[0].1.contains("also: [other], not []"), "{silent:?}");
+        assert_eq!(said("other", "bad"), [(Verdict::Wrong, "the fix does not mend it".to_owned())]);
+    }
 }
