@@ -4,7 +4,7 @@
 use super::{install, values};
 use crate::facts::{Facts, HelmRelease, Object, Package, PackageFile, PackageFileKind, PackageManager, ReleaseFormat};
 use crate::known::Fact;
-use crate::parse::{Node, Raw, Tree, View, requirements};
+use crate::parse::{Node, Raw, Tree, View, requirements, shell};
 use crate::source::{Span, Traced};
 use crate::version::Version;
 use std::sync::Arc;
@@ -51,6 +51,11 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
             "helm" => facts.releases.extend(release(tree, arguments).map(Arc::new)),
             "apt" | "dnf" | "package" | "pip" | "yum" | "zypper" => {
                 found.packages.extend(packages(name, task, arguments));
+            }
+            "shell" => {
+                let script = arguments.traced().or_else(|| arguments.get("cmd").traced()).map(shell::parse);
+                let installed = script.iter().flat_map(|script| install::of_script(script, path));
+                facts.package_files.extend(installed.map(Arc::new));
             }
             _ => {}
         }

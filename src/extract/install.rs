@@ -171,6 +171,11 @@ fn of_project(words: &[Traced]) -> Install {
 
 /// What each command of a script installs, as a list of its own: other commands may stand in other branches.
 pub fn of_script(script: &Script, path: &str) -> Vec<PackageFile> {
+    of_commands(&script.commands, path)
+}
+
+/// What each of some commands installs, as a list of its own.
+pub fn of_commands(commands: &[Command], path: &str) -> Vec<PackageFile> {
     let read = |command: &Command| {
         let words: Vec<Traced> = command.words.iter().map(|w| w.traced().clone()).collect();
         let mut install = of_command(&words)?;
@@ -184,7 +189,7 @@ pub fn of_script(script: &Script, path: &str) -> Vec<PackageFile> {
         file.packages = install.packages;
         (!file.packages.is_empty()).then_some(file)
     };
-    script.commands.iter().filter_map(read).collect()
+    commands.iter().filter_map(read).collect()
 }
 
 /// Marks packages whose comparison has no quotes: to the shell it is a redirection, and the package has no version.

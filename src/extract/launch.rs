@@ -100,7 +100,7 @@ fn resolved(script: &shell::Script, env: &BTreeMap<String, EnvVar>) -> Vec<Comma
 }
 
 /// The commands behind a list of words: the words themselves, or the script that they hand to a shell.
-fn commands(words: &[&Traced], env: &BTreeMap<String, EnvVar>) -> Vec<Command> {
+pub fn commands(words: &[&Traced], env: &BTreeMap<String, EnvVar>) -> Vec<Command> {
     let owned: Vec<Traced> = words.iter().map(|w| (*w).clone()).collect();
     let Some(command) = Command::of_arguments(&owned) else { return Vec::new() };
     if let Some(inner) = wrappers::inner(&command) {

@@ -23,9 +23,9 @@ pub mod values;
 pub mod wrappers;
 
 use crate::discover::Kind;
-use crate::facts::{Facts, Object, Pod, Workload, WorkloadFormat};
+use crate::facts::{Container, Facts, Object, PackageFile, Pod, Workload, WorkloadFormat};
 use crate::known::Fact;
-use crate::parse::{Node, Problem, Raw, Tree};
+use crate::parse::{Node, Problem, Raw, Tree, shell};
 use crate::render::terraform::{ModuleFile, Workspace};
 use crate::source::{SourceId, Span};
 use std::collections::BTreeSet;
@@ -34,8 +34,20 @@ use std::sync::Arc;
 /// Facts of every document of a YAML or JSON file.
 pub fn documents(tree: &Arc<Tree>, path: &str, facts: &mut Facts) {
     for root in tree.roots() {
+        let before = facts.workloads.len();
         document(tree, root, path, facts);
+        let containers = facts.workloads[before..].iter().flat_map(|w| &w.pods).flat_map(|pod| &pod.containers);
+        let installed: Vec<PackageFile> = containers.flat_map(|container| installed_by(container, path)).collect();
+        facts.package_files.extend(installed.into_iter().map(Arc::new));
     }
+}
+
+/// What the command line of a container installs before it runs anything.
+fn installed_by(container: &Container, path: &str) -> Vec<PackageFile> {
+    let Some(spec) = &container.spec else { return vec![] };
+    let view = spec.view();
+    let words = ["entrypoint", "command", "args"].map(|key| kubernetes::words(view.get(key))).concat();
+    install::of_commands(&launch::commands(&words, &container.env), path)
 }
 
 /// What a document is, by its content and the name of its file.
@@ -113,7 +125,12 @@ fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
         Some(Format::CloudFormation) => cloudformation::read(tree, root, facts),
         Some(Format::Ecs) => ecs::read(tree, root, facts),
         Some(Format::CloudSetting(key)) => facts.objects.push(Arc::new(part(tree, root, key))),
-        Some(Format::SkyPilot) => skypilot::read(tree, root, facts),
+        Some(Format::SkyPilot) => {
+            skypilot::read(tree, root, facts);
+            let scripts = ["setup", "run"].into_iter().filter_map(|key| root.view().get(key).traced());
+            let installed = scripts.flat_map(|script| install::of_script(&shell::parse(script), path));
+            facts.package_files.extend(installed.map(Arc::new));
+        }
         Some(Format::Compose) => compose::project(tree, root, facts),
         Some(Format::Conda) => facts.package_files.extend(package_tables::conda_file(root, path).map(Arc::new)),
         Some(Format::Component(kind)) => {

@@ -1,13 +1,14 @@
 //! Training runs: what command lines and configuration files state about them. Knows how the files of trainers look;
 //! what their options mean are rows of the catalog.
 
-use super::launch;
+use super::{install, launch};
 use crate::catalog;
 use crate::facts::{Facts, Launch, Training};
 use crate::known::{Fact, Known};
 use crate::parse::{Dialect, Node, View, shell, yaml};
 use crate::source::{Span, Traced};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Keys by which a configuration file is known: all of the first list, one of the second.
 const SHAPES: &[(&str, &[&str], &[&str])] = &[
@@ -82,6 +83,7 @@ pub fn config_map(view: View<'_>, facts: &mut Facts) {
         let at = format!("ConfigMap/{name}/{key}");
         if key.ends_with(".sh") || text.text().starts_with("#!") {
             let script = shell::parse(text);
+            facts.package_files.extend(install::of_script(&script, &at).into_iter().map(Arc::new));
             facts.scripts.extend(launch::of_script(&script, &BTreeMap::new()).map(|launch| {
                 let training = of(&launch);
                 (at, launch, training)

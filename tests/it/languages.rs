@@ -300,3 +300,36 @@ fn what_options_a_variable_may_bring_is_unknown() {
     assert_eq!(ask("launch.tensor_parallel == 8", "N=2\nvllm serve m --tensor-parallel-size $((N * 4))"), "fires");
     assert_eq!(ask("launch.tensor_parallel == 8", "vllm serve m --tensor-parallel-size ${TP:-8}"), "fires");
 }
+
+#[test]
+fn a_comparison_without_quotes_is_a_redirection_wherever_a_shell_reads_it() {
+    let fired = |path: &str, text: &str| {
+        places(&run(&[(path, text)], &Ruleset::builtin()), "version-taken-as-redirection").len()
+    };
+    let written = |install: &str| {
+        let mut all = formats(&format!("set -e\n{install}\npython train.py"));
+        all.extend([
+            ("Dockerfile", format!("FROM python:3.12\nRUN {install}\n")),
+            ("run.sh", format!("#!/bin/bash\n{install}\n")),
+            (
+                "task.sky.yaml",
+                format!("resources: {{accelerators: 'A100:1'}}\nsetup: |\n  {install}\nrun: python train.py\n"),
+            ),
+            (
+                "job.sky.yaml",
+                format!("resources: {{accelerators: 'A100:1'}}\nrun: |\n  {install}\n  python train.py\n"),
+            ),
+            (
+                "play.yaml",
+                format!("- hosts: all\n  tasks:\n  - name: a\n    ansible.builtin.shell: |\n      {install}\n"),
+            ),
+        ]);
+        all
+    };
+    for (path, text) in written("pip install torch>=2.0") {
+        assert_eq!(fired(path, &text), 1, "{path}: {text}");
+    }
+    for (path, text) in written("pip install 'torch>=2.0' > log") {
+        assert_eq!(fired(path, &text), 0, "{path}: {text}");
+    }
+}
