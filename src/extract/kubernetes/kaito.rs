@@ -1,4 +1,4 @@
-//! Workspaces of Kaito: a preset on machines of a type.
+//! Workspaces and retrieval engines of Kaito: a preset, or the operator's own server, on machines of a type.
 
 use crate::catalog;
 use crate::facts::{Container, ContainerRole, Launch, Pod, SharedMemory};
@@ -7,24 +7,23 @@ use crate::parse::{Raw, Tree, View};
 use std::sync::Arc;
 
 /// Kaito's pods: the operator makes them from a preset; the machine type and their number are stated.
-pub fn pods(tree: &Arc<Tree>, view: View<'_>) -> Vec<Pod> {
-    let resource = view.get("resource");
+pub fn pods(tree: &Arc<Tree>, view: View<'_>, resource: View<'_>) -> Vec<Pod> {
     let machine = resource.get("instanceType");
     let mut pod = Pod::blank(resource.place());
     pod.role = Fact::value("main".to_owned(), resource.place());
     pod.replicas = resource.get("count").int().or_default(1);
     pod.node_selector.insert("node.kubernetes.io/instance-type".to_owned(), machine.string());
     pod.gpus = Fact::unknown(Why::Remote("the preset and the machine type".into()), machine.place());
-    pod.containers.extend(preset(view, &pod));
+    pod.containers.extend(preset(view, resource, &pod));
     pod.spec = Some(Raw::new(tree, view.opened(super::open())));
     vec![pod]
 }
 
 /// What a preset of Kaito launches on one node: vLLM over its GPUs, with the longest request that fits. How many nodes it
 /// takes is stated, or the operator finds out.
-fn preset(view: View<'_>, pod: &Pod) -> Option<Container> {
+fn preset(view: View<'_>, resource: View<'_>, pod: &Pod) -> Option<Container> {
     let name = view.path("inference.preset.name");
-    let machine = view.path("resource.instanceType");
+    let machine = resource.get("instanceType");
     let of_machine = || machine.string().get().and_then(|name| catalog::instance(name)).and_then(|m| m.gpu_count);
     let gpus = Fact::watched(|| Fact::from_option(of_machine(), machine.place()));
     gpus.get()?;
@@ -40,7 +39,7 @@ fn preset(view: View<'_>, pod: &Pod) -> Option<Container> {
     launch.engine = Fact::value("vllm".to_owned(), name.place());
     launch.model = name.string();
     launch.tensor_parallel = gpus;
-    launch.pipeline_parallel = view.path("resource.count").int();
+    launch.pipeline_parallel = resource.get("count").int();
     if launch.pipeline_parallel.is_absent() {
         launch.pipeline_parallel = Fact::unknown(Why::Remote("the number of nodes".into()), pod.span);
     }

@@ -131,7 +131,7 @@ impl Place<'_> {
             }
             Stands::Trainer => trainer(tree, view),
             Stands::LeaderWorker => return leader_workers(tree, view),
-            Stands::Preset if view.get("instanceType").is_some() => return kaito::pods(tree, self.holder),
+            Stands::Preset if view.get("instanceType").is_some() => return kaito::pods(tree, self.holder, view),
             _ => return Vec::new(),
         };
         vec![pod]
