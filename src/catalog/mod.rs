@@ -18,7 +18,7 @@
 //! | models | [`model`], [`models`], [`named_model`], [`weight_format`], [`encoder_peak`] |
 //! | trainers | [`training_options`], [`training_defaults`], [`optimizer_state_bytes`] |
 //! | Kubernetes | [`pod_places`] |
-//! | the rest | [`accelerator`], [`advisories`], [`api_removed_in`], [`tls_policy_minimum`], [`within`] |
+//! | the rest | [`accelerator`], [`advisories`], [`api_removed_in`], [`Lookup`], [`within`] |
 
 mod advisories;
 mod drivers;
@@ -63,14 +63,14 @@ pub use programs::{
 };
 pub use servers::{
     Accelerator, FeatureNeeds, LaunchFlag, accelerator, api_removed_in, feature_needs, is_fabric, launch_flags,
-    model_supported_since, nearest_accelerator, promised_availability, resource_unknown, tls_policy_minimum,
+    model_supported_since, nearest_accelerator, resource_unknown,
 };
 pub use software::{
     BaseOs, Build, RuntimeNeeds, base_os, conflicting_packages, constrains, extra_packages, framework_build,
     gpu_package, newest_python, newest_release, package_requirement, package_traits, runtime_needs, toolkit_range,
     torch_variant_exists, wheel_glibc,
 };
-pub use table::within;
+pub use table::{Cell, Holds, within};
 pub use training::{TrainingOption, optimizer_state_bytes, training_defaults, training_options};
 
 /// Whether a table says of itself that it holds everything of a family, so that what it does not hold does not exist.
@@ -83,6 +83,53 @@ pub fn complete(table: &str, family: &str) -> bool {
 pub fn names(table: &str, name: &str) -> Option<bool> {
     let table = tables::ALL.iter().find(|known| known.name == table)?;
     Some(table.names(name))
+}
+
+/// A column of a table that is read by the keys of its rows.
+#[derive(Debug, Clone, Copy)]
+pub struct Lookup {
+    table: &'static table::Table,
+    column: &'static table::Column,
+}
+
+impl Lookup {
+    /// The column that `table.column` names.
+    pub fn of(path: &str) -> Option<Self> {
+        let (table, column) = path.split_once('.')?;
+        let table = tables::ALL.iter().find(|known| known.name == table)?;
+        Some(Self { table, column: table.column(column)? })
+    }
+
+    /// Every column that is no key.
+    pub fn all() -> impl Iterator<Item = Self> {
+        tables::ALL.iter().flat_map(|table| table.values().map(|column| Self { table, column }))
+    }
+
+    /// The name of its table.
+    pub fn table(self) -> &'static str {
+        self.table.name
+    }
+
+    /// Its name.
+    pub fn column(self) -> &'static str {
+        self.column.name
+    }
+
+    /// The names of the key columns of its table.
+    pub fn keys(self) -> Vec<&'static str> {
+        self.table.keys().map(|column| column.name).collect()
+    }
+
+    /// What it holds.
+    pub fn holds(self) -> Holds {
+        self.column.kind()
+    }
+
+    /// What it says in the first row with these keys; nothing where the cell is blank, `None` where there is no such row.
+    /// A text is a key where it is one of the words of the field, a version where it is in the range.
+    pub fn find(self, keys: &[String]) -> Option<Option<Cell>> {
+        self.table.by_keys(keys).map(|row| row.cell(self.column))
+    }
 }
 
 /// The names of the tables.

@@ -4,7 +4,7 @@ use super::complete;
 use super::table::{Row, longest_match, patterns};
 use super::tables::{
     ACCELERATOR_RESOURCES, FABRIC_RESOURCES, FEATURE_COMPUTE_CAPABILITIES, KUBERNETES_API_REMOVALS, LAUNCH_FLAGS,
-    MODEL_SUPPORT, PROMISED_AVAILABILITY, TLS_POLICIES,
+    MODEL_SUPPORT,
 };
 use crate::suggest::{self, slips};
 use crate::version::Version;
@@ -99,20 +99,6 @@ pub fn api_removed_in(api_version: &str, kind: &str) -> Option<Option<Version>> 
         Some(row) => Some(row.version("removed_in")),
         None => complete(table.name, kind).then_some(None),
     }
-}
-
-/// The lowest TLS version that a load balancer's policy accepts.
-pub fn tls_policy_minimum(policy: &str) -> Option<Version> {
-    TLS_POLICIES.find("policy", policy)?.version("minimum")
-}
-
-/// The monthly uptime in percent that a provider promises for machines of a platform: topology is `single-instance`
-/// or `several-zones`.
-pub fn promised_availability(platform: &str, topology: &str) -> Option<f64> {
-    let row = PROMISED_AVAILABILITY
-        .rows()
-        .find(|r| r.words("platforms").any(|p| p == platform) && r.text("topology") == topology)?;
-    row.text("percent").parse().ok()
 }
 
 /// The compute capabilities that a feature of an engine runs on.

@@ -8,6 +8,7 @@ use std::str::FromStr;
 use std::sync::OnceLock;
 
 /// A table of `rules/catalog/`, read on first use; its fields are slices of the embedded text.
+#[derive(Debug)]
 pub(super) struct Table {
     pub(super) name: &'static str,
     text: &'static str,
@@ -15,23 +16,57 @@ pub(super) struct Table {
     cells: OnceLock<Cells>,
 }
 
-/// Declares a table by its file and its columns (see `tables.rs`).
-macro_rules! table {
-    ($constant:ident, $name:literal, $columns:literal) => {
-        pub(super) static $constant: Table =
-            Table::new($name, include_str!(concat!("../../rules/catalog/", $name, ".csv")), $columns);
+/// Declares the tables by their files and columns (see `tables.rs`), and the list of all of them.
+macro_rules! tables {
+    ($($constant:ident $name:ident $columns:literal;)*) => {
+        $(pub(super) static $constant: Table = Table::new(
+            stringify!($name),
+            include_str!(concat!("../../rules/catalog/", stringify!($name), ".csv")),
+            $columns,
+        );)*
+
+        /// Every table.
+        pub(super) static ALL: &[&Table] = &[$(&$constant),*];
     };
 }
-pub(super) use table;
+pub(super) use tables;
 
+#[derive(Debug)]
 struct Cells {
     columns: Vec<Column>,
     rows: Vec<Vec<&'static str>>,
 }
 
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holds {
+    /// Text, words, dates, ranges.
+    Text,
+    /// A number.
+    Number,
+    /// true or false.
+    Flag,
+    /// A version.
+    Version,
+}
+
+/// What a cell says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Cell {
+    /// Text, words, dates, ranges.
+    Text(&'static str),
+    /// A number.
+    Number(f64),
+    /// true or false.
+    Flag(bool),
+    /// A version.
+    Version(Version),
+}
+
 /// A declared column.
-struct Column {
-    name: &'static str,
+#[derive(Debug)]
+pub(super) struct Column {
+    pub(super) name: &'static str,
     key: bool,
     /// Whether rows are found by it: reading it is not yet using the row.
     finds: bool,
@@ -43,6 +78,25 @@ impl Column {
         let (name, holds) = written.split_once(':').unwrap_or((written, ""));
         let plain = name.trim_end_matches(['*', '+']);
         Self { name: plain, key: name.ends_with('*'), finds: name != plain, holds }
+    }
+
+    pub(super) fn kind(&self) -> Holds {
+        match self.holds {
+            "version" => Holds::Version,
+            "flag" => Holds::Flag,
+            holds if holds.contains("..") => Holds::Number,
+            _ => Holds::Text,
+        }
+    }
+
+    /// Whether a field of this key column is meant by a text.
+    fn fits(&self, field: &str, text: &str) -> bool {
+        let version = || Version::parse(text);
+        match self.holds {
+            "version" => Version::parse(field) == version(),
+            "range" => version().is_some_and(|version| within(&version, field)),
+            _ => field == text || field.split_ascii_whitespace().any(|word| word == text),
+        }
     }
 }
 
@@ -81,6 +135,29 @@ impl Table {
     /// The first row whose column is exactly this.
     pub(super) fn find(&'static self, column: &str, value: &str) -> Option<Row> {
         self.rows().find(|r| r.text(column) == value)
+    }
+
+    pub(super) fn column(&'static self, name: &str) -> Option<&'static Column> {
+        self.cells().columns.iter().find(|column| column.name == name)
+    }
+
+    /// The columns that rows are told apart by.
+    pub(super) fn keys(&'static self) -> impl Iterator<Item = &'static Column> {
+        self.cells().columns.iter().filter(|column| column.key)
+    }
+
+    /// The columns that are no keys and tell nothing of where a row comes from.
+    pub(super) fn values(&'static self) -> impl Iterator<Item = &'static Column> {
+        self.cells().columns.iter().filter(|column| !column.key && !PROVENANCE.contains(&column.name))
+    }
+
+    /// The first row with these keys.
+    pub(super) fn by_keys(&'static self, keys: &[String]) -> Option<Row> {
+        let columns = || self.cells().columns.iter().enumerate().filter(|(_, column)| column.key);
+        let fits = |row: &Row| {
+            columns().zip(keys).all(|((i, column), key)| row.fields.get(i).is_some_and(|field| column.fits(field, key)))
+        };
+        self.rows().find(fits)
     }
 
     /// What the file says against the declaration.
@@ -149,6 +226,17 @@ impl Row {
             self.used();
         }
         index.and_then(|i| self.fields.get(i)).copied().unwrap_or("")
+    }
+
+    /// What a cell says, if it is not blank.
+    pub(super) fn cell(self, column: &Column) -> Option<Cell> {
+        let text = self.filled(column.name)?;
+        match column.kind() {
+            Holds::Text => Some(Cell::Text(text)),
+            Holds::Number => text.parse().ok().map(Cell::Number),
+            Holds::Flag => text.parse().ok().map(Cell::Flag),
+            Holds::Version => Version::parse(text).map(Cell::Version),
+        }
     }
 
     /// Notes that an answer rests on this row.

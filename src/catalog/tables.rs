@@ -5,230 +5,109 @@
 //! `least..most`, or one of `a|b|c`; text where nothing is said. Each table ends with how the source of a row was read, and
 //! the source. A column that is no part of the declaration cannot be read.
 
-use super::table::{Table, table};
+use super::table::{Table, tables};
 
-table!(ACCELERATOR_CORES, "accelerator_cores", "gpu* cores:1..64");
-table!(
-    ACCELERATOR_RESOURCES,
-    "accelerator_resources",
-    "resource* vendor unit:core|device|memory|none|percent device name"
-);
-table!(
-    ADVISORIES,
-    "advisories",
-    "product* id* aliases affected*:range fixed:version severity:critical|high|medium|low cvss:0..10 \
-    condition title published:date"
-);
-table!(
-    ARCHITECTURES,
-    "architectures",
-    "model* arch+ parameters_b:0.001..10000 check+:hub|name|published|shape|total layers:0.. \
-    hidden:0.. heads:0.. kv_heads:0.. head_dim:0.. \
-    vocab:0.. ffn:0.. experts:0.. experts_per_token:0.. \
-    expert_ffn:0.. shared_ffn:0.. moe_layers:0.. gated:flag tied:flag dtype \
-    quantization+ max_position:0.. sliding_window:0.. sliding_layers:0.. \
-    full_layers:0.. linear_layers:0.. global_head_dim:0.. \
-    global_kv_heads:0.. kv_shared_layers:0.. kv_lora_rank:0.. \
-    q_lora_rank:0.. qk_nope_head_dim:0.. qk_rope_head_dim:0.. \
-    v_head_dim:0.. qkv_bias:flag linear_state_bytes:0.. files_gib:0.1..20000 \
-    extra_parameters_b:0..100"
-);
-table!(
-    BASE_OS,
-    "base_os",
-    "distribution* version*:version codename+ libc:glibc|musl glibc:version python:version \
-    externally_managed:flag gcc:4..99"
-);
-table!(
-    BUILDS,
-    "builds",
-    "package* version*:version variant* default+:flag cuda:version cuda_major:version rocm:version \
-    cudnn:version torch:version torch_requirement:range python+:range sm ptx min_compute_capability:version \
-    min_driver:version confidence:documented|interpolated|wheel released:date"
-);
-table!(CLOUD_RUN_GPUS, "cloud_run_gpus", "accelerator* vcpu:1..2048 memory_gib:1..65536");
-table!(COMPLETE, "complete", "table* family*");
-table!(
-    COMPUTE_CAPABILITIES,
-    "compute_capabilities",
-    "compute_capability*:version architecture first_cuda:version last_cuda:version first_branch:300..2000 \
-    last_branch:300..2000 kernel_modules:either|open|proprietary family+"
-);
-table!(CONFLICTING_PACKAGES, "conflicting_packages", "group* package*");
-table!(CPU_ONLY_PACKAGES, "cpu_only_packages", "package* versions*:range extras+ gpu_package");
-table!(
-    CUDA,
-    "cuda",
-    "cuda*:version driver:version min_driver:version sm image_branches image_brands image_os \
-    image_os_supported"
-);
-table!(
-    DRIVER_BRANCHES,
-    "driver_branches",
-    "branch*:300..2000 kind:LTSB|PB|NFB|dev released:date end_of_life:date latest:version native_cuda:version \
-    max_cuda_major:version forward_compat_cuda:version"
-);
-table!(ENCODER_PEAKS, "encoder_peaks", "model*:pattern gib:0..200 gib_per_1k_tokens:0..10");
-table!(ENGINE_DEFAULTS, "engine_defaults", "engine* setting* versions*:range min_card_gib*:1..2000 not_gpus+ value");
-table!(ENGINE_IMAGES, "engine_images", "engine* versions*:range cuda:version");
-table!(FABRIC_RESOURCES, "fabric_resources", "resource* fabric");
-table!(
-    FEATURE_COMPUTE_CAPABILITIES,
-    "feature_compute_capabilities",
-    "engine* feature* value* versions*:range min:version only"
-);
-table!(GCP_ATTACHABLE_GPUS, "gcp_attachable_gpus", "accelerator* machine_family counts");
-table!(GCP_MACHINE_FAMILIES, "gcp_machine_families", "family* memory_gib_per_vcpu:0..64");
-table!(GKE_MACHINES, "gke_machines", "accelerator* machine_type");
-table!(GPU_NAMES, "gpu_names", "name* product_label+ gpu+");
-table!(GPU_TOTALS, "gpu_totals", "gpu* total_gib:1..2000");
-table!(
-    GPUS,
-    "gpus",
-    "id* name+ aliases+ vendor architecture compute_capability:version gfx memory_gb:1..2000 \
-    memory_mib:1024..2000000 memory_gb_per_s:10..50000 nvlink_gb_per_s:0..10000 tdp_w:10..5000 mig:flag \
-    nvenc:flag arm64:flag first_branch:300..2000 bf16_tflops:1..50000 fp8_tflops:1..100000 form \
-    product_label+ gke_accelerators+ karpenter_name+"
-);
-table!(HOST_COMPILERS, "host_compilers", "cuda*:range newest_gcc:4..99");
-table!(
-    IMAGE_FAMILIES,
-    "image_families",
-    "family* repositories+ tag+:pattern package accelerator cuda_from:build|ngc|none|tag require_cuda:flag \
-    forward_compat:flag"
-);
-table!(IMAGE_FLAWS, "image_flaws", "repository* tag*:pattern flaw");
-table!(
-    IMAGE_TAGS,
-    "image_tags",
-    "repository* tag* cuda:version min_driver:version framework framework_version tensorrt:version \
-    python:version os min_compute_capability:version released:date end_of_life:date"
-);
-table!(IMAGE_TRAITS, "image_traits", "repository* tag*:pattern versions*:range trait*");
-table!(
-    INSTANCES,
-    "instances",
-    "provider instance_type* gpu gpu_name gpu_count:0..64 gpu_memory_gb:1..2000 vcpu:1..2048 \
-    memory_gib:1..65536 network_gbps:0..100000 rdma rdma_nics:0..128 nvlink:flag nvswitch:flag \
-    nvme_tb:0..1000 price_per_hour:0..10000 currency price_as_of retired"
-);
-table!(KUBERNETES_API_REMOVALS, "kubernetes_api_removals", "api_version* kind* removed_in:version");
-table!(LAUNCH_FLAGS, "launch_flags", "engine* field* flags+ envs+");
-table!(LAUNCHERS, "launchers", "engine* programs+");
-table!(
-    MIG_PROFILES,
-    "mig_profiles",
-    "gpu* profile* resource compute_slices:0..16 total_slices:1..16 memory_gb:1..2000 \
-    memory_mib:1024..2000000 max_instances:1..16"
-);
-table!(MODEL_NAMES, "model_names", "engine* names* model format");
-table!(MODEL_SUPPORT, "model_support", "engine* model*:pattern versions:range since:version");
-table!(
-    NGC,
-    "ngc",
-    "month*:version cuda:version driver:version min_driver:version tensorrt:version cudnn:version \
-    nccl:version os python:version min_compute_capability:version"
-);
-table!(NODE_IMAGES, "node_images", "platform* image* driver:flag last_kubernetes:version end_of_support:date");
-table!(OPTIMIZERS, "optimizers", "optimizer* aliases+ state_bytes:0..64 state_bytes_16bit:0..64");
-table!(PACKAGE_EXTRAS, "package_extras", "package* extra* brings");
-table!(PACKAGE_PINS, "package_pins", "package* versions*:range requires* requirement:range declared:flag");
-table!(PACKAGE_TRAITS, "package_traits", "package* versions*:range trait*");
-table!(
-    PLATFORMS,
-    "platforms",
-    "platform* version* variant* kubernetes* date+:date driver:version other_drivers \
-    container_toolkit:version device_plugin"
-);
-table!(
-    PROMISED_AVAILABILITY,
-    "promised_availability",
-    "platforms* topology*:several-zones|single-instance percent:90..100 condition"
-);
-table!(PYTHON_SUPPORT, "python_support", "package* versions*:range newest:version");
-table!(RUNTIME_NEEDS, "runtime_needs", "package* versions*:range cuda:version cudnn:version only_gpu:flag");
-table!(
-    SERVERS,
-    "servers",
-    "engine* serves+:no|yes programs+ images+ model_after+ image_model+ fetches+ \
-    planner+:layered|plain|profiled|share-of-free|static-fraction|warmed-up spreads+:flag own_layout+:flag \
-    context_each+:flag port:1..65535 health_path auth_flags auth_envs metric_prefix+"
-);
-table!(TEI_IMAGES, "tei_images", "prefix* compute_capabilities");
-table!(TLS_POLICIES, "tls_policies", "policy* minimum:version");
-table!(TOOLKIT_RANGES, "toolkit_ranges", "package* versions*:range min_cuda:version max_cuda:version");
-table!(TORCH_VARIANTS, "torch_variants", "package* versions*:range variants");
-table!(TRAINING_OPTIONS, "training_options", "trainer* field* key* written* means");
-table!(
-    WEIGHT_FORMATS,
-    "weight_formats",
-    "format* aliases+ bits:1..64 scope:all|experts|feed-forward|file|linears|padded-experts"
-);
-table!(WHEEL_GLIBC, "wheel_glibc", "package* versions*:range glibc:version");
-// Where pods stand is no claim of its own: an error rests on what a file states there.
-table!(
-    WORKLOAD_KINDS,
-    "workload_kinds",
-    "group* kind* path* stands+ role+ count+ replicas+ together+ absent+ versions+"
-);
-table!(WRAPPERS, "wrappers", "program* subcommands+ operands+:0..4 value_options+");
-
-/// Every table.
-pub(super) static ALL: &[&Table] = &[
-    &ACCELERATOR_CORES,
-    &ACCELERATOR_RESOURCES,
-    &ADVISORIES,
-    &ARCHITECTURES,
-    &BASE_OS,
-    &BUILDS,
-    &CLOUD_RUN_GPUS,
-    &COMPLETE,
-    &COMPUTE_CAPABILITIES,
-    &CONFLICTING_PACKAGES,
-    &CPU_ONLY_PACKAGES,
-    &CUDA,
-    &DRIVER_BRANCHES,
-    &ENCODER_PEAKS,
-    &ENGINE_DEFAULTS,
-    &ENGINE_IMAGES,
-    &FABRIC_RESOURCES,
-    &FEATURE_COMPUTE_CAPABILITIES,
-    &GCP_ATTACHABLE_GPUS,
-    &GCP_MACHINE_FAMILIES,
-    &GKE_MACHINES,
-    &GPUS,
-    &GPU_NAMES,
-    &GPU_TOTALS,
-    &HOST_COMPILERS,
-    &IMAGE_FAMILIES,
-    &IMAGE_FLAWS,
-    &IMAGE_TAGS,
-    &IMAGE_TRAITS,
-    &INSTANCES,
-    &KUBERNETES_API_REMOVALS,
-    &LAUNCHERS,
-    &LAUNCH_FLAGS,
-    &MIG_PROFILES,
-    &MODEL_NAMES,
-    &MODEL_SUPPORT,
-    &NGC,
-    &NODE_IMAGES,
-    &OPTIMIZERS,
-    &PACKAGE_EXTRAS,
-    &PACKAGE_PINS,
-    &PACKAGE_TRAITS,
-    &PLATFORMS,
-    &PROMISED_AVAILABILITY,
-    &PYTHON_SUPPORT,
-    &RUNTIME_NEEDS,
-    &SERVERS,
-    &TEI_IMAGES,
-    &TLS_POLICIES,
-    &TOOLKIT_RANGES,
-    &TORCH_VARIANTS,
-    &TRAINING_OPTIONS,
-    &WEIGHT_FORMATS,
-    &WHEEL_GLIBC,
-    &WORKLOAD_KINDS,
-    &WRAPPERS,
-];
+tables! {
+    ACCELERATOR_CORES accelerator_cores "gpu* cores:1..64";
+    ACCELERATOR_RESOURCES accelerator_resources "resource* vendor unit:core|device|memory|none|percent device name";
+    ADVISORIES advisories
+        "product* id* aliases affected*:range fixed:version severity:critical|high|medium|low cvss:0..10 \
+        condition title published:date";
+    ARCHITECTURES architectures
+        "model* arch+ parameters_b:0.001..10000 check+:hub|name|published|shape|total layers:0.. \
+        hidden:0.. heads:0.. kv_heads:0.. head_dim:0.. \
+        vocab:0.. ffn:0.. experts:0.. experts_per_token:0.. \
+        expert_ffn:0.. shared_ffn:0.. moe_layers:0.. gated:flag tied:flag dtype \
+        quantization+ max_position:0.. sliding_window:0.. sliding_layers:0.. \
+        full_layers:0.. linear_layers:0.. global_head_dim:0.. \
+        global_kv_heads:0.. kv_shared_layers:0.. kv_lora_rank:0.. \
+        q_lora_rank:0.. qk_nope_head_dim:0.. qk_rope_head_dim:0.. \
+        v_head_dim:0.. qkv_bias:flag linear_state_bytes:0.. files_gib:0.1..20000 \
+        extra_parameters_b:0..100";
+    BASE_OS base_os
+        "distribution* version*:version codename+ libc:glibc|musl glibc:version python:version \
+        externally_managed:flag gcc:4..99";
+    BUILDS builds
+        "package* version*:version variant* default+:flag cuda:version cuda_major:version rocm:version \
+        cudnn:version torch:version torch_requirement:range python+:range sm ptx min_compute_capability:version \
+        min_driver:version confidence:documented|interpolated|wheel released:date";
+    CLOUD_RUN_GPUS cloud_run_gpus "accelerator* vcpu:1..2048 memory_gib:1..65536";
+    COMPLETE complete "table* family*";
+    COMPUTE_CAPABILITIES compute_capabilities
+        "compute_capability*:version architecture first_cuda:version last_cuda:version first_branch:300..2000 \
+        last_branch:300..2000 kernel_modules:either|open|proprietary family+";
+    CONFLICTING_PACKAGES conflicting_packages "group* package*";
+    CPU_ONLY_PACKAGES cpu_only_packages "package* versions*:range extras+ gpu_package";
+    CUDA cuda
+        "cuda*:version driver:version min_driver:version sm image_branches image_brands image_os \
+        image_os_supported";
+    DRIVER_BRANCHES driver_branches
+        "branch*:300..2000 kind:LTSB|PB|NFB|dev released:date end_of_life:date latest:version native_cuda:version \
+        max_cuda_major:version forward_compat_cuda:version";
+    ENCODER_PEAKS encoder_peaks "model*:pattern gib:0..200 gib_per_1k_tokens:0..10";
+    ENGINE_DEFAULTS engine_defaults "engine* setting* versions*:range min_card_gib*:1..2000 not_gpus+ value";
+    ENGINE_IMAGES engine_images "engine* versions*:range cuda:version";
+    FABRIC_RESOURCES fabric_resources "resource* fabric";
+    FEATURE_COMPUTE_CAPABILITIES feature_compute_capabilities
+        "engine* feature* value* versions*:range min:version only";
+    GCP_ATTACHABLE_GPUS gcp_attachable_gpus "accelerator* machine_family counts";
+    GCP_MACHINE_FAMILIES gcp_machine_families "family* memory_gib_per_vcpu:0..64";
+    GKE_MACHINES gke_machines "accelerator* machine_type";
+    GPU_NAMES gpu_names "name* product_label+ gpu+";
+    GPU_TOTALS gpu_totals "gpu* total_gib:1..2000";
+    GPUS gpus
+        "id* name+ aliases+ vendor architecture compute_capability:version gfx memory_gb:1..2000 \
+        memory_mib:1024..2000000 memory_gb_per_s:10..50000 nvlink_gb_per_s:0..10000 tdp_w:10..5000 mig:flag \
+        nvenc:flag arm64:flag first_branch:300..2000 bf16_tflops:1..50000 fp8_tflops:1..100000 form \
+        product_label+ gke_accelerators+ karpenter_name+";
+    HOST_COMPILERS host_compilers "cuda*:range newest_gcc:4..99";
+    IMAGE_FAMILIES image_families
+        "family* repositories+ tag+:pattern package accelerator cuda_from:build|ngc|none|tag require_cuda:flag \
+        forward_compat:flag";
+    IMAGE_FLAWS image_flaws "repository* tag*:pattern flaw";
+    IMAGE_TAGS image_tags
+        "repository* tag* cuda:version min_driver:version framework framework_version tensorrt:version \
+        python:version os min_compute_capability:version released:date end_of_life:date";
+    IMAGE_TRAITS image_traits "repository* tag*:pattern versions*:range trait*";
+    INSTANCES instances
+        "provider instance_type* gpu gpu_name gpu_count:0..64 gpu_memory_gb:1..2000 vcpu:1..2048 \
+        memory_gib:1..65536 network_gbps:0..100000 rdma rdma_nics:0..128 nvlink:flag nvswitch:flag \
+        nvme_tb:0..1000 price_per_hour:0..10000 currency price_as_of retired";
+    KUBERNETES_API_REMOVALS kubernetes_api_removals "api_version* kind* removed_in:version";
+    LAUNCH_FLAGS launch_flags "engine* field* flags+ envs+";
+    LAUNCHERS launchers "engine* programs+";
+    MIG_PROFILES mig_profiles
+        "gpu* profile* resource compute_slices:0..16 total_slices:1..16 memory_gb:1..2000 \
+        memory_mib:1024..2000000 max_instances:1..16";
+    MODEL_NAMES model_names "engine* names* model format";
+    MODEL_SUPPORT model_support "engine* model*:pattern versions:range since:version";
+    NGC ngc
+        "month*:version cuda:version driver:version min_driver:version tensorrt:version cudnn:version \
+        nccl:version os python:version min_compute_capability:version";
+    NODE_IMAGES node_images "platform* image* driver:flag last_kubernetes:version end_of_support:date";
+    OPTIMIZERS optimizers "optimizer* aliases+ state_bytes:0..64 state_bytes_16bit:0..64";
+    PACKAGE_EXTRAS package_extras "package* extra* brings";
+    PACKAGE_PINS package_pins "package* versions*:range requires* requirement:range declared:flag";
+    PACKAGE_TRAITS package_traits "package* versions*:range trait*";
+    PLATFORMS platforms
+        "platform* version* variant* kubernetes* date+:date driver:version other_drivers \
+        container_toolkit:version device_plugin";
+    PROMISED_AVAILABILITY promised_availability
+        "platforms* topology*:several-zones|single-instance percent:90..100 condition";
+    PYTHON_SUPPORT python_support "package* versions*:range newest:version";
+    RUNTIME_NEEDS runtime_needs "package* versions*:range cuda:version cudnn:version only_gpu:flag";
+    SERVERS servers
+        "engine* serves+:no|yes programs+ images+ model_after+ image_model+ fetches+ \
+        planner+:layered|plain|profiled|share-of-free|static-fraction|warmed-up spreads+:flag own_layout+:flag \
+        context_each+:flag port:1..65535 health_path auth_flags auth_envs metric_prefix+";
+    TEI_IMAGES tei_images "prefix* compute_capabilities";
+    TLS_POLICIES tls_policies "policy* minimum:version";
+    TOOLKIT_RANGES toolkit_ranges "package* versions*:range min_cuda:version max_cuda:version";
+    TORCH_VARIANTS torch_variants "package* versions*:range variants";
+    TRAINING_OPTIONS training_options "trainer* field* key* written* means";
+    WEIGHT_FORMATS weight_formats
+        "format* aliases+ bits:1..64 scope:all|experts|feed-forward|file|linears|padded-experts";
+    WHEEL_GLIBC wheel_glibc "package* versions*:range glibc:version";
+    WORKLOAD_KINDS workload_kinds "group* kind* path* stands+ role+ count+ replicas+ together+ absent+ versions+";
+    WRAPPERS wrappers "program* subcommands+ operands+:0..4 value_options+";
+}

@@ -1,5 +1,6 @@
 //! The reference of the rule language, from the documentation of facts, words and functions. Knows Markdown.
 
+use crate::catalog::{self, Lookup};
 use crate::facts::value::{EntityType, Field, Type};
 use crate::facts::{LISTS, subjects};
 use crate::rules::functions::{self, Function, Output, Param};
@@ -59,6 +60,14 @@ pub fn page() -> String {
             cell(function.doc)
         ));
     }
+    out.push_str("\n## Tables of the catalog\n\nWhat `catalog('table.column', key, …)` can be asked.\n\n");
+    out.push_str("| table | keys | columns |\n|---|---|---|\n");
+    for table in catalog::tables() {
+        let lookups: Vec<Lookup> = Lookup::all().filter(|lookup| lookup.table() == table).collect();
+        let Some(keys) = lookups.first().map(|lookup| lookup.keys()) else { continue };
+        let columns: Vec<&str> = lookups.iter().map(|lookup| lookup.column()).collect();
+        out.push_str(&format!("| {table} | {} | {} |\n", keys.join(", "), columns.join(", ")));
+    }
     out.push_str("\n## Entities\n");
     reached.entities.sort_by_key(|entity| entity.name);
     for entity in &reached.entities {
@@ -113,6 +122,7 @@ fn output(output: &Output) -> String {
         Output::Element => "an element".to_owned(),
         Output::ListOfElement => "a list of elements".to_owned(),
         Output::Joined | Output::Extreme => "as the arguments".to_owned(),
+        Output::Column => "what the column holds".to_owned(),
     }
 }
 

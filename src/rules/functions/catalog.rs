@@ -3,10 +3,11 @@
 
 use super::general::{functions, text};
 use super::*;
-use crate::catalog;
+use crate::catalog::{self, Cell, Holds};
 use crate::facts::value::Data;
 use crate::known::Why;
 use crate::rules::lang::values::{list, number, version};
+use crate::suggest::did_you_mean;
 use crate::version::Version;
 use crate::vram;
 use std::borrow::Cow;
@@ -21,6 +22,10 @@ macro_rules! lookups {
 }
 
 lookups! {
+    "catalog" (param("column", str_type), param("key", dyn_type), optional("second", dyn_type), optional("third", dyn_type)) -> Output::Column, "What a column of a table of the catalog says in the row with these keys: `catalog('tls_policies.minimum', policy)`; null where the row says nothing.", |a| {
+        let key = |value: &Value<'_>| text(value).map(Cow::into_owned).or_else(|| version(value).map(|v| v.to_string()));
+        catalog::Lookup::of(&text(&a[0])?)?.find(&a[1..].iter().filter_map(key).collect::<Vec<_>>())
+    };
     "is_model_server" (param("engine", str_type)) -> Output::Type(bool_type), "Whether an engine serves a model over the network.", |a| {
         let engine = text(&a[0])?;
         catalog::server(&engine).map(|s| s.serves).or_else(|| catalog::is_launcher(&engine).then_some(false))
@@ -33,12 +38,6 @@ lookups! {
     };
     "catalog_names" (param("table", str_type), param("name", str_type)) -> Output::Type(bool_type), "Whether some row of a table of the catalog is about a name: the scope of rules that ask of all packages what only few have.", |a| {
         catalog::names(&text(&a[0])?, &text(&a[1])?)
-    };
-    "tls_policy_minimum" (param("policy", str_type)) -> Output::Type(version_type), "The lowest TLS version that an AWS load balancer policy accepts.", |a| {
-        catalog::tls_policy_minimum(&text(&a[0])?)
-    };
-    "promised_availability" (param("platform", str_type), param("topology", str_type)) -> Output::Type(float_type), "The monthly uptime in percent that the provider of a platform (eks, gke, aks, ec2 …) promises for a single-instance or for several-zones.", |a| {
-        catalog::promised_availability(&text(&a[0])?, &text(&a[1])?)
     };
     "instance_vcpus" (param("type", str_type)) -> Output::Type(int_type), "vCPUs of a machine type.", |a| {
         catalog::instance(&text(&a[0])?)?.vcpus
@@ -238,6 +237,28 @@ lookups! {
     };
 }
 
+/// The type of what `catalog(column, …)` answers to this many keys.
+///
+/// # Errors
+/// There is no such column, or its rows have another number of keys.
+pub fn column_type(column: &str, keys: usize) -> Result<Type, String> {
+    let Some(lookup) = catalog::Lookup::of(column) else {
+        let known: Vec<String> = catalog::Lookup::all().map(|l| format!("{}.{}", l.table(), l.column())).collect();
+        let hint = did_you_mean(column, known.iter().map(String::as_str));
+        return Err(format!("the catalog has no column `{column}`{hint}"));
+    };
+    let wanted = lookup.keys();
+    if wanted.len() != keys {
+        return Err(format!("{column} is found by {}", wanted.join(", ")));
+    }
+    Ok(match lookup.holds() {
+        Holds::Text => Type::Str,
+        Holds::Number => Type::Float,
+        Holds::Flag => Type::Bool,
+        Holds::Version => Type::Version,
+    })
+}
+
 /// What a row can say.
 trait Said {
     /// As a value of the rule language.
@@ -263,6 +284,17 @@ said! {
     String => |value| Data::Str(Cow::Owned(value));
     &'static str => |value| Data::Str(Cow::Borrowed(value));
     Version => |value| Data::Version(Cow::Owned(value));
+}
+
+impl Said for Cell {
+    fn data<'a>(self) -> Data<'a> {
+        match self {
+            Cell::Text(text) => text.data(),
+            Cell::Number(number) => number.data(),
+            Cell::Flag(flag) => flag.data(),
+            Cell::Version(version) => version.data(),
+        }
+    }
 }
 
 /// A row that says none.
@@ -317,5 +349,24 @@ mod tests {
             let no = matches!(answer.data, Data::Bool(false)) && COMPLETE.contains(&function.name);
             assert!(unknown || no, "{} answers {answer} for what has no row", function.name);
         }
+    }
+
+    #[test]
+    fn every_declared_table_can_be_asked() {
+        let asked = |keys: &[&str]| {
+            let args: Vec<Value<'_>> =
+                keys.iter().map(|key| Value::of(Data::Str(Cow::Owned((*key).to_owned())))).collect();
+            let facts = Facts::default();
+            (find("catalog").expect("a function").call)(&args, &Context::new(&[&facts], &[], &[])).to_string()
+        };
+        assert_eq!(asked(&["tls_policies.minimum", "ELBSecurityPolicy-2016-08"]), "1.0");
+        assert_eq!(asked(&["promised_availability.percent", "aks", "single-instance"]), "99.9");
+        assert!(matches!(column_type("tls_policies.minimum", 1), Ok(Type::Version)));
+        let wrong = column_type("tls_policies.minimun", 1).expect_err("no such column");
+        assert!(wrong.contains("did you mean `tls_policies.minimum`"), "{wrong}");
+        assert_eq!(
+            column_type("tls_policies.minimum", 2).expect_err("one key"),
+            "tls_policies.minimum is found by policy"
+        );
     }
 }

@@ -109,7 +109,11 @@ pub enum Output {
     Joined,
     /// An element of the only list, or what holds every argument.
     Extreme,
+    /// What the column of the catalog that the first argument names holds.
+    Column,
 }
+
+pub use catalog::column_type;
 
 /// A function of the rule language.
 pub struct Function {

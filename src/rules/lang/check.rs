@@ -402,6 +402,18 @@ impl Scope {
                 Type::List(item) | Type::Map(item) => (**item).clone(),
                 _ => Type::Dyn,
             },
+            Output::Column => match &typed[0].node {
+                Node::Const(Const::Str(column)) => {
+                    functions::column_type(column, typed.len() - 1).unwrap_or_else(|message| {
+                        self.fault(range, message);
+                        Type::Dyn
+                    })
+                }
+                _ => {
+                    self.fault(range, format!("{name} wants the column as text in quotes"));
+                    Type::Dyn
+                }
+            },
             Output::Joined | Output::Extreme => {
                 typed.iter().fold(Type::Null, |ty, arg| join(&ty, &arg.ty).unwrap_or(Type::Dyn))
             }
