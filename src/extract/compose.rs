@@ -2,6 +2,7 @@
 
 use super::kubernetes::{environment, labels};
 use super::{image, launch, training};
+use crate::facts::value::REST;
 use crate::facts::{
     Container, ContainerRole, EnvVar, Facts, Mount, Pod, Port, SharedMemory, Volume, Workload, WorkloadFormat,
 };
@@ -107,7 +108,8 @@ fn variables(view: View<'_>) -> BTreeMap<String, EnvVar> {
         let (name, value) = whole.split_once('=').map_or((whole, None), |(n, v)| (n, Some(v)));
         let span = text.span(0..name.len());
         let mut variable = EnvVar::blank(span);
-        variable.name = Fact::value(name.to_owned(), span);
+        variable.name = named(name, span);
+        let key = if variable.name.is_unknown() { REST } else { name };
         variable.value = match value {
             None => Fact::unknown(Why::Variable(name.into()), span),
             Some(value) => {
@@ -119,9 +121,17 @@ fn variables(view: View<'_>) -> BTreeMap<String, EnvVar> {
                 }
             }
         };
-        out.insert(name.to_owned(), variable);
+        out.insert(key.to_owned(), variable);
     }
     out
+}
+
+/// A name, unless it is a placeholder.
+fn named(name: &str, span: Span) -> Fact<String> {
+    match crate::parse::placeholder(name) {
+        Some(why) => Fact::unknown(why, span),
+        None => Fact::value(name.to_owned(), span),
+    }
 }
 
 /// The GPUs that a service asks for, in any of the ways that there are.

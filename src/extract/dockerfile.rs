@@ -2,6 +2,7 @@
 //! or a package brings is joined later.
 
 use super::{image, install, launch, wrappers};
+use crate::facts::value::REST;
 use crate::facts::{Build, Container, EnvVar, Facts, Instruction, Labels, Launch, Package, PackageManager, PythonHome};
 use crate::known::{Fact, Why};
 use crate::parse::dockerfile::{self, Instruction as Line};
@@ -289,7 +290,12 @@ fn instruction(
         }
         "ENV" | "ARG" => {
             for a in line.assignments() {
-                let name = a.name.text().to_owned();
+                let name = expanded(&a.name, scope).text().to_owned();
+                // A name that a variable makes up may be any.
+                if let Some(why) = placeholder(&name) {
+                    stage.env.insert(REST.to_owned(), Fact::unknown(why, a.name.whole()));
+                    continue;
+                }
                 let value = a.value.map(|v| expanded(&v, scope));
                 let known = value.as_ref().filter(|v| placeholder(v.text()).is_none()).map(|v| v.text().to_owned());
                 let known = known.or_else(|| global.get(&name).cloned().filter(|_| line.keyword == "ARG"));

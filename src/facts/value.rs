@@ -229,7 +229,7 @@ impl<'a> Value<'a> {
     /// stay nodes.
     pub fn of_view(view: View<'a>) -> Self {
         let data = match view.node().map(|n| n.kind()) {
-            None => view.unread().map_or(Data::Null, |why| Data::Unknown(Cow::Borrowed(why))),
+            None => view.untold().map_or(Data::Null, |why| Data::Unknown(Cow::Borrowed(why))),
             Some(NodeKind::Null) => Data::Null,
             Some(NodeKind::Unknown(why)) => Data::Unknown(Cow::Owned(view.why(why.clone()))),
             Some(NodeKind::Map(_) | NodeKind::Seq(_) | NodeKind::Alias(_)) => Data::Node(view),

@@ -144,7 +144,7 @@ impl Builder {
             // Only the maps above the last node that is none take part.
             let from = layers.iter().rposition(|node| !node.is_map()).map_or(0, |at| at + 1);
             let mut keys: Vec<(&str, Node<'_>, Vec<Node<'_>>)> = vec![];
-            for (key, value) in layers[from..].iter().flat_map(|node| node.entries()) {
+            for (key, value) in layers[from..].iter().flat_map(|node| node.entries_and_rest()) {
                 let Some(text) = key.text() else { continue };
                 match keys.iter_mut().find(|(name, ..)| *name == text) {
                     Some((_, _, values)) => values.push(value),
@@ -374,6 +374,11 @@ impl<'t> Node<'t> {
         out
     }
 
+    /// The same, and the merge of what is not known, if there is one: for copies, which may have any key as well.
+    pub fn entries_and_rest(self) -> Vec<(Node<'t>, Node<'t>)> {
+        self.entries().into_iter().chain(self.open()).collect()
+    }
+
     /// The entries of a mapping as written.
     fn own(self) -> impl DoubleEndedIterator<Item = (Node<'t>, Node<'t>)> {
         let entries: &[Entry] = if let NodeKind::Map(entries) = self.kind() { entries } else { &[] };
@@ -547,7 +552,7 @@ impl<'t> View<'t> {
     }
 
     /// Why it cannot be told what stands here, where nothing does.
-    pub fn unread(self) -> Option<&'static Why> {
+    pub fn untold(self) -> Option<&'static Why> {
         self.open.filter(|_| self.node.is_none()).map(|open| open.why)
     }
 
@@ -556,7 +561,7 @@ impl<'t> View<'t> {
         match self.node.map(Node::kind) {
             Some(NodeKind::Unknown(why)) => Some(self.why(why.clone())),
             Some(_) => self.node.filter(|node| node.is_unknown()).map(|_| Why::Template),
-            None => self.unread().cloned(),
+            None => self.untold().cloned(),
         }
     }
 
@@ -632,7 +637,7 @@ impl<'t> View<'t> {
             return Known::Value(true);
         }
         let missing = self.get(key);
-        match (missing.unread(), missing.node.map(Node::kind)) {
+        match (missing.untold(), missing.node.map(Node::kind)) {
             (Some(why), _) | (None, Some(NodeKind::Unknown(why))) => Known::Unknown(why.clone()),
             (None, found) => found.map_or(Known::Value(false), |_| Known::Unknown(Why::Template)),
         }
@@ -643,13 +648,13 @@ impl<'t> View<'t> {
         match self.node {
             Some(node) if node.is_unknown() => Some(self),
             Some(node) => node.open().map(|(key, value)| View { perhaps: true, ..View::of(key, value) }),
-            None => self.unread().map(|_| self),
+            None => self.untold().map(|_| self),
         }
     }
 
     fn fact<T>(self, read: impl FnOnce(Node<'t>) -> Option<T>) -> Fact<T> {
         let Some(node) = self.node else {
-            let known = self.unread().map_or(Known::Absent, |why| Known::Unknown(why.clone()));
+            let known = self.untold().map_or(Known::Absent, |why| Known::Unknown(why.clone()));
             return Fact { known, span: self.place, unread: false };
         };
         let known = match node.kind() {

@@ -10,7 +10,9 @@ use std::process::Command;
 
 /// What differs, with the path to it.
 fn differences(expected: &Value, actual: Option<&Value>, at: &str, out: &mut Vec<String>) {
-    let stated = actual.and_then(|fact| fact.get("value")).or(actual);
+    // An entity may have a field called `value`, which is a fact with a place of its own.
+    let leaf = |fact: &&Value| fact.get("at").is_none();
+    let stated = actual.and_then(|fact| fact.get("value")).filter(leaf).or(actual);
     match (expected, stated) {
         (Value::Null, None) => {}
         (Value::String(text), Some(found)) if text == "?" => {

@@ -89,7 +89,8 @@ pub fn environment(view: View<'_>) -> BTreeMap<String, EnvVar> {
     if view.node().is_some_and(|n| n.is_map()) {
         for (key, value) in entries(view) {
             let mut variable = EnvVar::blank(value.place());
-            variable.name = Fact::value(key.to_owned(), value.place());
+            let name = if key == REST { value.string() } else { Fact::value(key.to_owned(), value.place()) };
+            variable.name = name;
             variable.value = env_value(value);
             variable.written = written(value);
             out.insert(key.to_owned(), variable);

@@ -188,7 +188,7 @@ fn copy(node: Node<'_>, left: &mut usize, depth: usize) -> Option<Doc> {
         NodeKind::Seq(_) => Value::Seq(node.items().map(|item| copy(item, left, below)).collect::<Option<_>>()?),
         NodeKind::Map(_) => {
             let entry = |(key, value)| Some((copy(key, left, below)?, copy(value, left, below)?));
-            Value::Map(node.entries().into_iter().map(entry).collect::<Option<_>>()?)
+            Value::Map(node.entries_and_rest().into_iter().map(entry).collect::<Option<_>>()?)
         }
     };
     Some(Doc { value, span: node.span(), tag: node.tag().map(Into::into) })
