@@ -1,13 +1,14 @@
-//! For each entity, for each rule: ask, record. Knows facts and rules; does no input or output and knows no
-//! configuration.
+//! For each entity, for each rule: ask, record. Knows facts, what is deployed together, and rules; does no input or
+//! output and knows no configuration.
 
 use crate::facts::value::{Data, Entity, Value};
-use crate::facts::{Facts, LISTS, List, Subject};
+use crate::facts::{LISTS, List, Subject};
 use crate::finding::{Finding, Fix, Label, Severity, Undecided};
 use crate::known::Why;
+use crate::link::Boundary;
 use crate::rules::Ruleset;
 use crate::rules::compile::{Part, Rule, Template};
-use crate::rules::functions::Context;
+use crate::rules::functions::{Context, Nearness, Surroundings};
 use crate::rules::lang::eval::{Eval, Truth, Used, truth};
 use crate::rules::lang::values::elements;
 use crate::source::Span;
@@ -34,16 +35,18 @@ struct Asked<'a> {
     name: String,
 }
 
-/// Asks every rule about every entity of `asked`. `beside` is what else is known and may be joined with; nothing is asked
-/// about it. `paths` are the display paths of the sources, by id. The order of the result does not depend on threads.
-pub fn evaluate(asked: &[&Facts], beside: &[&Facts], paths: &[&str], rules: &Ruleset) -> Evaluation {
-    let context = Context::new(asked, beside, paths);
-    let of_list = |list: &'static List| {
-        asked.iter().flat_map(move |facts| (list.entities)(facts)).map(|entity| (list.subject, entity))
-    };
+/// Asks every rule about every entity of a variant, which sees what may be deployed with it. `paths` are the display paths
+/// of the sources, by id. The order of the result does not depend on threads.
+pub fn evaluate(boundary: &Boundary<'_>, paths: &[&str], rules: &Ruleset) -> Evaluation {
+    let own = if boundary.plain().is_some() { Nearness::Together } else { Nearness::Beside };
+    let plain = boundary.plain().map(|facts| (facts, Nearness::Beside));
+    let others = boundary.others().map(|facts| (facts, Nearness::Elsewhere));
+    let near = |one, other| boundary.layout().near(one, other);
+    let around = Surroundings::new([(boundary.own(), own)].into_iter().chain(plain).chain(others), &near, paths);
+    let of_list = |list: &'static List| (list.entities)(boundary.own()).into_iter().map(move |entity| (list, entity));
     let entities: Vec<_> = LISTS.iter().flat_map(of_list).collect();
     let parts: Vec<Evaluation> =
-        entities.into_par_iter().map(|(subject, entity)| ask_all(subject, entity, &context, rules)).collect();
+        entities.into_par_iter().map(|(list, entity)| ask_all(list, entity, &around, rules)).collect();
     let mut all = Evaluation::default();
     parts.into_iter().for_each(|part| all.append(part));
     all.settle();
@@ -67,15 +70,11 @@ impl Evaluation {
 }
 
 /// Asks every rule about an entity and its parts.
-fn ask_all<'a>(
-    subject: &'static Subject,
-    entity: &'a dyn Entity,
-    context: &'a Context<'a>,
-    rules: &'a Ruleset,
-) -> Evaluation {
+fn ask_all(list: &'static List, entity: &dyn Entity, around: &Surroundings<'_>, rules: &Ruleset) -> Evaluation {
+    let context = &Context::new(around, list, entity);
     let mut out = Evaluation::default();
     let mut all = Vec::new();
-    with_parts(subject, entity, (&[], ""), context, &mut all);
+    with_parts(list.subject, entity, (&[], ""), context, &mut all);
     for asked in all {
         let kind = asked.subject.kind.map(|field| text(asked.entity, field));
         for rule in rules.about(asked.subject, kind.as_deref()) {
@@ -256,17 +255,28 @@ fn render<'a>(template: &'a Template, eval: &mut Eval<'a>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::{NodePool, Service, Workload};
+    use crate::facts::{Facts, NodePool, Service, Workload};
     use crate::known::Fact;
-    use crate::source::SourceId;
+    use crate::link::{Layout, Variant};
+    use crate::source::{Source, SourceId, Sources};
     use std::sync::Arc;
 
     const SPAN: Span = Span { source: SourceId(0), start: 0, end: 1 };
 
-    /// Entities and messages of what a rule finds.
-    fn found(facts: &Facts, beside: &Facts, rule: &str) -> Vec<(String, String)> {
-        let findings = evaluate(&[facts], &[beside], &["a.yaml"], &rules(rule)).findings;
+    /// Entities and messages of what a rule finds in the first of some things that are deployed.
+    fn found(things: Vec<Facts>, rule: &str) -> Vec<(String, String)> {
+        let findings = asked(things, &rules(rule)).findings;
         findings.into_iter().map(|finding| (finding.entity, finding.message)).collect()
+    }
+
+    fn asked(things: Vec<Facts>, rules: &Ruleset) -> Evaluation {
+        let sources = Sources::new(vec![Source::new("a.yaml", "x")]);
+        let thing =
+            |(i, facts): (u32, Facts)| Variant { thing: Some(SourceId(i)), first: true, ..Variant::plain(facts) };
+        let mut variants: Vec<Variant> = (0..).zip(things).map(thing).collect();
+        variants.push(Variant::plain(Facts::default()));
+        let layout = Layout::of(&variants, &sources);
+        evaluate(&Boundary::of(&variants[0], &variants, &layout), &["a.yaml"], rules)
     }
 
     fn rules(rule: &str) -> Ruleset {
@@ -283,11 +293,21 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_beside_is_known_and_not_asked_about() {
-        let facts = Facts { pools: vec![pool("mine")], ..Facts::default() };
-        let beside = Facts { pools: vec![pool("other")], workloads: vec![Workload::blank(SPAN)], ..Facts::default() };
-        let rule = "applies_to: pool\nforbid: \"true\"\nmessage: \"{pools().size()} {workloads().size()}\"";
-        assert_eq!(found(&facts, &beside, rule), [("mine".to_owned(), "2 0".to_owned())]);
+    fn what_else_is_deployed_is_known_and_not_asked_about() {
+        let mut workload = Workload::blank(SPAN);
+        workload.name = Fact::value("w".to_owned(), SPAN);
+        let facts = |pool_name: &str| Facts {
+            pools: vec![pool(pool_name)],
+            workloads: vec![workload.clone()],
+            ..Facts::default()
+        };
+        let of = |subject: &str| {
+            let sizes = "message: \"{pools().size()} {workloads().size()}\"";
+            let both = vec![facts("mine"), facts("other")];
+            found(both, &format!("applies_to: {subject}\nforbid: \"true\"\n{sizes}"))
+        };
+        assert_eq!(of("pool"), [("mine".to_owned(), "2 2".to_owned())], "a pool is there for all that run");
+        assert_eq!(of("workload"), [("w".to_owned(), "2 1".to_owned())], "a workload is there for its own");
     }
 
     #[test]
@@ -298,7 +318,7 @@ mod tests {
         let facts = Facts { pools: vec![Arc::new(pool)], ..Facts::default() };
         let undecided = |when: &str, forbid: &str| {
             let rules = rules(&format!("applies_to: pool\nwhen: {when}\nforbid: {forbid}\nmessage: m"));
-            let evaluation = evaluate(&[&facts], &[], &["a.yaml"], &rules);
+            let evaluation = asked(vec![facts.clone()], &rules);
             assert!(evaluation.findings.is_empty());
             evaluation.undecided.len()
         };
@@ -315,7 +335,7 @@ mod tests {
             pool.gpu_count = Fact::unknown(why, SPAN);
             let facts = Facts { pools: vec![Arc::new(pool)], ..Facts::default() };
             let rules = rules("applies_to: pool\nforbid: pool.gpu_count > 1\nmessage: m");
-            evaluate(&[&facts], &[], &["a.yaml"], &rules).undecided.len()
+            asked(vec![facts], &rules).undecided.len()
         };
         assert_eq!(undecided(Why::LeftTo("an operator".into())), 0);
         assert_eq!(undecided(Why::Remote("a data source".into()).perhaps()), 1);
@@ -332,7 +352,7 @@ mod tests {
         let facts = Facts { pools: vec![Arc::new(pool)], ..Facts::default() };
         let place = |list: &str| {
             let rules = rules(&format!("applies_to: pool\nforbid: \"true\"\nmessage: m\nat: \"{list}\""));
-            evaluate(&[&facts], &[], &["a.yaml"], &rules).findings[0].span.start
+            asked(vec![facts.clone()], &rules).findings[0].span.start
         };
         assert_eq!(place("[pool.min_nodes, pool.max_nodes, pool.name]"), 3);
         assert_eq!(place("[pool.min_nodes, pool.driver]"), 2);
@@ -350,6 +370,6 @@ mod tests {
         workload.services = vec![Arc::clone(&services[1])];
         let facts = Facts { workloads: vec![workload], services, ..Facts::default() };
         let rule = "applies_to: service\nforbid: workload.name == 'w'\nmessage: \"{service.name}\"";
-        assert_eq!(found(&facts, &Facts::default(), rule), [("b".to_owned(), "b".to_owned())]);
+        assert_eq!(found(vec![facts], rule), [("b".to_owned(), "b".to_owned())]);
     }
 }

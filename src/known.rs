@@ -36,6 +36,8 @@ pub enum Why {
     Malformed(Box<str>),
     /// Nothing in the files states it: what would.
     NotStated(Box<str>),
+    /// It may stand in a file that could not be read as a whole: its path.
+    Unread(Box<str>),
     /// Something that the formulas do not cover: what it is.
     NotModelled(Box<str>),
     /// Not written, and filled in by something that runs later: an operator, a controller.
@@ -71,6 +73,7 @@ impl fmt::Display for Why {
             Why::Ambiguous(values) => write!(f, "several candidates disagree: {values}"),
             Why::Malformed(value) => write!(f, "{value} cannot be read as a value of this field"),
             Why::NotStated(what) => write!(f, "{what} is not stated in these files"),
+            Why::Unread(path) => write!(f, "{path} could not be read as a whole, and may state it"),
             Why::NotModelled(what) => write!(f, "{what} is not modelled"),
             Why::Perhaps(why) => write!(f, "{why}"),
         }

@@ -60,6 +60,8 @@ macro_rules! lists {
             pub uses: BTreeMap<Span, Vec<Span>>,
             /// Files of modules that are there to be called, and that nobody here calls.
             pub uncalled: BTreeSet<SourceId>,
+            /// Files that could not be read as a whole: templates that were not rendered, text that does not parse.
+            pub unread: BTreeSet<SourceId>,
         }
 
         /// Every list of entities.
@@ -83,6 +85,7 @@ macro_rules! lists {
                     self.uses.entry(value).or_default().extend(uses);
                 }
                 self.uncalled.extend(other.uncalled);
+                self.unread.extend(other.unread);
             }
         }
     };

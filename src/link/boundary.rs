@@ -64,6 +64,11 @@ impl<'s> Layout<'s> {
         self.may_hold(stating, file) || !self.uncalled.contains(&stating) && below.starts_with(&here) && few()
     }
 
+    /// Whether one of two files may hold for the other.
+    pub fn near(&self, one: SourceId, other: SourceId) -> bool {
+        self.may_hold(one, other) || self.may_hold(other, one)
+    }
+
     /// The directories that a file stands in, outermost first.
     pub fn directories(&self, id: SourceId) -> Vec<&'s str> {
         directories(self.sources, id)
@@ -114,6 +119,11 @@ impl<'a> Boundary<'a> {
     /// Facts of the plain files around it.
     pub fn plain(&self) -> Option<&'a Facts> {
         self.plain.map(|plain| &plain.facts)
+    }
+
+    /// Facts of the other variants, each in the form that stands for its thing.
+    pub fn others(&self) -> impl Iterator<Item = &'a Facts> {
+        self.others.iter().map(|other| &other.facts)
     }
 
     /// Where files lie.

@@ -201,6 +201,8 @@ fn one(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
     }
     let truncated = rendered.cut.into_iter().filter_map(|(value, by)| truncated(value, by, sources));
     facts.objects.extend(truncated.map(Arc::new));
+    facts.unread = rendered.unread.iter().map(|(template, _)| *template).collect();
+    facts.unread.extend((!rendered.missing.is_empty()).then_some(chart.metadata.source));
     let own = chart.values.as_ref().map(|tree| tree.source);
     let values = own.into_iter().chain(set.layers.iter().map(|layer| layer.tree.source)).collect();
     routes.sort();

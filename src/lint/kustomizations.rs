@@ -88,7 +88,8 @@ pub fn build(repository: &Repository<'_>) -> Kustomized {
             }
         };
         let beside = if one.charts { Some(super::charts::DEFAULTS.to_owned()) } else { beside };
-        let (name, facts) = (one.name, one.facts);
+        let (name, mut facts) = (one.name, one.facts);
+        facts.unread.extend((!one.unread.is_empty()).then_some(one.source));
         out.variants.push(Variant { name, facts, thing: Some(thing), first, beside, ..Variant::default() });
     }
     out

@@ -113,6 +113,8 @@ fn repository(files: Vec<(SourceId, Kind, Read)>, declared: Facts, sources: &Sou
     let mut facts = declared;
     let mut modules = Vec::new();
     for (id, _, read) in files {
+        let in_part = read.problems.iter().any(|(_, trouble)| matches!(trouble, Trouble::Syntax(_)));
+        facts.unread.extend((read.skipped.is_some() || in_part).then_some(id));
         out.skipped.extend(read.skipped.map(|reason| (here.path(id).to_owned(), reason)));
         out.tell(read.problems);
         out.comments.extend(read.comments);
@@ -138,7 +140,10 @@ fn repository(files: Vec<(SourceId, Kind, Read)>, declared: Facts, sources: &Sou
     for id in here.of_kind(Kind::Data).filter(|id| !taken_in.files.contains(id)) {
         match read::literal(id, sources.get(id)) {
             Some(stated) => facts.append(stated),
-            None => out.skipped.push((here.path(id).to_owned(), "template that no module here renders".to_owned())),
+            None => {
+                facts.unread.insert(id);
+                out.skipped.push((here.path(id).to_owned(), "template that no module here renders".to_owned()));
+            }
         }
     }
     let mut variants = vec![Variant::plain(facts)];

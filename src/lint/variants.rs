@@ -1,9 +1,8 @@
 //! What rules find in every variant of a repository, told once. Knows findings and variants; makes neither.
 
 use crate::evaluate::{self, Evaluation};
-use crate::facts::Facts;
 use crate::finding::{Finding, Label};
-use crate::link::{Routes, Variant};
+use crate::link::{Boundary, Layout, Variant};
 use crate::rules::Ruleset;
 use crate::source::{Sources, Span};
 use rayon::prelude::*;
@@ -12,28 +11,28 @@ use std::collections::BTreeMap;
 /// What a label says at the expression that brought a value in.
 const ROUTE: &str = "the template puts it here";
 
-/// Asks the rules about everything: what is told first all together, then every other form among what is plain.
-/// A rule that fires at a place under several forms is told once, with their names.
+/// Asks the rules about everything. A rule that fires at a place under several forms of one thing is told once, with
+/// their names.
 pub fn ask(variants: &[Variant], sources: &Sources, rules: &Ruleset) -> Evaluation {
     let paths: Vec<&str> = sources.iter().map(|(_, source)| source.path.as_str()).collect();
-    let (first, further): (Vec<&Variant>, Vec<&Variant>) = variants.iter().partition(|v| v.beside.is_none());
-    let plain: Vec<&Facts> = variants.iter().filter(|v| v.is_plain()).map(|v| &v.facts).collect();
-    let ask = |variants: &[&Variant], beside: &[&Facts]| {
-        let facts: Vec<&Facts> = variants.iter().map(|variant| &variant.facts).collect();
-        let mut evaluation = evaluate::evaluate(&facts, beside, &paths, rules);
-        explain(&mut evaluation, variants);
+    let layout = Layout::of(variants, sources);
+    let ask = |variant: &Variant| {
+        let boundary = Boundary::of(variant, variants, &layout);
+        let mut evaluation = evaluate::evaluate(&boundary, &paths, rules);
+        explain(&mut evaluation, &variant.routes);
         evaluation
     };
-    let mut evaluation = ask(&first, &[]);
-    let asked: Vec<Evaluation> = further.par_iter().map(|variant| ask(&[variant], &plain)).collect();
-    merge(&mut evaluation, further.into_iter().zip(asked));
-    evaluation
+    let asked: Vec<Evaluation> = variants.par_iter().map(ask).collect();
+    let (first, further): (Vec<_>, Vec<_>) = variants.iter().zip(asked).partition(|(v, _)| v.beside.is_none());
+    let mut out = Evaluation::default();
+    first.into_iter().for_each(|(_, evaluation)| out.append(evaluation));
+    out.settle();
+    merge(&mut out, further);
+    out
 }
 
 /// Adds to each finding at a value the expression that put the value where it does harm.
-fn explain(evaluation: &mut Evaluation, variants: &[&Variant]) {
-    let mut routes: Routes = variants.iter().flat_map(|variant| &variant.routes).copied().collect();
-    routes.sort();
+fn explain(evaluation: &mut Evaluation, routes: &[(Span, Span)]) {
     for finding in &mut evaluation.findings {
         let place = finding.span;
         let first = routes.partition_point(|(from, _)| from.source < place.source);
@@ -48,7 +47,7 @@ fn explain(evaluation: &mut Evaluation, variants: &[&Variant]) {
 }
 
 /// Adds the findings of further forms. A rule that fires at a place under several of them is told once, with their names.
-fn merge<'v>(into: &mut Evaluation, further: impl Iterator<Item = (&'v Variant, Evaluation)>) {
+fn merge(into: &mut Evaluation, further: Vec<(&Variant, Evaluation)>) {
     let mut told: BTreeMap<(String, Span), usize> = BTreeMap::new();
     let key = |finding: &Finding| (finding.rule.clone(), finding.span);
     into.findings.iter().enumerate().for_each(|(i, finding)| {

@@ -38,7 +38,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "vram", "facts", "finding",
         ],
     ),
-    ("evaluate", &["source", "known", "facts", "finding", "rules"]),
+    ("evaluate", &["source", "known", "facts", "link", "finding", "rules"]),
     ("judge", &["source", "config", "finding"]),
     ("report", &["source", "finding", "judge", "rules"]),
     (

@@ -1,9 +1,12 @@
-//! What is joined with what: inside one chart, one kustomization, one directory of examples, one repository.
+//! What is joined with what: inside one chart, one kustomization, one project, one module, one directory of examples,
+//! one repository.
 
 use gpulint::discover::{charts, kind_in};
 use gpulint::facts::{Facts, Workload};
 use gpulint::lint::{self, Input, Outcome};
 use gpulint::rules::Ruleset;
+use gpulint::source::SourceId;
+use std::collections::BTreeSet;
 
 /// The repository of a file is the part of its path before `:`.
 fn run(files: &[(&str, &str)]) -> Outcome {
@@ -25,7 +28,17 @@ fn run(files: &[(&str, &str)]) -> Outcome {
         })
         .collect();
     inputs.sort_by(|a, b| a.path.cmp(&b.path));
-    lint::run(inputs, Facts::default(), Vec::new(), &Ruleset::empty())
+    lint::run(inputs, Facts::default(), Vec::new(), &listing())
+}
+
+/// A rule about workloads whose message says what functions list there.
+fn listing() -> Ruleset {
+    let mut rules = Ruleset::empty();
+    let page = "id: listing\npack: p\nseverity: error\napplies_to: workload\nforbid: \"true\"\nhelp: h\nwhy: w\nreferences: \
+                ['https://a.example']\nmessage: \"{services().size()} {objects('ConfigMap').size()} \
+                {pools().size()}\"\nexamples: [{fires: {a.yaml: ''}}]\n";
+    assert!(rules.add(SourceId(u32::MAX), "listing.yaml", page).is_empty());
+    rules
 }
 
 /// The workloads of all forms that a file states.
@@ -59,13 +72,15 @@ fn pools(outcome: &Outcome, path: &str) -> Vec<String> {
 const DEPLOYMENT: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: llm}\nspec:\n  selector: {matchLabels: {app: \
                           llm}}\n  template:\n    metadata: {labels: {app: llm}}\n    spec:\n      containers:\n      - name: \
                           server\n        image: registry.example.com/team/llm:1.0\n        envFrom: [{configMapRef: {name: \
-                          settings}}]\n        resources: {limits: {nvidia.com/gpu: 1}}\n";
+                          settings}}]\n        resources: {limits: {nvidia.com/gpu: 1}}\n      volumes: [{name: data, \
+                          persistentVolumeClaim: {claimName: data}}]\n";
 const AROUND: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: llm}\nspec: {selector: {app: llm}}\n---\napiVersion: \
                       autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: llm}\nspec: {scaleTargetRef: {kind: Deployment, \
                       name: llm}}\n---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: llm}\nspec: {selector: \
                       {matchLabels: {app: llm}}}\n---\napiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: \
                       llm}\nspec: {rules: [{http: {paths: [{path: /, backend: {service: {name: llm}}}]}}]}\n---\napiVersion: \
-                      v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {MODE: here}\n";
+                      v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {MODE: here}\n---\napiVersion: v1\nkind: \
+                      PersistentVolumeClaim\nmetadata: {name: data}\nspec: {accessModes: [ReadWriteOnce]}\n";
 const POOL: &str = "resource \"google_container_node_pool\" \"gpu\" {\n  name    = \"NAME\"\n  cluster = \"c\"\n  node_config {\n    \
                     machine_type = \"a2-highgpu-1g\"\n    guest_accelerator {\n      type  = \"nvidia-tesla-a100\"\n      count = \
                     1\n    }\n  }\n}\n";
@@ -73,6 +88,130 @@ const POOL: &str = "resource \"google_container_node_pool\" \"gpu\" {\n  name   
 /// What a workload takes from its ConfigMap.
 fn mode(outcome: &Outcome, path: &str) -> Option<String> {
     workload(outcome, path).pods[0].containers[0].env.get("MODE")?.value.get().cloned()
+}
+
+const NODES: &str = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: gpu}\nspec:\n  template:\n    spec:\n      \
+                     requirements:\n      - {key: node.kubernetes.io/instance-type, operator: In, values: [p5.48xlarge]}\n";
+
+/// Everything that is joined with the workload of a file, and what functions list where it stands.
+fn all_joined(outcome: &Outcome, path: &str) -> BTreeSet<&'static str> {
+    let workload = workload(outcome, path);
+    let (pod, container) = (&workload.pods[0], &workload.pods[0].containers[0]);
+    let listing = outcome.evaluation.findings.iter().find(|f| f.span.source == workload.span.source);
+    let listed: Vec<bool> = listing.expect("a finding").message.split(' ').map(|size| size != "0").collect();
+    let driver = pod.node.as_ref().is_some_and(|node| node.driver.get().is_some());
+    let joins = [
+        ("autoscaler", !workload.autoscalers.is_empty()),
+        ("budget", !workload.budgets.is_empty()),
+        ("build", container.image.build.is_some()),
+        ("claim", pod.volumes.iter().any(|volume| !volume.access_modes.is_empty())),
+        ("driver", driver),
+        ("listed objects", listed[1]),
+        ("listed pools", listed[2]),
+        ("listed services", listed[0]),
+        ("pool", !pod.pools.is_empty()),
+        ("route", !workload.routes.is_empty()),
+        ("service", !workload.services.is_empty()),
+        ("variable", container.env.contains_key("MODE")),
+    ];
+    joins.into_iter().filter(|(_, joined)| *joined).map(|(name, _)| name).collect()
+}
+
+/// A boundary, the workload's file, what is joined with it, and the other files.
+type Row<'t> = (&'t str, File<'t>, &'t [&'t [&'t str]], &'t [File<'t>]);
+
+/// Path and text.
+type File<'t> = (&'t str, &'t str);
+
+/// Every join at every boundary: once where both sides are deployed together, once where the boundary is between them.
+#[test]
+fn every_join_asks_every_boundary() {
+    const INSIDE: &[&str] = &["autoscaler", "budget", "claim", "route", "service", "variable", "listed services"];
+    const CLUSTER: &[&str] = &["driver", "pool", "listed pools"];
+    const OBJECTS: &[&str] = &["listed objects"];
+    const BUILD: &[&str] = &["build"];
+    const NOTHING: &[&str] = &[];
+    let policy =
+        "apiVersion: nvidia.com/v1\nkind: ClusterPolicy\nmetadata: {name: p}\nspec: {driver: {version: 570.86.15}}\n";
+    let around = &*format!("{AROUND}---\n{NODES}---\n{policy}");
+    let alone = &*DEPLOYMENT.replace("llm", "other");
+    let machines = &*format!("provider \"google\" {{}}\n{}", POOL.replace("NAME", "gpu"));
+    let library = &*format!("variable \"cluster\" {{}}\n{}", POOL.replace("NAME", "gpu"));
+    let chart = "name: llm\n";
+    let component = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: [quota.yaml]\n";
+    let quota = "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q}\nspec: {hard: {pods: 4}}\n";
+    let image = "services:\n  llm:\n    image: registry.example.com/team/server:1.0\n    deploy: {resources: {reservations: \
+                 {devices: [{driver: nvidia, count: 1, capabilities: [gpu]}]}}}\n";
+    let service = &*format!("{image}    build: .\n");
+    let dockerfile = "FROM python:3.12\n";
+    let table: &[Row<'_>] = &[
+        ("one directory", ("k8s/llm.yaml", DEPLOYMENT), &[INSIDE, OBJECTS, CLUSTER], &[("k8s/around.yaml", around)]),
+        (
+            "one chart",
+            ("b/templates/llm.yaml", DEPLOYMENT),
+            &[INSIDE, OBJECTS, CLUSTER],
+            &[("b/Chart.yaml", chart), ("b/templates/around.yaml", around)],
+        ),
+        (
+            "two charts",
+            ("a/templates/llm.yaml", DEPLOYMENT),
+            // Raw documents may be there for the whole cluster.
+            &[OBJECTS, CLUSTER],
+            &[("a/Chart.yaml", chart), ("b/Chart.yaml", chart), ("b/templates/around.yaml", around)],
+        ),
+        (
+            "one kustomization",
+            ("b/llm.yaml", DEPLOYMENT),
+            &[INSIDE, OBJECTS, CLUSTER],
+            &[("b/kustomization.yaml", "resources: [llm.yaml, around.yaml]\n"), ("b/around.yaml", around)],
+        ),
+        (
+            "two kustomizations with a component in common",
+            ("a/llm.yaml", DEPLOYMENT),
+            &[OBJECTS, CLUSTER],
+            &[
+                ("a/kustomization.yaml", "resources: [llm.yaml]\ncomponents: [../shared]\n"),
+                ("b/kustomization.yaml", "resources: [around.yaml]\ncomponents: [../shared]\n"),
+                ("b/around.yaml", around),
+                ("shared/kustomization.yaml", component),
+                ("shared/quota.yaml", quota),
+            ],
+        ),
+        ("one Compose project", ("a/compose.yaml", service), &[BUILD], &[("a/Dockerfile", dockerfile)]),
+        (
+            "two Compose projects",
+            ("a/compose.yaml", image),
+            &[NOTHING],
+            &[("b/Dockerfile", dockerfile), ("b/compose.yaml", service)],
+        ),
+        ("a root module", ("k8s/llm.yaml", DEPLOYMENT), &[&["pool", "listed pools"]], &[("infra/main.tf", machines)]),
+        ("a module that nobody calls", ("k8s/llm.yaml", DEPLOYMENT), &[NOTHING], &[("modules/gpu/main.tf", library)]),
+        (
+            "two directories of examples",
+            ("e/a/llm.yaml", DEPLOYMENT),
+            &[NOTHING],
+            &[
+                ("e/b/around.yaml", around),
+                ("e/b/x.yaml", alone),
+                ("e/c/x.yaml", alone),
+                ("e/d/x.yaml", alone),
+                ("e/f/x.yaml", alone),
+            ],
+        ),
+        (
+            "two repositories",
+            ("0:k8s/llm.yaml", DEPLOYMENT),
+            &[NOTHING],
+            &[("1:k8s/Dockerfile", dockerfile), ("1:k8s/around.yaml", around), ("1:k8s/main.tf", machines)],
+        ),
+    ];
+    for (boundary, (path, text), expected, others) in table {
+        let files: Vec<(&str, &str)> = std::iter::once((*path, *text)).chain(others.iter().copied()).collect();
+        let outcome = run(&files);
+        let path = path.split_once(':').map_or(*path, |(_, path)| path);
+        let expected: BTreeSet<&str> = expected.iter().copied().flatten().copied().collect();
+        assert_eq!(all_joined(&outcome, path), expected, "{boundary}");
+    }
 }
 
 #[test]
@@ -206,13 +345,11 @@ fn kustomizations_that_share_a_component_are_two_deployments() {
 
 #[test]
 fn a_pool_of_one_chart_is_there_for_the_whole_cluster() {
-    let pool = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {name: gpu}\nspec:\n  template:\n    spec:\n      \
-                requirements:\n      - {key: node.kubernetes.io/instance-type, operator: In, values: [p5.48xlarge]}\n";
     let outcome = run(&[
         ("llm/Chart.yaml", "name: llm\n"),
         ("llm/templates/llm.yaml", DEPLOYMENT),
         ("nodes/Chart.yaml", "name: nodes\n"),
-        ("nodes/templates/pool.yaml", pool),
+        ("nodes/templates/pool.yaml", NODES),
         ("plain/llm.yaml", DEPLOYMENT),
     ]);
     assert_eq!(pools(&outcome, "llm/templates/llm.yaml"), ["gpu"]);

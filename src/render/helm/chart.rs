@@ -93,13 +93,6 @@ impl<'a> Chart<'a> {
         self.files.iter().filter(|f| !f.path.starts_with("templates/") && !OWN.contains(&f.path))
     }
 
-    /// Listed dependencies that are not at hand, here and below.
-    pub fn missing(&self) -> Vec<&str> {
-        let here = self.dependencies.iter().filter(|d| !self.subcharts.iter().any(|c| c.own_name() == d.name));
-        let here = here.map(|d| d.name.as_str());
-        here.chain(self.subcharts.iter().flat_map(Chart::missing)).collect()
-    }
-
     /// The name in `Chart.yaml`.
     pub fn own_name(&self) -> &str {
         self.meta().and_then(|m| m.get("name")).and_then(Node::text).unwrap_or("")
@@ -237,7 +230,6 @@ mod tests {
         assert_eq!(found.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(), ["a", "d"]);
         assert_eq!(found[0].subcharts[0].templates().map(|f| f.path).collect::<Vec<_>>(), ["templates/x.yaml"]);
         assert_eq!(found[0].templates().count(), 2);
-        assert_eq!(found[0].missing(), ["c"]);
     }
 
     #[test]

@@ -55,6 +55,14 @@ impl<'c> Install<'c> {
         }
     }
 
+    /// Names of the charts that are switched on, here and below, and not at hand.
+    pub fn missing(&self, values: &Table<'c>, path: &str) -> Vec<String> {
+        let here = |name: &str| self.chart.subcharts.iter().any(|chart| chart.own_name() == name);
+        let own = self.chart.dependencies.iter().filter(|d| !here(&d.name) && is_on(d, values, path));
+        let below = self.children.iter().flat_map(|child| child.missing(values, &format!("{path}{}.", child.name)));
+        own.map(|dependency| dependency.name.clone()).chain(below).collect()
+    }
+
     /// Takes over what children export; the chart's own defaults win.
     fn import(&mut self) {
         self.children.iter_mut().for_each(Install::import);

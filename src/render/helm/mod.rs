@@ -53,6 +53,8 @@ pub struct Rendered {
     pub apis: Vec<String>,
     /// What is wrong with the chart: its first fault, since one value often breaks many templates.
     pub failure: Option<Problem>,
+    /// Charts that these values switch on and that are not here.
+    pub missing: Vec<String>,
     /// Templates that were not rendered, and why.
     pub unread: Vec<(SourceId, String)>,
 }
@@ -77,7 +79,7 @@ pub fn render(chart: &Chart<'_>, set: &ValueSet) -> Rendered {
     let files: Vec<(String, SourceId, &str)> =
         templates.iter().map(|t| (t.name.clone(), t.file.source, t.file.text)).collect();
     let (parsed, problems) = Templates::parse(&files);
-    let missing = chart.missing();
+    let missing = root.missing(&values, "");
     let mut out = Rendered { crds: crds(&root), failure: schema::violation(&root, &values), ..Rendered::default() };
     for problem in problems {
         let template = problem.span.source;
@@ -102,6 +104,7 @@ pub fn render(chart: &Chart<'_>, set: &ValueSet) -> Rendered {
     out.refused = schema::refusal(&root, &values).or(noticed.refused);
     out.apis = noticed.apis.into_iter().collect();
     out.documents.sort_by_key(|document| document.template);
+    out.missing = missing;
     out
 }
 
@@ -157,7 +160,7 @@ impl Rendered {
     }
 
     /// A template that cannot be rendered. Where a dependency or a value is missing it may be for want of that.
-    fn fail(&mut self, template: SourceId, problem: Problem, missing: &[&str]) {
+    fn fail(&mut self, template: SourceId, problem: Problem, missing: &[String]) {
         let (reason, fault) = if !missing.is_empty() {
             (format!("a chart that is not here: {}", missing.join(", ")), false)
         } else if wants_values(&problem.message) {

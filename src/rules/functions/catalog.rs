@@ -336,8 +336,8 @@ mod tests {
     #[test]
     fn no_row_is_unknown() {
         let facts = Facts::default();
-        let asked = [&facts];
-        let context = Context::new(&asked, &[], &[]);
+        let around = Surroundings::alone(&facts);
+        let context = Context::anywhere(&around);
         for function in FUNCTIONS {
             let args = function.params.iter().map(|param| match (param.ty)() {
                 Type::Version => Value::of(Data::Version(Cow::Owned(Version::parse("9999.9").expect("a version")))),
@@ -357,7 +357,8 @@ mod tests {
             let args: Vec<Value<'_>> =
                 keys.iter().map(|key| Value::of(Data::Str(Cow::Owned((*key).to_owned())))).collect();
             let facts = Facts::default();
-            (find("catalog").expect("a function").call)(&args, &Context::new(&[&facts], &[], &[])).to_string()
+            (find("catalog").expect("a function").call)(&args, &Context::anywhere(&Surroundings::alone(&facts)))
+                .to_string()
         };
         assert_eq!(asked(&["tls_policies.minimum", "ELBSecurityPolicy-2016-08"]), "1.0");
         assert_eq!(asked(&["promised_availability.percent", "aks", "single-instance"]), "99.9");

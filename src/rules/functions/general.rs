@@ -162,11 +162,14 @@ functions! {
         let stated = a[0].span.zip(a[1].span);
         Value::of(Data::Bool(stated.is_some_and(|(one, other)| one.source == other.source)))
     };
-    "objects" (param("kind", str_type)) -> Output::Type(entity_list::<Object>), false, "Raw Kubernetes documents of a kind.", |a, context| {
-        entities(context.objects(&text(&a[0]).unwrap_or_default()).iter().copied())
+    "all_read" () -> Output::Type(bool_type), true, "True where everything was read that may be deployed with what is asked about; else unknown: a template that was not rendered or a file that does not parse may hold what is missed.", |_, context| {
+        context.unread().map_or(Value::of(Data::Bool(true)), |path| Value::unknown(Why::Unread(path.into()), None))
     };
-    "resources" (param("type", str_type)) -> Output::Type(entity_list::<Resource>), false, "Raw infrastructure resources of a type.", |a, context| {
-        entities(context.resources(&text(&a[0]).unwrap_or_default()).iter().copied())
+    "objects" (param("kind", str_type)) -> Output::Type(entity_list::<Object>), false, "Raw Kubernetes documents of a kind that may be deployed with what is asked about.", |a, context| {
+        entities(context.objects(&text(&a[0]).unwrap_or_default()))
+    };
+    "resources" (param("type", str_type)) -> Output::Type(entity_list::<Resource>), false, "Raw infrastructure resources of a type that may be deployed with what is asked about.", |a, context| {
+        entities(context.resources(&text(&a[0]).unwrap_or_default()))
     };
 }
 

@@ -15,33 +15,46 @@ use crate::paths;
 use crate::source::{SourceId, Span};
 use std::collections::BTreeMap;
 
-/// What functions may ask about the run.
-pub struct Context<'a> {
-    /// What is asked about.
-    asked: &'a [&'a Facts],
-    /// What stands beside it: of its lists only what any variant may be joined with.
-    beside: &'a [&'a Facts],
-    /// The workload that an entity is joined with, by the entity's address.
-    workloads: BTreeMap<usize, &'a Workload>,
-    objects: BTreeMap<&'a str, Vec<&'a Object>>,
-    resources: BTreeMap<&'a str, Vec<&'a Resource>>,
-    directories: Vec<&'a str>,
+/// How near facts are to what is asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nearness {
+    /// All of them are deployed with it.
+    Together,
+    /// They stand in the plain files of its repository, of which those beside it and above it may be.
+    Beside,
+    /// They are another thing that is deployed there: what it states for the whole cluster may hold for it.
+    Elsewhere,
 }
 
-impl<'a> Context<'a> {
-    /// Indexes what is asked about and what stands beside it; `paths` are the display paths of the sources, by id.
-    pub fn new(asked: &'a [&'a Facts], beside: &'a [&'a Facts], paths: &[&'a str]) -> Self {
-        let all = || beside.iter().chain(asked);
-        let mut objects: BTreeMap<&str, Vec<&Object>> = BTreeMap::new();
-        for object in all().flat_map(|facts| &facts.objects) {
-            objects.entry(object.kind.get().map_or("", String::as_str)).or_default().push(object);
-        }
-        let mut resources: BTreeMap<&str, Vec<&Resource>> = BTreeMap::new();
-        for resource in all().flat_map(|facts| &facts.resources) {
-            resources.entry(resource.r#type.get().map_or("", String::as_str)).or_default().push(resource);
-        }
+/// What the entities of one variant may be joined with.
+pub struct Surroundings<'a> {
+    levels: Vec<Level<'a>>,
+    /// The workload that an entity of the variant is joined with, by the entity's address.
+    workloads: BTreeMap<usize, &'a Workload>,
+    /// Display paths of the sources, by id.
+    paths: &'a [&'a str],
+    /// Whether what stands in one file may be deployed with what stands in another.
+    near: &'a (dyn Fn(SourceId, SourceId) -> bool + Sync),
+}
+
+/// Facts that are equally near.
+struct Level<'a> {
+    nearness: Nearness,
+    facts: &'a Facts,
+    objects: BTreeMap<&'a str, Vec<&'a Object>>,
+    resources: BTreeMap<&'a str, Vec<&'a Resource>>,
+}
+
+impl<'a> Surroundings<'a> {
+    /// Indexes facts, those of the variant first.
+    pub fn new(
+        facts: impl IntoIterator<Item = (&'a Facts, Nearness)>,
+        near: &'a (dyn Fn(SourceId, SourceId) -> bool + Sync),
+        paths: &'a [&'a str],
+    ) -> Self {
+        let levels: Vec<Level<'a>> = facts.into_iter().map(|(facts, nearness)| Level::new(facts, nearness)).collect();
         let mut workloads = BTreeMap::new();
-        for workload in asked.iter().flat_map(|facts| &facts.workloads) {
+        for workload in levels.first().into_iter().flat_map(|own| &own.facts.workloads) {
             for list in LISTS.iter().filter(|list| list.subject.of_workload) {
                 for item in elements(&workload.named_field(list.name)) {
                     if let Data::Entity(item) = item.data {
@@ -50,40 +63,98 @@ impl<'a> Context<'a> {
                 }
             }
         }
-        let directories = paths.iter().map(|path| paths::directory(path)).collect();
-        Self { asked, beside, workloads, objects, resources, directories }
+        Self { levels, workloads, paths, near }
     }
 
-    /// The entities of a list: shared ones that stand beside, then those that are asked about.
+    /// Facts that nothing stands beside.
+    pub fn alone(facts: &'a Facts) -> Self {
+        Self::new([(facts, Nearness::Together)], &|_, _| true, &[])
+    }
+}
+
+impl<'a> Level<'a> {
+    fn new(facts: &'a Facts, nearness: Nearness) -> Self {
+        let mut objects: BTreeMap<&str, Vec<&Object>> = BTreeMap::new();
+        for object in &facts.objects {
+            objects.entry(object.kind.get().map_or("", String::as_str)).or_default().push(object);
+        }
+        let mut resources: BTreeMap<&str, Vec<&Resource>> = BTreeMap::new();
+        for resource in &facts.resources {
+            resources.entry(resource.r#type.get().map_or("", String::as_str)).or_default().push(resource);
+        }
+        Self { nearness, facts, objects, resources }
+    }
+}
+
+/// What functions may ask about the run: what an entity of a list may be joined with where it stands.
+pub struct Context<'a> {
+    around: &'a Surroundings<'a>,
+    from: SourceId,
+    /// Whether it is there for the whole cluster, and so are the workloads of every variant for it.
+    of_cluster: bool,
+}
+
+impl<'a> Context<'a> {
+    /// As seen from an entity of a list.
+    pub fn new(around: &'a Surroundings<'a>, list: &List, entity: &dyn Entity) -> Self {
+        Self { around, from: entity.span().source, of_cluster: list.shared }
+    }
+
+    /// As seen from nowhere.
+    #[cfg(test)]
+    pub fn anywhere(around: &'a Surroundings<'a>) -> Self {
+        Self { around, from: SourceId(0), of_cluster: true }
+    }
+
+    /// Whether something that a file of a level states may be deployed with what is asked about.
+    fn holds(&self, level: &Level<'_>, stating: SourceId) -> bool {
+        level.nearness == Nearness::Together || stating == self.from || (self.around.near)(stating, self.from)
+    }
+
+    /// The entities of a list, nearest first.
     pub fn entities(&self, list: &List) -> Value<'a> {
-        let beside = self.beside.iter().filter(|_| list.shared);
-        let found = beside.chain(self.asked).flat_map(|facts| (list.entities)(facts));
+        let whole = |level: &&Level<'_>| list.shared || self.of_cluster || level.nearness != Nearness::Elsewhere;
+        let found = self.around.levels.iter().filter(whole).flat_map(|level| {
+            (list.entities)(level.facts).into_iter().filter(|entity| self.holds(level, entity.span().source))
+        });
         values(found.map(|entity| Value::at(Data::Entity(entity), entity.span())))
     }
 
     /// The workload that an entity is joined with: of several the first one.
     pub fn workload_of(&self, entity: &dyn Entity) -> Value<'a> {
-        self.workloads.get(&address(entity)).map_or(Value::of(Data::Null), |workload| workload.reflect())
+        self.around.workloads.get(&address(entity)).map_or(Value::of(Data::Null), |workload| workload.reflect())
     }
 
     /// The expression that uses a value written elsewhere.
     pub fn use_of(&self, value: Span, from: Span) -> Option<Span> {
-        self.asked.iter().chain(self.beside).find_map(|facts| facts.use_of(value, from))
+        self.around.levels.iter().find_map(|level| level.facts.use_of(value, from))
     }
 
     /// Raw Kubernetes documents of a kind.
-    pub fn objects(&self, kind: &str) -> &[&'a Object] {
-        self.objects.get(kind).map_or(&[], Vec::as_slice)
+    pub fn objects(&self, kind: &str) -> impl Iterator<Item = &'a Object> {
+        let of_kind = |level: &'a Level<'a>| level.objects.get(kind).into_iter().flatten().map(move |o| (level, *o));
+        let all = self.around.levels.iter().flat_map(of_kind);
+        all.filter(|(level, object)| self.holds(level, object.span.source)).map(|(_, object)| object)
     }
 
     /// Raw infrastructure resources of a type.
-    pub fn resources(&self, kind: &str) -> &[&'a Resource] {
-        self.resources.get(kind).map_or(&[], Vec::as_slice)
+    pub fn resources(&self, kind: &str) -> impl Iterator<Item = &'a Resource> {
+        let of_type = |level: &'a Level<'a>| level.resources.get(kind).into_iter().flatten().map(move |r| (level, *r));
+        let all = self.around.levels.iter().flat_map(of_type);
+        all.filter(|(level, resource)| self.holds(level, resource.span.source)).map(|(_, resource)| resource)
     }
 
-    /// The directory of a source, with `/`.
+    /// The path of a file that may state something for what is asked about, and could not be read as a whole.
+    pub fn unread(&self) -> Option<&'a str> {
+        let files = self.around.levels.iter().filter(|level| level.nearness != Nearness::Elsewhere);
+        let mut files = files.flat_map(|level| level.facts.unread.iter().map(move |file| (level, *file)));
+        let (_, file) = files.find(|(level, file)| self.holds(level, *file))?;
+        self.around.paths.get(file.0 as usize).copied()
+    }
+
+    /// The directory of a source.
     pub fn directory(&self, source: SourceId) -> &'a str {
-        self.directories.get(source.0 as usize).copied().unwrap_or("")
+        self.around.paths.get(source.0 as usize).map_or("", |path| paths::directory(path))
     }
 }
 

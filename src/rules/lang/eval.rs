@@ -444,6 +444,7 @@ mod tests {
     use crate::facts::value::{Reflect, Type};
     use crate::facts::{Facts, Image};
     use crate::known::Fact;
+    use crate::rules::functions::Surroundings;
     use crate::rules::lang::ast;
     use crate::rules::lang::check::Scope;
 
@@ -457,8 +458,8 @@ mod tests {
         let typed = scope.check(&ast::expression(text).expect("syntax"), text);
         assert!(scope.faults.is_empty(), "{:?}", scope.faults);
         let facts = Facts::default();
-        let asked = [&facts];
-        let context = Context::new(&asked, &[], &[]);
+        let around = Surroundings::alone(&facts);
+        let context = Context::anywhere(&around);
         let mut eval = Eval::new(&context, &[], &[], scope.variables.len());
         let text = |text: &'static str| Value::of(Data::Str(Cow::Borrowed(text)));
         eval.set(0, Value::unknown(Why::Template, None));
@@ -508,8 +509,8 @@ mod tests {
             scope.declare("image", Image::ty());
             let typed = scope.check(&ast::expression(text).expect("syntax"), text);
             let facts = Facts::default();
-            let asked = [&facts];
-            let context = Context::new(&asked, &[], &[]);
+            let around = Surroundings::alone(&facts);
+            let context = Context::anywhere(&around);
             let mut eval = Eval::new(&context, &[], &[], 1);
             eval.set(0, entity.reflect());
             eval.run(&typed).1.into_iter().map(|used| used.path.into()).collect()
@@ -530,8 +531,8 @@ mod tests {
             scope.declare("image", Image::ty());
             let typed = scope.check(&ast::expression(text).expect("syntax"), text);
             let facts = Facts::default();
-            let asked = [&facts];
-            let context = Context::new(&asked, &[], &[]);
+            let around = Surroundings::alone(&facts);
+            let context = Context::anywhere(&around);
             let mut eval = Eval::new(&context, &[], &[], scope.variables.len());
             eval.set(0, entity.reflect());
             eval.run(&typed).1.iter().any(|used| used.unread)
