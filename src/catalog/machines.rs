@@ -3,7 +3,8 @@
 use super::gpus::{Gpu, gpu};
 use super::table::Row;
 use super::tables::{
-    CLOUD_RUN_GPUS, GCP_ATTACHABLE_GPUS, GCP_MACHINE_FAMILIES, GKE_MACHINES, INSTANCES, NODE_IMAGES, PLATFORMS,
+    ADMISSION_PLUGINS, CLOUD_RUN_GPUS, GCP_ATTACHABLE_GPUS, GCP_MACHINE_FAMILIES, GKE_MACHINES, INSTANCES, NODE_IMAGES,
+    PLATFORMS,
 };
 use crate::evidence;
 use crate::suggest::nearest;
@@ -132,6 +133,11 @@ pub fn most_gpus(vcpus: f64, memory_bytes: f64) -> Option<i64> {
             && i.memory_bytes().is_none_or(|n| n as f64 >= memory_bytes)
     };
     by_name().values().filter(|i| i.retired.is_none()).filter(fits).filter_map(|i| i.gpu_count).max()
+}
+
+/// Whether the API server of a platform runs an admission plugin.
+pub fn runs_admission_plugin(platform: &str, plugin: &str) -> bool {
+    ADMISSION_PLUGINS.rows().any(|row| row.text("platform") == platform && row.text("plugin") == plugin)
 }
 
 /// The accelerator machine type nearest to an unknown name of the same family, for "did you mean".

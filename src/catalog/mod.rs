@@ -53,7 +53,7 @@ pub use kinds::{Absence, PodPlace, Stands, pod_places};
 pub use machines::{
     Instance, NodeImage, attachable_counts, cloud_run_minimum, default_driver, eks_ami_driver, gke_machine, host,
     instance, instance_family_gpu, instance_gpu, instances, is_instance_like, most_gpus, nearest_instance, node_image,
-    platform_driver, platform_toolkit,
+    platform_driver, platform_toolkit, runs_admission_plugin,
 };
 pub use model_names::{NamedModel, named_model};
 pub use models::{Model, model, models, published_quantization};

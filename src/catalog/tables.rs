@@ -10,6 +10,7 @@ use super::table::{Table, tables};
 tables! {
     ACCELERATOR_CORES accelerator_cores "gpu* cores:1..64";
     ACCELERATOR_RESOURCES accelerator_resources "resource* vendor unit:core|device|memory|none|percent device name";
+    ADMISSION_PLUGINS admission_plugins "platform* plugin*";
     ADVISORIES advisories
         "product* id* aliases affected*:range fixed:version severity:critical|high|medium|low cvss:0..10 \
         condition title published:date";

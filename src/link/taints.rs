@@ -1,11 +1,11 @@
 //! Which taints keep a pod away from the pools that its selectors allow.
 
+use crate::catalog;
 use crate::facts::{NodePool, Pod, Taint, Toleration, Workload};
 use crate::known::{Fact, Known};
 
-/// Platforms whose API server runs the admission plugin ExtendedResourceToleration: a pod that asks for an extended
-/// resource tolerates the NoSchedule taint of that name. Nodes of Karpenter belong to clusters of EKS or AKS.
-const TOLERATE_RESOURCES: &[&str] = &["aks", "eks", "gke", "karpenter"];
+/// The admission plugin by which a pod that asks for an extended resource tolerates the NoSchedule taint of that name.
+const TOLERATES_RESOURCES: &str = "ExtendedResourceToleration";
 
 /// Fills `pod.blocked_by` of every pod.
 pub fn link(workloads: &mut [Workload]) {
@@ -54,7 +54,8 @@ fn same_value(one: &Fact<String>, other: &Fact<String>) -> bool {
 }
 
 fn tolerated_by_platform(pool: &NodePool, pod: &Pod, taint: &Taint) -> bool {
-    let adds = pool.platform.get().is_some_and(|platform| TOLERATE_RESOURCES.contains(&platform.as_str()));
+    let adds =
+        pool.platform.get().is_some_and(|platform| catalog::runs_admission_plugin(platform, TOLERATES_RESOURCES));
     let asks = |name: &String| {
         let containers = pod.containers.iter().chain(&pod.init_containers);
         containers.flat_map(|c| c.requests.keys().chain(c.limits.keys())).any(|resource| resource == name)

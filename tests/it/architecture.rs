@@ -4,54 +4,25 @@
 use gpulint::facts::subjects;
 use gpulint::facts::value::{EntityType, Type};
 use gpulint::rules::Ruleset;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Who may use whom. A module may always use itself.
-const EDGES: &[(&str, &[&str])] = &[
-    ("source", &[]),
-    ("evidence", &[]),
-    ("known", &["source", "evidence"]),
-    ("words", &[]),
-    ("version", &[]),
-    ("quantity", &[]),
-    ("paths", &[]),
-    ("suggest", &[]),
-    ("discover", &["source", "paths"]),
-    ("parse", &["source", "known", "version", "paths"]),
-    ("render", &["source", "known", "version", "paths", "parse"]),
-    ("catalog", &["version", "evidence", "suggest"]),
-    ("vram", &["words", "version", "catalog"]),
-    ("facts", &["source", "evidence", "known", "words", "version", "parse"]),
-    (
-        "extract",
-        &["source", "known", "version", "quantity", "paths", "discover", "parse", "render", "catalog", "facts"],
-    ),
-    ("finding", &["source"]),
-    ("config", &["source", "known", "version", "quantity", "suggest", "parse", "facts", "finding", "rules"]),
-    ("link", &["source", "evidence", "known", "version", "quantity", "paths", "catalog", "facts", "parse"]),
-    (
-        "rules",
-        &[
-            "source", "evidence", "known", "words", "version", "quantity", "paths", "suggest", "parse", "catalog",
-            "vram", "facts", "finding",
-        ],
-    ),
-    ("evaluate", &["source", "known", "facts", "link", "finding", "rules"]),
-    ("judge", &["source", "config", "finding"]),
-    ("report", &["source", "finding", "judge", "rules"]),
-    (
-        "lint",
-        &[
-            "source", "known", "version", "paths", "discover", "parse", "render", "extract", "facts", "config", "link",
-            "rules", "evaluate", "finding", "judge",
-        ],
-    ),
-];
-
-/// Modules that sit on top of everything.
-const TOP: &[&str] = &["cli", "main", "lib"];
+/// Who may use whom: the table of `docs/architecture.md`, whose last column names what a module uses. A module may
+/// always use itself; what uses anything is on top.
+fn edges() -> BTreeMap<&'static str, Option<Vec<&'static str>>> {
+    let rows = include_str!("../../docs/architecture.md").lines().filter(|line| line.starts_with("| `"));
+    let quoted = |cell: &'static str| cell.split('`').skip(1).step_by(2).map(|name| name.trim_end_matches('/'));
+    let mut out = BTreeMap::new();
+    for row in rows {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let [_, modules, _, _, uses, _] = cells[..] else { panic!("{row}") };
+        for module in quoted(modules) {
+            out.insert(module, (uses != "anything").then(|| quoted(uses).collect()));
+        }
+    }
+    out
+}
 
 fn rust_files(directory: &Path, out: &mut Vec<std::path::PathBuf>) {
     let mut entries: Vec<_> =
@@ -103,24 +74,22 @@ fn arrows_go_one_way() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     rust_files(&src, &mut files);
-    let modules: BTreeSet<&str> = EDGES.iter().map(|(m, _)| *m).chain(TOP.iter().copied()).collect();
+    let edges = edges();
+    assert!(edges.len() > 20, "the table was not read: {edges:?}");
     let mut wrong = Vec::new();
     for file in files {
         let relative = file.strip_prefix(&src).expect("a file of src").with_extension("");
         let module = relative.iter().next().and_then(|p| p.to_str()).expect("UTF-8").to_owned();
-        if TOP.contains(&module.as_str()) {
-            continue;
-        }
-        let allowed = EDGES.iter().find(|(m, _)| *m == module).map(|(_, a)| *a);
-        let Some(allowed) = allowed else {
+        let Some(allowed) = edges.get(module.as_str()) else {
             wrong.push(format!("{module} is in no row of the table"));
             continue;
         };
+        let Some(allowed) = allowed else { continue };
         let text = fs::read_to_string(&file).expect("a Rust file");
         // Inline tests may build their input with any module.
         let product = text.split("#[cfg(test)]").next().unwrap_or_default();
         for name in used(product) {
-            if modules.contains(name.as_str()) && name != module && !allowed.contains(&name.as_str()) {
+            if edges.contains_key(name.as_str()) && name != module && !allowed.contains(&name.as_str()) {
                 wrong.push(format!("{} uses crate::{name}", relative.display()));
             }
         }
