@@ -405,3 +405,21 @@ fn no_place_is_a_piece_of_a_helper() {
         assert!(!source.path.ends_with(".tpl") || !inside || first, "{}", place(&outcome, span));
     }
 }
+
+/// An autoscaler beside the chart.
+#[test]
+fn a_plain_file_may_be_about_what_a_chart_runs() {
+    let deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: api}\nspec:\n  replicas: {{ .Values.replicas }}\n  \
+                      template:\n    spec:\n      containers:\n        - name: c\n          image: example/api:1\n          \
+                      resources: {limits: {nvidia.com/gpu: 1}}\n";
+    let autoscaler = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: api}\nspec: {scaleTargetRef: \
+                      {kind: Deployment, name: api}, minReplicas: 1, maxReplicas: 3}\n";
+    let outcome = run(&[
+        ("k8s/api/Chart.yaml", CHART.1),
+        ("k8s/api/templates/deployment.yaml", deployment),
+        ("k8s/api/values.yaml", "replicas: 2\n"),
+        ("k8s/hpa.yaml", autoscaler),
+    ]);
+    let found = of(&outcome, "replicas-with-autoscaler");
+    assert_eq!(found.iter().map(|f| place(&outcome, f.span)).collect::<Vec<_>>(), ["k8s/api/values.yaml:1: 2"]);
+}

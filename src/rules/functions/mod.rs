@@ -54,7 +54,8 @@ impl<'a> Surroundings<'a> {
     ) -> Self {
         let levels: Vec<Level<'a>> = facts.into_iter().map(|(facts, nearness)| Level::new(facts, nearness)).collect();
         let mut workloads = BTreeMap::new();
-        for workload in levels.first().into_iter().flat_map(|own| &own.facts.workloads) {
+        // What stands in a plain file may be joined with what a chart runs.
+        for workload in levels.iter().flat_map(|level| &level.facts.workloads) {
             for list in LISTS.iter().filter(|list| list.subject.of_workload) {
                 for item in elements(&workload.named_field(list.name)) {
                     if let Data::Entity(item) = item.data {
