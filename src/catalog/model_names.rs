@@ -1,6 +1,6 @@
 //! How launches name models: hub names, paths, tags of Ollama, names of NIM and Kaito. Knows no architecture.
 
-use super::engines::{weight_format, weight_formats};
+use super::engines::weight_format;
 use super::models::{Model, model};
 use super::table::Row;
 use super::tables::MODEL_NAMES;
@@ -74,16 +74,6 @@ fn alias(engine: &str, text: &str) -> Option<NamedModel> {
     row(&format!("{library}:{size}")).filter(|_| plain).map(|row| found(row, format))
 }
 
-/// A file name without what says that it is one: `-Q4_K_M-00001-of-00002.gguf`.
-pub(super) fn without_file_format(name: &str) -> &str {
-    let Some(stem) = name.strip_suffix(".gguf") else { return name };
-    let part = stem.rsplit_once("-of-").filter(|(_, n)| n.bytes().all(|b| b.is_ascii_digit()));
-    let stem = part.and_then(|(head, _)| head.rsplit_once('-')).map_or(stem, |(head, _)| head);
-    let types = weight_formats().filter_map(|f| f.strip_prefix("gguf-"));
-    let ends = types.filter_map(|t| stem.strip_suffix(t)?.strip_suffix(['-', '.']));
-    ends.min_by_key(|rest| rest.len()).unwrap_or(stem)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,13 +100,6 @@ mod tests {
         assert_eq!(file.as_deref(), Some("Llama-3.1-70B-Instruct-Q4_K_M.gguf"));
         let tagged = found("llama.cpp", "bartowski/Llama-3.3-70B-Instruct-GGUF:Q4_K_M").map(|m| m.1);
         assert_eq!(tagged, Some(Some("gguf-q4_k_m")));
-    }
-
-    #[test]
-    fn files_are_known_by_their_stem() {
-        assert_eq!(without_file_format("llama-3.1-8b-instruct-q4_k_m.gguf"), "llama-3.1-8b-instruct");
-        assert_eq!(without_file_format("x.q8_0-00001-of-00002.gguf"), "x");
-        assert_eq!(without_file_format("llama-3.1-8b"), "llama-3.1-8b");
     }
 
     #[test]

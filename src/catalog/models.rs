@@ -1,5 +1,6 @@
 //! Models of the hub: published totals and the shapes behind them. Knows no formula.
 
+use super::engines::weight_formats;
 use super::table::Row;
 use super::tables::ARCHITECTURES;
 
@@ -91,16 +92,33 @@ const STORAGE: &[&str] = &[
 /// The name without publisher and storage, in lower case.
 fn base_name(name: &str) -> String {
     let lower = name.rsplit('/').next().unwrap_or(name).to_lowercase().replace("meta-llama-", "llama-");
-    let mut base = super::model_names::without_file_format(&lower);
+    let mut base = without_file_format(&lower);
     while let Some(shorter) = STORAGE.iter().find_map(|suffix| base.strip_suffix(suffix)) {
         base = shorter;
     }
     base.to_owned()
 }
 
+/// A file name without what says that it is one: `-Q4_K_M-00001-of-00002.gguf`.
+fn without_file_format(name: &str) -> &str {
+    let Some(stem) = name.strip_suffix(".gguf") else { return name };
+    let part = stem.rsplit_once("-of-").filter(|(_, n)| n.bytes().all(|b| b.is_ascii_digit()));
+    let stem = part.and_then(|(head, _)| head.rsplit_once('-')).map_or(stem, |(head, _)| head);
+    let types = weight_formats().filter_map(|f| f.strip_prefix("gguf-"));
+    let ends = types.filter_map(|t| stem.strip_suffix(t)?.strip_suffix(['-', '.']));
+    ends.min_by_key(|rest| rest.len()).unwrap_or(stem)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_are_known_by_their_stem() {
+        assert_eq!(without_file_format("llama-3.1-8b-instruct-q4_k_m.gguf"), "llama-3.1-8b-instruct");
+        assert_eq!(without_file_format("x.q8_0-00001-of-00002.gguf"), "x");
+        assert_eq!(without_file_format("llama-3.1-8b"), "llama-3.1-8b");
+    }
 
     #[test]
     fn copies_are_the_same_model() {

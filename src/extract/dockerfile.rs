@@ -7,7 +7,7 @@ use crate::facts::{Build, Container, EnvVar, Facts, Instruction, Labels, Launch,
 use crate::known::{Fact, Why};
 use crate::parse::dockerfile::{self, Instruction as Line};
 use crate::parse::{markers, placeholder, shell};
-use crate::source::{SourceId, Traced};
+use crate::source::{SourceId, Span, Traced};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -225,91 +225,9 @@ fn instruction(
     scope: &mut BTreeMap<String, String>,
     global: &BTreeMap<String, String>,
 ) {
-    let text = |t: String, span| Instruction {
-        perhaps: None,
-        span,
-        keyword: Fact::value(line.keyword.clone(), line.keyword_span),
-        text: Fact::value(t, span),
-        assignments: Fact::absent(span),
-        program: Fact::absent(span),
-        words: Vec::new(),
-    };
     match line.keyword.as_str() {
-        "RUN" => {
-            let known = |name: &str| scope.get(name).cloned();
-            let inner = |command: &shell::Command| Some(wrappers::inner(command)?.resolved(&known));
-            let script = line.script().resolved(&known).unfolded(&inner);
-            for command in &script.commands {
-                let words: Vec<Traced> = command.words.iter().map(|w| w.traced().clone()).collect();
-                let said: Vec<&str> = words.iter().map(Traced::text).collect();
-                let mut run = text(said.join(" "), command.span);
-                let given: Vec<String> = command
-                    .assignments
-                    .iter()
-                    .map(|(name, value)| format!("{name}={}", value.traced().text()))
-                    .collect();
-                run.assignments = Fact::from_option((!given.is_empty()).then(|| given.join(" ")), command.span);
-                let program = install::program(&words);
-                let python = program.as_deref().and_then(|program| install::python_of(program, &words));
-                // An environment of a Python that was brought along is still of that Python.
-                let brought = stage.python.get().is_some_and(|kept| *kept != PythonHome::System);
-                if let Some(python) = python.filter(|python| *python != PythonHome::Venv || !brought) {
-                    stage.python = Fact::value(python, command.span);
-                }
-                run.program = Fact::from_option(program, command.span);
-                run.words = words.iter().map(install::fact).collect();
-                stage.instructions.push(run);
-                let Some(mut found) = install::of_command(&words) else { continue };
-                for package in &mut found.packages {
-                    let index = scope.get("PIP_INDEX_URL").map(|u| Traced::opaque(u.as_str(), package.span));
-                    let extra = scope.get("PIP_EXTRA_INDEX_URL").map(|u| Traced::opaque(u.as_str(), package.span));
-                    if package.index_url.is_absent() {
-                        install::set_indexes(package, index.as_ref(), &[]);
-                    }
-                    if package.extra_indexes.is_absent() {
-                        install::set_indexes(package, None, extra.as_slice());
-                    }
-                }
-                let redirections: Vec<Traced> = command.redirections.iter().map(|r| r.traced().clone()).collect();
-                install::unquoted(&mut found.packages, &redirections);
-                let branch = branch(line, &script, command);
-                for package in found.packages.iter_mut().filter(|_| branch.is_some()) {
-                    let own = package.marker.get().map(|own| format!("({own})"));
-                    let all: Vec<String> = own.into_iter().chain(branch.clone()).collect();
-                    package.marker = Fact::value(all.join(" and "), command.span);
-                }
-                for file in found.files.iter_mut().filter(|_| branch.is_some()) {
-                    *file = Fact::unknown(Why::NotStated("which branch of the script runs".into()), file.span);
-                }
-                stage.packages.append(&mut found.packages);
-                stage.package_files.append(&mut found.files);
-                stage.constraints.append(&mut found.constraints);
-                stage.groups.append(&mut found.groups);
-            }
-            return;
-        }
-        "ENV" | "ARG" => {
-            for a in line.assignments() {
-                let name = expanded(&a.name, scope).text().to_owned();
-                // A name that a variable makes up may be any.
-                if let Some(why) = placeholder(&name) {
-                    stage.env.insert(REST.to_owned(), Fact::unknown(why, a.name.whole()));
-                    continue;
-                }
-                let value = a.value.map(|v| expanded(&v, scope));
-                let known = value.as_ref().filter(|v| placeholder(v.text()).is_none()).map(|v| v.text().to_owned());
-                let known = known.or_else(|| global.get(&name).cloned().filter(|_| line.keyword == "ARG"));
-                scope.extend(known.map(|v| (name.clone(), v)));
-                let labels: &mut Labels = if line.keyword == "ENV" { &mut stage.env } else { &mut stage.args };
-                // A list that goes on with what was there (`$PATH`) is known as far as it is written.
-                let fact =
-                    value.map_or_else(|| Fact::absent(a.name.whole()), |v| Fact::value(v.text().to_owned(), v.whole()));
-                if line.keyword == "ENV" {
-                    on_path(&name, &fact, &mut stage.python);
-                }
-                labels.insert(name, fact);
-            }
-        }
+        "RUN" => return run(line, stage, scope),
+        "ENV" | "ARG" => assign(line, stage, scope, global),
         "COPY" | "ADD" if !line.flags.iter().any(|f| f.name == "from") => {
             let words = line.json_array().unwrap_or_else(|| line.words());
             let sources = words.len().saturating_sub(1);
@@ -323,5 +241,105 @@ fn instruction(
     }
     let flags: Vec<String> =
         line.flags.iter().map(|f| format!("--{}={} ", f.name, f.value.as_ref().map_or("", |v| v.text()))).collect();
-    stage.instructions.push(text(format!("{}{}", flags.concat(), line.rest.text()), line.span));
+    stage.instructions.push(stated(line, format!("{}{}", flags.concat(), line.rest.text()), line.span));
+}
+
+/// An instruction, or a command of one.
+fn stated(line: &Line, text: String, span: Span) -> Instruction {
+    Instruction {
+        perhaps: None,
+        span,
+        keyword: Fact::value(line.keyword.clone(), line.keyword_span),
+        text: Fact::value(text, span),
+        assignments: Fact::absent(span),
+        program: Fact::absent(span),
+        words: Vec::new(),
+    }
+}
+
+/// The commands of a `RUN`, each by itself, with what they install.
+fn run(line: &Line, stage: &mut Build, scope: &BTreeMap<String, String>) {
+    let known = |name: &str| scope.get(name).cloned();
+    let inner = |command: &shell::Command| Some(wrappers::inner(command)?.resolved(&known));
+    let script = line.script().resolved(&known).unfolded(&inner);
+    for command in &script.commands {
+        let words: Vec<Traced> = command.words.iter().map(|w| w.traced().clone()).collect();
+        let said: Vec<&str> = words.iter().map(Traced::text).collect();
+        let given = |(name, value): &(String, shell::Word)| format!("{name}={}", value.traced().text());
+        let given: Vec<String> = command.assignments.iter().map(given).collect();
+        let program = install::program(&words);
+        let python = program.as_deref().and_then(|program| install::python_of(program, &words));
+        // An environment of a Python that was brought along is still of that Python.
+        let brought = stage.python.get().is_some_and(|kept| *kept != PythonHome::System);
+        if let Some(python) = python.filter(|python| *python != PythonHome::Venv || !brought) {
+            stage.python = Fact::value(python, command.span);
+        }
+        stage.instructions.push(Instruction {
+            assignments: Fact::from_option((!given.is_empty()).then(|| given.join(" ")), command.span),
+            program: Fact::from_option(program, command.span),
+            words: words.iter().map(install::fact).collect(),
+            ..stated(line, said.join(" "), command.span)
+        });
+        installed(command, &words, branch(line, &script, command), stage, scope);
+    }
+}
+
+/// What a command installs into a stage, from the indexes of its environment, if its branch runs.
+fn installed(
+    command: &shell::Command,
+    words: &[Traced],
+    branch: Option<String>,
+    stage: &mut Build,
+    scope: &BTreeMap<String, String>,
+) {
+    let Some(mut found) = install::of_command(words) else { return };
+    for package in &mut found.packages {
+        let variable = |name| scope.get(name).map(|url| Traced::opaque(url.as_str(), package.span));
+        let (index, extra) = (variable("PIP_INDEX_URL"), variable("PIP_EXTRA_INDEX_URL"));
+        if package.index_url.is_absent() {
+            install::set_indexes(package, index.as_ref(), &[]);
+        }
+        if package.extra_indexes.is_absent() {
+            install::set_indexes(package, None, extra.as_slice());
+        }
+    }
+    let redirections: Vec<Traced> = command.redirections.iter().map(|r| r.traced().clone()).collect();
+    install::unquoted(&mut found.packages, &redirections);
+    if let Some(branch) = branch {
+        for package in &mut found.packages {
+            let own = package.marker.get().map(|own| format!("({own}) and "));
+            package.marker = Fact::value(format!("{}{branch}", own.unwrap_or_default()), command.span);
+        }
+        for file in &mut found.files {
+            *file = Fact::unknown(Why::NotStated("which branch of the script runs".into()), file.span);
+        }
+    }
+    stage.packages.append(&mut found.packages);
+    stage.package_files.append(&mut found.files);
+    stage.constraints.append(&mut found.constraints);
+    stage.groups.append(&mut found.groups);
+}
+
+/// The variables that an `ENV` or an `ARG` sets.
+fn assign(line: &Line, stage: &mut Build, scope: &mut BTreeMap<String, String>, global: &BTreeMap<String, String>) {
+    let of_environment = line.keyword == "ENV";
+    for a in line.assignments() {
+        let name = expanded(&a.name, scope).text().to_owned();
+        // A name that a variable makes up may be any.
+        if let Some(why) = placeholder(&name) {
+            stage.env.insert(REST.to_owned(), Fact::unknown(why, a.name.whole()));
+            continue;
+        }
+        let value = a.value.map(|v| expanded(&v, scope));
+        let known = value.as_ref().filter(|v| placeholder(v.text()).is_none()).map(|v| v.text().to_owned());
+        let known = known.or_else(|| global.get(&name).cloned().filter(|_| !of_environment));
+        scope.extend(known.map(|v| (name.clone(), v)));
+        // A list that goes on with what was there (`$PATH`) is known as far as it is written.
+        let fact = value.map_or_else(|| Fact::absent(a.name.whole()), |v| Fact::value(v.text().to_owned(), v.whole()));
+        if of_environment {
+            on_path(&name, &fact, &mut stage.python);
+        }
+        let variables: &mut Labels = if of_environment { &mut stage.env } else { &mut stage.args };
+        variables.insert(name, fact);
+    }
 }

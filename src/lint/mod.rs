@@ -8,6 +8,7 @@ mod kustomizations;
 mod read;
 mod releases;
 mod syntax;
+mod trouble;
 mod variants;
 
 use crate::discover::{self, Kind};
@@ -20,9 +21,10 @@ use crate::parse::{Problem, Tree};
 use crate::rules::Ruleset;
 use crate::source::{Source, SourceId, Sources, Span};
 use rayon::prelude::*;
-use read::{Read, Trouble};
+use read::Read;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use trouble::Trouble;
 
 /// A file to lint: its display path, its kind and its text.
 #[derive(Debug, Clone)]
@@ -165,7 +167,7 @@ fn repository(files: Vec<(SourceId, Kind, Read)>, declared: Facts, sources: &Sou
 impl Outcome {
     /// Adds what is wrong with files.
     fn tell(&mut self, problems: impl IntoIterator<Item = (Problem, Trouble)>) {
-        let findings = problems.into_iter().map(|(problem, trouble)| read::finding(problem, trouble));
+        let findings = problems.into_iter().map(|(problem, trouble)| trouble::finding(problem, trouble));
         self.evaluation.findings.extend(findings);
     }
 

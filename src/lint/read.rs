@@ -1,10 +1,10 @@
 //! One file: its text parsed by its kind, with what is wrong with it. Knows syntaxes and templates; joins nothing.
 
+use super::trouble::Trouble;
 use super::{Input, syntax};
 use crate::discover::{self, Kind};
 use crate::extract;
 use crate::facts::Facts;
-use crate::finding::{Finding, Severity};
 use crate::parse::{Dialect, Problem, Tree, mask, yaml};
 use crate::render::terraform::ModuleFile;
 use crate::source::{Source, SourceId, Span};
@@ -26,21 +26,6 @@ pub struct Read {
     pub module: Option<ModuleFile>,
     /// Why it was not linted, if it was not.
     pub skipped: Option<String>,
-}
-
-/// How bad a problem of a file is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trouble {
-    /// It does not parse.
-    Syntax(syntax::Lost),
-    /// A key is written twice.
-    Duplicate(Severity),
-    /// A chart could not be rendered.
-    Template,
-    /// A kustomization could not be built.
-    Kustomization,
-    /// gpulint failed.
-    Internal,
 }
 
 /// Reads one file.
@@ -107,22 +92,4 @@ fn read_file(id: SourceId, input: &Input) -> Read {
         }
     }
     out
-}
-
-/// A problem of a file as a finding.
-pub fn finding(problem: Problem, trouble: Trouble) -> Finding {
-    let (rule, severity, help) = match trouble {
-        Trouble::Syntax(lost) => ("syntax-error", Severity::Error, lost.help()),
-        Trouble::Duplicate(severity) => ("duplicate-key", severity, "remove one of the two"),
-        Trouble::Template => {
-            ("template-error", Severity::Warning, "mend the template or the values; the other templates were linted")
-        }
-        Trouble::Kustomization => {
-            let help = "mend the kustomization; until then its files are linted one by one";
-            ("kustomization-error", Severity::Warning, help)
-        }
-        Trouble::Internal => ("internal-error", Severity::Error, "report the file at the project's issue tracker"),
-    };
-    let help = Some(help.to_owned());
-    Finding { help, ..Finding::own(rule, severity, problem.span, problem.message) }
 }

@@ -1,7 +1,7 @@
 //! What is said of text that does not parse. Knows that a broken file of another tool is none of our business; knows
 //! no rule.
 
-use super::read::Trouble;
+use super::trouble::{Lost, Trouble};
 use crate::discover::{self, Kind};
 use crate::extract::{self, Format, TextFile};
 use crate::facts::Facts;
@@ -11,28 +11,6 @@ use crate::source::{Source, Span};
 
 /// Most problems that are told of one file: one that is something else than its name says has one on every line.
 const MOST: usize = 5;
-
-/// What was not linted because of an error, if anything was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lost {
-    /// What stands around the error.
-    Part,
-    /// Some documents; others of the file were linted.
-    Documents,
-    /// Everything.
-    File,
-}
-
-impl Lost {
-    /// What to do, and what was linted all the same.
-    pub fn help(self) -> &'static str {
-        match self {
-            Lost::Part => "mend the syntax; the rest of the file was linted",
-            Lost::Documents => "mend the syntax; the document was not linted, others of the file were",
-            Lost::File => "mend the syntax; until then nothing in this file is linted",
-        }
-    }
-}
 
 /// Problems of a file of documents; the reason to skip it where it does not parse and no tool that we know reads it.
 pub fn documents(tree: &mut Tree, path: &str, text: &str) -> Result<Vec<(Problem, Trouble)>, String> {

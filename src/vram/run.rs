@@ -129,88 +129,124 @@ impl Run {
     /// The setting that nothing states, or whose value is not covered.
     pub fn read(engine: &str, stated: impl Fn(&str) -> Option<String>) -> Result<Self, Gap> {
         let (trainer, stack) = engine.split_once('+').map_or((engine, None), |(trainer, stack)| (trainer, Some(stack)));
-        let default =
-            |field: &str| catalog::training_defaults(trainer).find(|(f, _)| *f == field).map(|(_, v)| v.to_owned());
-        let text = |field: &str| stated(field).or_else(|| default(field));
-        let uncovered = |what: String| Gap::NotModelled(what);
-        let count = |field: &str| -> Result<Option<u64>, Gap> {
-            let number = |text: String| text.parse().ok().filter(|n| (1..=LARGEST).contains(n));
-            text(field).map(|t| number(t.clone()).ok_or(uncovered(format!("a {} of {t}", plain(field))))).transpose()
-        };
-        let needed = |field: &str| count(field)?.ok_or(Gap::NotStated(format!("the {}", plain(field))));
-        let on = |field: &str| text(field).as_deref() == Some("true");
-        let quantization = text("quantization").filter(|q| q != "none");
-        let method = match text("method").as_deref() {
-            Some("full") => Method::Full,
-            Some("lora" | "qlora") => Method::Lora(count("lora_rank")?.unwrap_or(RANK)),
-            Some(other) => return Err(uncovered(format!("the method {other}"))),
-            None => return Err(Gap::NotStated("the method".to_owned())),
-        };
-        if let Some(objective) = text("objective").filter(|o| !matches!(o.as_str(), "sft" | "pt" | "pretrain")) {
+        let settings = Settings { trainer, stated };
+        let stack = settings.stack(stack);
+        if let Some(objective) = settings.text("objective").filter(|o| !matches!(o.as_str(), "sft" | "pt" | "pretrain"))
+        {
             return Err(uncovered(format!("the objective {objective}, which keeps further models in memory,")));
         }
-        let frozen_bits = match (text("method").as_deref(), quantization) {
-            (_, Some(format)) => bits(&format).ok_or(uncovered(format!("the quantization {format}")))?,
+        let optimizer = settings.text("optimizer").unwrap_or("adamw".to_owned());
+        let state_bytes =
+            catalog::optimizer_state_bytes(&optimizer).ok_or(uncovered(format!("the optimizer {optimizer}")))?;
+        Ok(Self {
+            method: settings.method()?,
+            frozen_bits: settings.frozen_bits()?,
+            upcast_embeddings: settings.on("upcast_embeddings"),
+            stack,
+            precision: match settings.text("precision").as_deref() {
+                Some("fp32") => Precision::Single,
+                Some("pure-bf16" | "pure-fp16") => Precision::Half,
+                _ => Precision::Mixed,
+            },
+            state_bytes,
+            micro_batch: settings.needed("micro_batch_size")?,
+            sequence: settings.needed("sequence_len")?,
+            packed: settings.on("packing") || stack == Stack::Megatron,
+            activations: match (settings.on("gradient_checkpointing"), settings.on("activation_offload")) {
+                (false, _) => Activations::Kept,
+                (true, false) => Activations::Checkpointed,
+                (true, true) => Activations::Offloaded,
+            },
+            flash_attention: settings.text("attention").as_deref() != Some("eager"),
+            chunked_loss: settings.on("chunked_loss"),
+            spread: Spread {
+                data: settings.count("data_parallel")?.unwrap_or(1),
+                tensor: settings.count("tensor_parallel")?.unwrap_or(1),
+                pipeline: settings.count("pipeline_parallel")?.unwrap_or(1),
+                sequence: settings.on("sequence_parallel"),
+                zero_stage: settings.zero_stage(stack)?,
+            },
+            optimizer_offload: settings.on("optimizer_offload"),
+            parameter_offload: settings.on("parameter_offload"),
+        })
+    }
+}
+
+/// Settings by name: what is stated, else what the trainer does by default.
+struct Settings<'a, S> {
+    trainer: &'a str,
+    stated: S,
+}
+
+impl<S: Fn(&str) -> Option<String>> Settings<'_, S> {
+    fn default(&self, setting: &str) -> Option<&'static str> {
+        catalog::training_defaults(self.trainer).find(|(name, _)| *name == setting).map(|(_, value)| value)
+    }
+
+    fn text(&self, setting: &str) -> Option<String> {
+        (self.stated)(setting).or_else(|| self.default(setting).map(str::to_owned))
+    }
+
+    fn on(&self, setting: &str) -> bool {
+        self.text(setting).as_deref() == Some("true")
+    }
+
+    fn count(&self, setting: &str) -> Result<Option<u64>, Gap> {
+        let number = |text: &str| text.parse().ok().filter(|n| (1..=LARGEST).contains(n));
+        self.text(setting)
+            .map(|text| number(&text).ok_or_else(|| uncovered(format!("a {} of {text}", plain(setting)))))
+            .transpose()
+    }
+
+    fn needed(&self, setting: &str) -> Result<u64, Gap> {
+        self.count(setting)?.ok_or_else(|| Gap::NotStated(format!("the {}", plain(setting))))
+    }
+
+    fn method(&self) -> Result<Method, Gap> {
+        match self.text("method").as_deref() {
+            Some("full") => Ok(Method::Full),
+            Some("lora" | "qlora") => Ok(Method::Lora(self.count("lora_rank")?.unwrap_or(RANK))),
+            Some(other) => Err(uncovered(format!("the method {other}"))),
+            None => Err(Gap::NotStated("the method".to_owned())),
+        }
+    }
+
+    /// Bits of a frozen linear weight, with what the trainer keeps beside it.
+    fn frozen_bits(&self) -> Result<f64, Gap> {
+        let quantization = self.text("quantization").filter(|format| format != "none");
+        let bits = match (self.text("method").as_deref(), quantization) {
+            (_, Some(format)) => bits(&format).ok_or_else(|| uncovered(format!("the quantization {format}")))?,
             (Some("qlora"), None) => bits("nf4").unwrap_or(16.0),
             _ => 16.0,
         };
-        let overhead = text("frozen_overhead").and_then(|t| t.parse().ok()).unwrap_or(1.0);
-        let frozen_bits = if frozen_bits < 16.0 { frozen_bits * overhead } else { frozen_bits };
-        let optimizer = text("optimizer").unwrap_or("adamw".to_owned());
-        let state_bytes =
-            catalog::optimizer_state_bytes(&optimizer).ok_or(uncovered(format!("the optimizer {optimizer}")))?;
-        let activations = match (on("gradient_checkpointing"), on("activation_offload")) {
-            (false, _) => Activations::Kept,
-            (true, false) => Activations::Checkpointed,
-            (true, true) => Activations::Offloaded,
-        };
-        let precision = match text("precision").as_deref() {
-            Some("fp32") => Precision::Single,
-            Some("pure-bf16" | "pure-fp16") => Precision::Half,
-            _ => Precision::Mixed,
-        };
-        let stack = match stated("stack").as_deref().or(stack).or(default("stack").as_deref()) {
+        let overhead = self.text("frozen_overhead").and_then(|text| text.parse().ok()).unwrap_or(1.0);
+        Ok(if bits < 16.0 { bits * overhead } else { bits })
+    }
+
+    /// The stack: as stated, as the engine's name says, or the trainer's own.
+    fn stack(&self, named: Option<&str>) -> Stack {
+        match (self.stated)("stack").as_deref().or(named).or(self.default("stack")) {
             Some("as-loaded") => Stack::AsLoaded,
             Some("autocast") => Stack::Autocast,
             Some("deepspeed") => Stack::DeepSpeed,
             Some("fsdp") => Stack::Fsdp,
             Some("megatron") => Stack::Megatron,
             _ => Stack::Either,
-        };
-        let sharding = matches!(stack, Stack::DeepSpeed | Stack::Fsdp);
-        let zero = match stated("zero_stage") {
-            Some(stage) => {
-                Some(stage.parse().ok().filter(|s| *s <= 3).ok_or(uncovered(format!("ZeRO stage {stage}")))?)
-            }
-            None => {
-                let usual = default("zero_stage").and_then(|t| t.parse().ok()).unwrap_or(0);
-                (usual > 0 || !sharding).then_some(usual)
-            }
-        };
-        Ok(Self {
-            method,
-            frozen_bits,
-            upcast_embeddings: on("upcast_embeddings"),
-            stack,
-            precision,
-            state_bytes,
-            micro_batch: needed("micro_batch_size")?,
-            sequence: needed("sequence_len")?,
-            packed: on("packing") || stack == Stack::Megatron,
-            activations,
-            flash_attention: text("attention").as_deref() != Some("eager"),
-            chunked_loss: on("chunked_loss"),
-            spread: Spread {
-                data: count("data_parallel")?.unwrap_or(1),
-                tensor: count("tensor_parallel")?.unwrap_or(1),
-                pipeline: count("pipeline_parallel")?.unwrap_or(1),
-                sequence: on("sequence_parallel"),
-                zero_stage: zero,
-            },
-            optimizer_offload: on("optimizer_offload"),
-            parameter_offload: on("parameter_offload"),
-        })
+        }
     }
+
+    fn zero_stage(&self, stack: Stack) -> Result<Option<u64>, Gap> {
+        let Some(stage) = (self.stated)("zero_stage") else {
+            let usual = self.default("zero_stage").and_then(|text| text.parse().ok()).unwrap_or(0);
+            let sharding = matches!(stack, Stack::DeepSpeed | Stack::Fsdp);
+            return Ok((usual > 0 || !sharding).then_some(usual));
+        };
+        stage.parse().ok().filter(|s| *s <= 3).map(Some).ok_or_else(|| uncovered(format!("ZeRO stage {stage}")))
+    }
+}
+
+fn uncovered(what: String) -> Gap {
+    Gap::NotModelled(what)
 }
 
 /// Largest count that is believed; products of two stay far below 2^64.

@@ -4,6 +4,7 @@
 
 mod build;
 pub(in crate::render) mod doc;
+mod field;
 mod fields;
 mod generate;
 mod json6902;

@@ -2,7 +2,7 @@
 //! built-in kinds are references.
 
 use super::doc::{Doc, Value};
-use super::fields::{Field, Fields};
+use super::field::Field;
 use super::resource::{Gvk, Resource};
 use crate::parse::Problem;
 use crate::source::Traced;
@@ -154,7 +154,7 @@ pub fn builtin() -> Vec<(Gvk, Vec<Field>)> {
 ///
 /// # Errors
 /// A name that may mean several resources.
-pub fn update(resources: &mut [Resource], fields: &Fields) -> Result<(), Problem> {
+pub fn update(resources: &mut [Resource], references: &[(Gvk, Vec<Field>)]) -> Result<(), Problem> {
     let targets: Vec<Resource> = resources.to_vec();
     if targets.iter().all(|target| target.history.is_empty()) {
         return Ok(());
@@ -163,7 +163,7 @@ pub fn update(resources: &mut [Resource], fields: &Fields) -> Result<(), Problem
         let first = resource.original_id().gvk;
         let referrer = resource.clone();
         let mut failed = None;
-        for (kind, list) in &fields.references {
+        for (kind, list) in references {
             let candidates: Vec<&Resource> =
                 targets.iter().filter(|t| t.former_ids().iter().any(|id| id.gvk.is_selected_by(kind))).collect();
             for field in list.iter().filter(|f| !candidates.is_empty() && first.is_selected_by(&f.gvk)) {

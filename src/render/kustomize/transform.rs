@@ -2,7 +2,7 @@
 //! kustomize spells and orders it.
 
 use super::doc::{Doc, Value};
-use super::fields::Field;
+use super::field::Field;
 use super::resource::{Gvk, Resource, wrap};
 use crate::parse::Problem;
 use crate::source::{Piece, Span, Traced};

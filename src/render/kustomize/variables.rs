@@ -2,7 +2,7 @@
 //! built-in kinds they are replaced.
 
 use super::doc::{Doc, Value};
-use super::fields::{Field, Fields};
+use super::field::Field;
 use super::resource::{Gvk, Id, Resource};
 use crate::source::Traced;
 
@@ -100,7 +100,7 @@ impl Variable {
 }
 
 /// Replaces variables by the values that they stand for.
-pub fn replace(resources: &mut [Resource], variables: &[Variable], fields: &Fields) {
+pub fn replace(resources: &mut [Resource], variables: &[Variable], fields: &[Field]) {
     let values: Vec<(&str, Doc)> =
         variables.iter().filter_map(|v| Some((v.name.as_str(), v.value(resources)?.clone()))).collect();
     if values.is_empty() {
@@ -108,7 +108,7 @@ pub fn replace(resources: &mut [Resource], variables: &[Variable], fields: &Fiel
     }
     for resource in resources {
         let span = resource.doc.span;
-        for field in &fields.variables {
+        for field in fields {
             field.visit(resource, span, &mut |doc| replace_in(doc, &values));
         }
     }

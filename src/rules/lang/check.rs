@@ -334,34 +334,8 @@ impl Scope {
         args: &[Expr],
         (text, range): (&str, &Range<usize>),
     ) -> (Node, Type) {
-        let kind = match name {
-            "exists" => Some(Macro::Exists),
-            "all" => Some(Macro::All),
-            "exists_one" => Some(Macro::ExistsOne),
-            "filter" => Some(Macro::Filter),
-            "map" => Some(Macro::Map),
-            _ => None,
-        };
-        if let (Some(kind), Some(target)) = (kind, target) {
-            return self.list_macro(kind, target, args, (text, range));
-        }
-        if name == "has" && target.is_none() && args.len() == 1 {
-            let inner = self.boxed(&args[0], text);
-            let null = Box::new(Typed { node: Node::Const(Const::Null), ty: Type::Null, text: "null".into() });
-            return (Node::Binary(Op::Ne, inner, null), Type::Bool);
-        }
-        if name == "known" && target.is_none() && args.len() == 1 {
-            let inner = self.boxed(&args[0], text);
-            let ty = inner.ty.clone();
-            return (Node::Known(inner), ty);
-        }
-        if name == "default" && target.iter().len() + args.len() > 1 {
-            let typed: Vec<Typed> = target.into_iter().chain(args).map(|arg| self.check(arg, text)).collect();
-            let ty = typed.iter().fold(Type::Null, |ty, arg| join(&ty, &arg.ty).unwrap_or(Type::Dyn));
-            return (Node::Default(typed), ty);
-        }
-        if let (None, [], Some(list)) = (target, args, facts::list(name)) {
-            return (Node::Entities(list), Type::List(Box::new(Type::Entity(list.subject.entity))));
+        if let Some(special) = self.special_form(target, name, args, (text, range)) {
+            return special;
         }
         let Some(function) = functions::find(name) else {
             let known = functions::ALL.iter().map(|f| f.name).chain(LISTS.iter().map(|list| list.name));
@@ -388,7 +362,56 @@ impl Scope {
             let reason = error.to_string();
             self.fault(place, format!("not a pattern: {}", reason.lines().last().unwrap_or(&reason)));
         }
-        let ty = match function.output {
+        let ty = self.output(function, &typed, range);
+        (Node::Call { function, args: typed }, ty)
+    }
+
+    /// What looks like a call but is not one: macros over lists, `has`, `known`, `default`, the lists of entities.
+    fn special_form(
+        &mut self,
+        target: Option<&Expr>,
+        name: &str,
+        args: &[Expr],
+        (text, range): (&str, &Range<usize>),
+    ) -> Option<(Node, Type)> {
+        let kind = match name {
+            "exists" => Some(Macro::Exists),
+            "all" => Some(Macro::All),
+            "exists_one" => Some(Macro::ExistsOne),
+            "filter" => Some(Macro::Filter),
+            "map" => Some(Macro::Map),
+            _ => None,
+        };
+        if let (Some(kind), Some(target)) = (kind, target) {
+            return Some(self.list_macro(kind, target, args, (text, range)));
+        }
+        match (name, target, args) {
+            ("has", None, [arg]) => {
+                let inner = self.boxed(arg, text);
+                let null = Box::new(Typed { node: Node::Const(Const::Null), ty: Type::Null, text: "null".into() });
+                Some((Node::Binary(Op::Ne, inner, null), Type::Bool))
+            }
+            ("known", None, [arg]) => {
+                let inner = self.boxed(arg, text);
+                let ty = inner.ty.clone();
+                Some((Node::Known(inner), ty))
+            }
+            ("default", ..) if target.iter().len() + args.len() > 1 => {
+                let typed: Vec<Typed> = target.into_iter().chain(args).map(|arg| self.check(arg, text)).collect();
+                let ty = typed.iter().fold(Type::Null, |ty, arg| join(&ty, &arg.ty).unwrap_or(Type::Dyn));
+                Some((Node::Default(typed), ty))
+            }
+            (_, None, []) => {
+                let list = facts::list(name)?;
+                Some((Node::Entities(list), Type::List(Box::new(Type::Entity(list.subject.entity)))))
+            }
+            _ => None,
+        }
+    }
+
+    /// The type of what a function gives for these arguments.
+    fn output(&mut self, function: &Function, typed: &[Typed], range: &Range<usize>) -> Type {
+        match function.output {
             Output::Type(ty) => ty(),
             Output::Element => match &typed[0].ty {
                 Type::List(item) | Type::Map(item) => (**item).clone(),
@@ -410,15 +433,14 @@ impl Scope {
                     })
                 }
                 _ => {
-                    self.fault(range, format!("{name} wants the column as text in quotes"));
+                    self.fault(range, format!("{} wants the column as text in quotes", function.name));
                     Type::Dyn
                 }
             },
             Output::Joined | Output::Extreme => {
                 typed.iter().fold(Type::Null, |ty, arg| join(&ty, &arg.ty).unwrap_or(Type::Dyn))
             }
-        };
-        (Node::Call { function, args: typed }, ty)
+        }
     }
 
     fn list_macro(

@@ -7,7 +7,7 @@ use crate::evidence;
 use crate::facts::value::{Data, REST, Value, entry};
 use crate::known::{Known, Why};
 use crate::parse::View;
-use crate::rules::functions::Context;
+use crate::rules::functions::{Context, Function};
 use crate::source::Span;
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -81,31 +81,8 @@ impl<'a> Eval<'a> {
             Node::Const(constant) => constant_value(constant),
             Node::Param(index) => constant_value(&self.params[*index]),
             Node::Slot(slot) => self.slot(*slot),
-            Node::Field(base, index) => {
-                let base = self.value(base);
-                let (value, unread) = match base.data {
-                    Data::Entity(entity) => evidence::watched(|| entity.field(*index)),
-                    Data::Record(record) => {
-                        (record.fields.get(*index).cloned().unwrap_or(Value::of(Data::Null)), false)
-                    }
-                    Data::Unknown(_) => return base.perhaps(),
-                    _ => (Value { data: Data::Null, span: base.span }, false),
-                };
-                self.used(typed, &value);
-                self.rests_on(unread);
-                value
-            }
-            Node::DynField(base, name) => {
-                let base = self.value(base);
-                let value = match base.data {
-                    Data::Node(view) => Value::of_view(view.get(name)),
-                    Data::Map(map) => entry(&map, name).cloned().unwrap_or(Value::of(Data::Null)),
-                    Data::Unknown(_) => return base.perhaps(),
-                    _ => Value { data: Data::Null, span: base.span },
-                };
-                self.used(typed, &value);
-                value
-            }
+            Node::Field(base, index) => self.field(typed, base, *index),
+            Node::DynField(base, name) => self.entry_of(typed, base, name),
             Node::Index(base, index) => {
                 let (base, index) = (self.value(base), self.value(index));
                 let value = at(&base, &index);
@@ -146,22 +123,49 @@ impl<'a> Eval<'a> {
                 value => value,
             },
             Node::Entities(list) => self.context.entities(list),
-            Node::Call { function, args } => {
-                let args: Vec<Value<'a>> = args.iter().map(|arg| self.value(arg)).collect();
-                if let Some(unknown) = args.iter().find(|a| matches!(a.data, Data::Unknown(_))) {
-                    return unknown.clone().perhaps();
-                }
-                if !function.takes_null && args.iter().any(|a| matches!(a.data, Data::Null)) {
-                    return Value::of(Data::Null);
-                }
-                let (mut value, unread) = evidence::watched(|| (function.call)(&args, self.context));
-                self.rests_on(unread);
-                if value.span.is_none() {
-                    value.span = args.iter().find_map(|a| a.span);
-                }
-                value
-            }
+            Node::Call { function, args } => self.call(function, args),
         }
+    }
+
+    fn field(&mut self, typed: &'a Typed, base: &'a Typed, index: usize) -> Value<'a> {
+        let base = self.value(base);
+        let (value, unread) = match base.data {
+            Data::Entity(entity) => evidence::watched(|| entity.field(index)),
+            Data::Record(record) => (record.fields.get(index).cloned().unwrap_or(Value::of(Data::Null)), false),
+            Data::Unknown(_) => return base.perhaps(),
+            _ => (Value { data: Data::Null, span: base.span }, false),
+        };
+        self.used(typed, &value);
+        self.rests_on(unread);
+        value
+    }
+
+    fn entry_of(&mut self, typed: &'a Typed, base: &'a Typed, name: &str) -> Value<'a> {
+        let base = self.value(base);
+        let value = match base.data {
+            Data::Node(view) => Value::of_view(view.get(name)),
+            Data::Map(map) => entry(&map, name).cloned().unwrap_or(Value::of(Data::Null)),
+            Data::Unknown(_) => return base.perhaps(),
+            _ => Value { data: Data::Null, span: base.span },
+        };
+        self.used(typed, &value);
+        value
+    }
+
+    fn call(&mut self, function: &'static Function, args: &'a [Typed]) -> Value<'a> {
+        let args: Vec<Value<'a>> = args.iter().map(|arg| self.value(arg)).collect();
+        if let Some(unknown) = args.iter().find(|a| matches!(a.data, Data::Unknown(_))) {
+            return unknown.clone().perhaps();
+        }
+        if !function.takes_null && args.iter().any(|a| matches!(a.data, Data::Null)) {
+            return Value::of(Data::Null);
+        }
+        let (mut value, unread) = evidence::watched(|| (function.call)(&args, self.context));
+        self.rests_on(unread);
+        if value.span.is_none() {
+            value.span = args.iter().find_map(|a| a.span);
+        }
+        value
     }
 
     fn slot(&mut self, slot: usize) -> Value<'a> {

@@ -6,7 +6,8 @@ mod patches;
 mod transformers;
 
 use super::doc::{self, Doc, Value};
-use super::fields::{Field, Fields};
+use super::field::Field;
+use super::fields::Fields;
 use super::resource::{Behavior, Gvk, Resource};
 use super::select::Selector;
 use super::variables::{self, Variable};
@@ -60,8 +61,8 @@ pub fn build(files: &Files<'_>, directory: &str) -> Result<Built, Problem> {
             resource.rename("", &format!("-{hash}"));
         }
     }
-    references::update(&mut all.resources, &all.fields)?;
-    variables::replace(&mut all.resources, &all.variables, &all.fields);
+    references::update(&mut all.resources, &all.fields.references)?;
+    variables::replace(&mut all.resources, &all.variables, &all.fields.variables);
     let local = |resource: &Resource| {
         let annotation = resource.doc.at(&["metadata", "annotations", "config.kubernetes.io/local-config"]);
         annotation.is_some_and(|value| value.text() != Some("false"))
