@@ -18,6 +18,7 @@
 //! | models | [`model`], [`models`], [`named_model`], [`weight_format`], [`encoder_peak`] |
 //! | trainers | [`training_options`], [`training_defaults`], [`optimizer_state_bytes`] |
 //! | Kubernetes | [`pod_places`] |
+//! | data | [`stores_of`], [`key_of`], [`endpoints_of`], [`tls_minimum`] |
 //! | the rest | [`accelerator`], [`advisories`], [`api_removed_in`], [`Lookup`], [`within`] |
 
 mod advisories;
@@ -30,6 +31,7 @@ mod machines;
 mod model_names;
 mod models;
 mod programs;
+mod protection;
 mod servers;
 mod software;
 mod table;
@@ -61,6 +63,7 @@ pub use programs::{
     ImageModel, Planner, Server, Wrapper, is_launcher, launcher_of_program, server, server_of_image, server_of_metric,
     server_of_program, wrapper,
 };
+pub use protection::{EndpointShape, KeyShape, StoreShape, endpoints_of, key_of, stores_of, tls_minimum};
 pub use servers::{
     Accelerator, FeatureNeeds, LaunchFlag, accelerator, api_removed_in, feature_needs, is_fabric, launch_flags,
     model_supported_since, nearest_accelerator, resource_unknown,

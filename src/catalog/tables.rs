@@ -46,6 +46,7 @@ tables! {
         "branch*:300..2000 kind:LTSB|PB|NFB|dev released:date end_of_life:date latest:version native_cuda:version \
         max_cuda_major:version forward_compat_cuda:version";
     ENCODER_PEAKS encoder_peaks "model*:pattern gib:0..200 gib_per_1k_tokens:0..10";
+    ENDPOINTS endpoints "type* at* applies tls default";
     ENGINE_DEFAULTS engine_defaults "engine* setting* versions*:range min_card_gib*:1..2000 not_gpus+ value";
     ENGINE_IMAGES engine_images "engine* versions*:range cuda:version";
     FABRIC_RESOURCES fabric_resources "resource* fabric";
@@ -74,6 +75,7 @@ tables! {
         "provider instance_type* gpu gpu_name gpu_count:0..64 gpu_memory_gb:1..2000 vcpu:1..2048 \
         memory_gib:1..65536 network_gbps:0..100000 rdma rdma_nics:0..128 nvlink:flag nvswitch:flag \
         nvme_tb:0..1000 price_per_hour:0..10000 currency price_as_of retired";
+    KEYS keys "type* applies rotates period unit:days|months default:no|yes";
     KUBERNETES_API_REMOVALS kubernetes_api_removals "api_version* kind* removed_in:version";
     LAUNCH_FLAGS launch_flags "engine* field* flags+ envs+";
     LAUNCHERS launchers "engine* programs+";
@@ -101,6 +103,9 @@ tables! {
         "engine* serves+:no|yes programs+ images+ model_after+ image_model+ fetches+ \
         planner+:layered|plain|profiled|share-of-free|static-fraction|warmed-up spreads+:flag own_layout+:flag \
         context_each+:flag port:1..65535 health_path auth_flags auth_envs metric_prefix+";
+    STORES stores
+        "type* at* role:access|bucket|database|disk|file-system|volume-class encrypted key default:no|yes switch \
+        access public names";
     TEI_IMAGES tei_images "prefix* compute_capabilities";
     TLS_POLICIES tls_policies "policy* minimum:version";
     TOOLKIT_RANGES toolkit_ranges "package* versions*:range min_cuda:version max_cuda:version";

@@ -1,7 +1,7 @@
 //! Templates of CloudFormation, SAM and ROS: resources, their pools and clusters. Knows neither rules nor rollout;
 //! values of functions are unknown, apart from machine types that a parameter gives a default.
 
-use super::{ecs, machines};
+use super::{ecs, machines, protection};
 use crate::facts::{Cluster, Facts, InfraFormat, Resource, ResourceFormat};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View};
@@ -49,6 +49,8 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
         out.format = Fact::value(format, span);
         out.r#type = kind.string();
         out.name = Fact::value(name.to_owned(), span);
+        let stated = protection::Stated { kind: out.r#type.clone(), name: out.name.clone(), shape: of };
+        protection::read(tree, properties, &stated, facts);
         out.body = Some(Raw::new(tree, properties));
         facts.resources.push(Arc::new(out));
     }

@@ -14,6 +14,7 @@ pub mod kubernetes;
 pub mod launch;
 pub mod machines;
 pub mod package_tables;
+pub mod protection;
 pub mod requirements;
 pub mod skypilot;
 pub mod slurm;

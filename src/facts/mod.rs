@@ -8,6 +8,7 @@
 mod infra;
 mod objects;
 mod promises;
+mod protection;
 mod settings;
 mod software;
 mod subject;
@@ -19,12 +20,13 @@ mod workload;
 pub use infra::{Cluster, Gpu, HelmRelease, Node, NodePool, Taint};
 pub use objects::{Autoscaler, Budget, Metric, Object, Resource, Route, Service};
 pub use promises::{ClusterQueue, DataClass, Quota, ServiceLevel};
+pub use protection::{Endpoint, Key, Store};
 pub use software::{Build, Image, Instruction, Package, PackageFile, Software};
 pub use subject::{List, Subject, Variable, list, subjects};
 pub use training::Training;
 pub use words::{
     ContainerRole, EnvSource, InfraFormat, Intent, PackageFileKind, PackageManager, PythonHome, ReleaseFormat,
-    ResourceFormat, SharedMemory, WorkloadFormat,
+    ResourceFormat, SharedMemory, StoreRole, WorkloadFormat,
 };
 pub use workload::{
     Container, EnvVar, Launch, Mount, Pod, Port, Probe, Requirement, Setting, Toleration, Volume, Workload,
@@ -148,6 +150,16 @@ lists! {
         joint: ".",
         kind: Some("type"),
         ..subject("resource", Resource::TYPE)
+    };
+    /// What keeps data, in any cloud.
+    shared stores: Vec<Arc<Store>> = Subject { named: &["kind", "name"], joint: ".", ..subject("store", Store::TYPE) };
+    /// Keys of key management services, in any cloud.
+    shared crypto_keys: Vec<Arc<Key>> = Subject { named: &["kind", "name"], joint: ".", ..subject("key", Key::TYPE) };
+    /// Where clients connect with TLS, in any cloud and in clusters.
+    shared endpoints: Vec<Arc<Endpoint>> = Subject {
+        named: &["kind", "name"],
+        joint: ".",
+        ..subject("endpoint", Endpoint::TYPE)
     };
 }
 

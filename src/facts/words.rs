@@ -86,6 +86,22 @@ words! {
         Ros = "ros",
     }
 
+    /// What keeps data.
+    StoreRole {
+        /// A disk of a machine, or one to attach.
+        Disk = "disk",
+        /// A file system that machines share.
+        FileSystem = "file-system",
+        /// A bucket or container of objects.
+        Bucket = "bucket",
+        /// A database.
+        Database = "database",
+        /// A class of volumes.
+        VolumeClass = "volume-class",
+        /// A right to reach a store that is stated elsewhere.
+        Access = "access",
+    }
+
     /// What a container is in its pod.
     ContainerRole {
         /// It does the work.

@@ -56,6 +56,7 @@ pub fn join(variants: &mut [Variant], sources: &Sources) {
         objects::expose(&mut variant.facts.workloads, exposures);
     }
     each(variants, &layout, |facts| &mut facts.resources, promises::of_resources);
+    each(variants, &layout, |facts| &mut facts.stores, promises::of_stores);
     each(variants, &layout, |facts| &mut facts.workloads, workloads);
 }
 

@@ -1,9 +1,9 @@
 //! What the configuration promises and demands, to the workloads and resources that it is about.
 
-use super::boundary::Boundary;
-use crate::facts::{DataClass, Intent, Labels, Object, Resource, ServiceLevel, Workload};
+use super::boundary::{Boundary, Reach};
+use crate::facts::{DataClass, Intent, Labels, Object, Resource, ServiceLevel, Store, Workload};
 use crate::known::Fact;
-use crate::parse::View;
+use crate::parse::{Raw, View};
 use std::sync::Arc;
 
 /// Fills `workload.promise` and `pod.data_class`.
@@ -22,13 +22,43 @@ pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
 pub fn of_resources(resources: &mut [Arc<Resource>], boundary: &Boundary<'_>) {
     let classes = of_kind(boundary, "DataClass");
     for resource in resources.iter_mut().filter(|_| !classes.is_empty()) {
-        let Some(body) = resource.body.clone() else { continue };
-        let tagged = |name: &str| {
-            let views = ["labels", "tags", "Tags"].map(|key| body.view().get(key).get(name));
-            views.iter().find(|view| view.is_some()).map(|view| view.string())
-        };
-        Arc::make_mut(resource).data_class = classes.iter().find_map(|class| demanded(class, tagged));
+        let class = class_of(resource.body.as_ref(), &classes);
+        Arc::make_mut(resource).data_class = class;
     }
+}
+
+/// Fills `store.data_class`, and says of stores that they are encrypted where something encrypts all of an account.
+pub fn of_stores(stores: &mut [Arc<Store>], boundary: &Boundary<'_>) {
+    let classes = of_kind(boundary, "DataClass");
+    let resources = boundary.gather(Reach::Cluster, |f| f.resources.iter().map(|r| (r.span.source, r)).collect());
+    let is_on = |resource: &Resource| {
+        let body = resource.body.as_ref().map(|body| body.view().get("enabled").boolean());
+        body.is_none_or(|enabled| enabled.get() != Some(&false))
+    };
+    for store in stores {
+        let class = class_of(store.object.as_ref(), &classes);
+        let switch = store.switch.get().and_then(|switch| {
+            let meant = |r: &&Arc<Resource>| r.r#type.get() == Some(switch) && is_on(r);
+            resources.nearest(store.span.source, meant).first().map(|resource| resource.span)
+        });
+        if class.is_some() || switch.is_some() {
+            let store = Arc::make_mut(store);
+            store.data_class = class;
+            store.encrypted = switch.map_or(store.encrypted.clone(), |place| Fact::value(true, place));
+        }
+    }
+}
+
+/// The class that the labels or tags of a resource or document put it into.
+fn class_of(body: Option<&Raw>, classes: &[&Arc<Object>]) -> Option<DataClass> {
+    let body = body?.view();
+    let tagged = |name: &str| {
+        let maps = ["labels", "tags", "Tags", "freeform_tags", "metadata.labels"].map(|path| body.path(path));
+        let listed = maps[2].items().find(|tag| tag.get("Key").string().get().is_some_and(|key| key == name));
+        let views = maps.map(|map| map.get(name)).into_iter().chain(listed.map(|tag| tag.get("Value")));
+        views.filter(|view| view.is_some()).map(View::string).next()
+    };
+    classes.iter().find_map(|class| demanded(class, tagged))
 }
 
 /// What the configuration states stands beside the plain files.

@@ -13,7 +13,7 @@ pub use containers::{container, environment, looks_like_container, resources, wo
 pub use places::open;
 pub use pods::{labels, scheduling};
 
-use super::{embedded, training};
+use super::{embedded, protection, training};
 use crate::facts::{Facts, Object};
 use crate::parse::{Dialect, Node, Raw, Tree, View, mask, yaml};
 use crate::source::Traced;
@@ -58,11 +58,20 @@ pub fn document(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
     if let Some(workload) = workloads::read(tree, view, &object) {
         facts.workloads.push(workload);
     }
+    protects(tree, view, &object, facts);
     let version = object.api_version.get().map_or("", String::as_str);
     for inner in places::objects(view, (version, &kind)).into_iter().filter(|inner| is_object(*inner)) {
         document(tree, inner, facts);
     }
     facts.objects.push(Arc::new(object));
+}
+
+/// What an object says of stores and endpoints; a StorageClass states what its provisioner makes.
+fn protects(tree: &Arc<Tree>, view: View<'_>, object: &Object, facts: &mut Facts) {
+    let provisioner = view.get("provisioner").string();
+    let Some(shape) = provisioner.get().or(object.kind.get()) else { return };
+    let stated = protection::Stated { kind: object.kind.clone(), name: object.name.clone(), shape };
+    protection::read(tree, View::new(view.node(), object.span), &stated, facts);
 }
 
 /// The raw object with its names.

@@ -8,7 +8,7 @@ mod releases;
 mod tests;
 mod workloads;
 
-use super::machines;
+use super::{machines, protection};
 use crate::facts::{Cluster, Facts, InfraFormat, Resource, ResourceFormat};
 use crate::known::Fact;
 use crate::parse::{Raw, Tree, View};
@@ -135,6 +135,8 @@ fn resources(all: &[Stated<'_>], facts: &mut Facts) {
         out.format = Fact::value(ResourceFormat::Terraform, span);
         out.r#type = Fact::value(kind.to_owned(), kind_span);
         out.name = Fact::value(name.to_owned(), name_span);
+        let stated = protection::Stated { kind: out.r#type.clone(), name: out.name.clone(), shape: kind };
+        protection::read(tree, view, &stated, facts);
         out.body = Some(Raw::new(tree, view));
         facts.resources.push(Arc::new(out));
     }

@@ -9,11 +9,6 @@ use crate::version::Version;
 use std::borrow::Cow;
 
 functions! {
-    "tls_version" (param("text", str_type)) -> Output::Type(version_type), false, "The TLS version in a name such as TLS1_0, TLS_1_2, TLSV1_3.", |a, _| {
-        let digits = text(&a[0]).map(|t| t.chars().filter(|c| c.is_ascii_digit()).collect::<String>()).unwrap_or_default();
-        let found = digits.split_at_checked(1).and_then(|(major, minor)| Version::parse(&format!("{major}.{minor}")));
-        found.map_or(Value::of(Data::Null), |v| Value::of(Data::Version(Cow::Owned(v))))
-    };
     "within" (param("version", version_type), param("range", str_type)) -> Output::Type(bool_type), false, "Whether a version lies in a range: `>=2,<3`, `==2.1.*`.", |a, _| {
         let inside = version(&a[0]).zip(text(&a[1])).is_some_and(|(v, range)| catalog::within(&v, &range));
         Value::of(Data::Bool(inside))

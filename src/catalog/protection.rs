@@ -1,0 +1,138 @@
+//! What clouds do with data at rest, with keys and with TLS, and where their resources state it. Knows no files.
+
+use super::table::Row;
+use super::tables::{ENDPOINTS, KEYS, STORES, TLS_POLICIES};
+use crate::version::Version;
+
+/// Where a type of resource states a store. Paths are dotted; of several the first one that is stated counts.
+#[derive(Debug, Clone, Copy)]
+pub struct StoreShape(Row);
+
+/// Where a type of resource states a key.
+#[derive(Debug, Clone, Copy)]
+pub struct KeyShape(Row);
+
+/// Where a type of resource states an endpoint.
+#[derive(Debug, Clone, Copy)]
+pub struct EndpointShape(Row);
+
+/// The stores that a type of resource, or the provisioner of a StorageClass, states.
+pub fn stores_of(kind: &str) -> impl Iterator<Item = StoreShape> {
+    STORES.rows().filter(move |row| row.text("type") == kind).map(StoreShape)
+}
+
+/// The key that a type of resource states.
+pub fn key_of(kind: &str) -> Option<KeyShape> {
+    KEYS.find("type", kind).map(KeyShape)
+}
+
+/// The endpoints that a type of resource or a kind of object states.
+pub fn endpoints_of(kind: &str) -> impl Iterator<Item = EndpointShape> {
+    ENDPOINTS.rows().filter(move |row| row.text("type") == kind).map(EndpointShape)
+}
+
+/// Declares what a shape says: the text of a column.
+macro_rules! columns {
+    ($shape:ident: $($(#[doc = $doc:literal])+ $column:ident,)+) => {
+        impl $shape {
+            $($(#[doc = $doc])+
+            pub fn $column(self) -> &'static str {
+                self.0.text(stringify!($column))
+            })+
+        }
+    };
+}
+
+columns! { StoreShape:
+    /// The blocks of which each is a store; blank where the resource is.
+    at,
+    /// What it is.
+    role,
+    /// What says whether it is encrypted; blank where nothing does.
+    encrypted,
+    /// What encrypts it by being stated.
+    key,
+    /// Whether it is encrypted when nothing is said; blank where that is not known.
+    default,
+    /// The type of the resource that encrypts all of its kind in an account.
+    switch,
+    /// What says who may read it.
+    access,
+    /// The words for everyone.
+    public,
+    /// What it is called in its cloud.
+    names,
+}
+
+columns! { KeyShape:
+    /// The condition under which a key can be rotated by itself: `path=word|word`.
+    applies,
+    /// What says whether it is.
+    rotates,
+    /// After how long.
+    period,
+    /// What a plain number of that is.
+    unit,
+    /// Whether it is when nothing is said; blank where that is not known.
+    default,
+}
+
+columns! { EndpointShape:
+    /// The blocks of which each is an endpoint; blank where the resource is.
+    at,
+    /// The condition under which it speaks TLS: `path=word|word`.
+    applies,
+    /// What says which versions it accepts.
+    tls,
+    /// What holds when nothing is said: `none` where it is then no endpoint; blank where that is not known.
+    default,
+}
+
+/// The oldest version of TLS that a policy or a list of versions lets through.
+pub fn tls_minimum(text: &str) -> Option<Version> {
+    if let Some(row) = TLS_POLICIES.find("policy", text) {
+        return row.version("minimum");
+    }
+    text.split([' ', ','])
+        .filter(|word| !word.is_empty())
+        .map(tls_version)
+        .collect::<Option<Vec<_>>>()?
+        .into_iter()
+        .min()
+}
+
+/// The version in a name such as TLS1_0, TLS_1_2, TLSv1, Tls13; of SSL, `0.` and its version.
+fn tls_version(name: &str) -> Option<Version> {
+    let digits: String = name.chars().filter(char::is_ascii_digit).collect();
+    let version = match (name.to_ascii_lowercase().starts_with("ssl"), digits.len()) {
+        (true, 1) => format!("0.{digits}"),
+        (false, 1) => format!("{digits}.0"),
+        (false, 2) => format!("{}.{}", &digits[..1], &digits[1..]),
+        _ => return None,
+    };
+    Version::parse(&version)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_of_tls_by_every_spelling() {
+        for (text, minimum) in [
+            ("TLS1_0", "1.0"),
+            ("TLS_1_2", "1.2"),
+            ("TLSV1_3", "1.3"),
+            ("1.2", "1.2"),
+            ("Tls12", "1.2"),
+            ("TLSv1.2 TLSv1 TLSv1.1", "1.0"),
+            ("TLSv1.2 SSLv3", "0.3"),
+            ("ELBSecurityPolicy-FS-1-1-2019-08", "1.1"),
+            ("TLSv1_2016", "1.0"),
+        ] {
+            assert_eq!(tls_minimum(text).map(|v| v.to_string()).as_deref(), Some(minimum), "{text}");
+        }
+        assert_eq!(tls_minimum("my-policy-2024"), None);
+        assert_eq!(tls_minimum(""), None);
+    }
+}

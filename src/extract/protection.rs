@@ -1,0 +1,216 @@
+//! Stores, keys and endpoints of every cloud and of clusters: what their resources and objects state, by the shapes of
+//! the catalog. Knows no type of resource by name.
+
+use crate::catalog::{self, EndpointShape, KeyShape, StoreShape};
+use crate::facts::{Endpoint, Facts, Key, Store, StoreRole};
+use crate::known::{Fact, Known, Why};
+use crate::parse::{Node, NodeKind, Raw, Tree, View};
+use crate::render::terraform::reference;
+use crate::words::Word;
+use std::sync::Arc;
+
+/// Words that switch something off.
+const OFF: [&str; 6] = ["false", "0", "no", "off", "disabled", "none"];
+
+/// What a resource or an object is.
+pub struct Stated<'s> {
+    /// Its type or kind.
+    pub kind: Fact<String>,
+    /// Its name.
+    pub name: Fact<String>,
+    /// The type under which the catalog knows it.
+    pub shape: &'s str,
+}
+
+/// Reads the stores, the key and the endpoints that a resource or an object states.
+pub fn read(tree: &Arc<Tree>, view: View<'_>, stated: &Stated<'_>, facts: &mut Facts) {
+    for shape in catalog::stores_of(stated.shape) {
+        let object = Raw::new(tree, view);
+        let of_block = |block| Arc::new(Store { object: Some(object.clone()), ..store(shape, view, block, stated) });
+        facts.stores.extend(blocks(view, shape.at()).into_iter().map(of_block));
+    }
+    facts.crypto_keys.extend(catalog::key_of(stated.shape).map(|shape| Arc::new(key(shape, view, stated))));
+    for shape in catalog::endpoints_of(stated.shape) {
+        let blocks = blocks(view, shape.at()).into_iter();
+        facts.endpoints.extend(blocks.filter_map(|block| endpoint(shape, block, stated)).map(Arc::new));
+    }
+}
+
+fn store(shape: StoreShape, resource: View<'_>, block: View<'_>, stated: &Stated<'_>) -> Store {
+    let mut out = Store::blank(block.place());
+    (out.kind, out.name) = (stated.kind.clone(), stated.name.clone());
+    out.role = Fact::from_option(StoreRole::parse(shape.role()), out.span);
+    let names = shape.names().split_ascii_whitespace().flat_map(|path| each(resource, path));
+    out.names = std::iter::once(stated.name.clone()).chain(names.map(named)).collect();
+    let key = first(block, shape.key());
+    out.encrypted = match (key, shape.encrypted()) {
+        (Some(key), _) => Fact::value(true, key.place()),
+        (None, "") if shape.default().is_empty() => Fact::absent(out.span),
+        (None, path) => switched(block, path, shape.default(), stated.shape),
+    };
+    let switch = Some(shape.switch().to_owned()).filter(|switch| !switch.is_empty());
+    out.switch = Fact::from_option(switch, out.span);
+    (out.access, out.public) = access(shape, block);
+    out
+}
+
+/// Who may read a store, and whether that is everyone.
+fn access(shape: StoreShape, block: View<'_>) -> (Fact<String>, Fact<bool>) {
+    let stated: Vec<Fact<String>> = first(block, shape.access()).map(View::strings).unwrap_or_default();
+    let everyone = |word: &String| {
+        // A right is written on its own, or behind the role that it gives.
+        let who = word.rsplit(':').next().unwrap_or(word);
+        shape.public().split_ascii_whitespace().any(|public| public == who)
+    };
+    let public = stated.iter().find(|fact| fact.get().is_some_and(everyone));
+    let decisive = public.or(stated.iter().find(|fact| fact.is_unknown())).or(stated.first());
+    let access = decisive.cloned().unwrap_or(Fact::absent(block.place()));
+    let public = access.clone().map(|_| public.is_some());
+    (access, public)
+}
+
+fn key(shape: KeyShape, view: View<'_>, stated: &Stated<'_>) -> Key {
+    let mut out = Key::blank(view.place());
+    (out.kind, out.name) = (stated.kind.clone(), stated.name.clone());
+    out.rotatable = applies(view, shape.applies());
+    let period = first(view, shape.period());
+    out.rotation_days = period.map_or(Fact::absent(out.span), |period| period.parse(|text| days(text, shape.unit())));
+    out.rotated = match (shape.rotates(), period) {
+        ("", Some(period)) => Fact::value(true, period.place()),
+        (path, _) => switched(view, path, shape.default(), stated.shape),
+    };
+    out
+}
+
+fn endpoint(shape: EndpointShape, block: View<'_>, stated: &Stated<'_>) -> Option<Endpoint> {
+    let applies = applies(block, shape.applies());
+    let tls = first(block, shape.tls());
+    if applies.get() == Some(&false) || (tls.is_none() && shape.default() == "none") {
+        return None;
+    }
+    let mut out = Endpoint::blank(block.place());
+    (out.kind, out.name) = (stated.kind.clone(), stated.name.clone());
+    let place = attribute(block, shape.tls()).place();
+    out.tls = match (tls, shape.default()) {
+        (Some(list), _) if list.node().is_some_and(Node::is_seq) => {
+            let versions: Option<Vec<String>> = list.strings().iter().map(|fact| fact.get().cloned()).collect();
+            let unknown = || Fact::unknown(Why::NotStated("every version that it accepts".into()), list.place());
+            versions.map_or_else(unknown, |versions| Fact::value(versions.join(" "), list.place()))
+        }
+        (Some(tls), _) => tls.string(),
+        (None, "") => Fact::unknown(Why::NotInCatalog(stated.shape.into()), place),
+        (None, default) => Fact::watched(|| Fact::value(default.to_owned(), place)),
+    };
+    if let Known::Unknown(why) = applies.known {
+        out.tls = Fact::unknown(why, applies.span);
+    }
+    out.tls_minimum = Fact::watched(|| {
+        let policy = |text: String| Known::Unknown(Why::NotInCatalog(text.into()));
+        out.tls.clone().and_then(|text| catalog::tls_minimum(&text).map_or_else(|| policy(text), Known::Value))
+    });
+    Some(out)
+}
+
+/// Whether something is switched on that a path states; by default, where nothing is.
+fn switched(view: View<'_>, path: &str, default: &'static str, kind: &str) -> Fact<bool> {
+    let place = attribute(view, path).place();
+    match first(view, path) {
+        // A block is there to switch something on.
+        Some(view) if view.node().is_some_and(|node| node.is_map() || node.is_seq()) => Fact::value(true, view.place()),
+        Some(view) => view.string().map(|text| !OFF.contains(&text.to_ascii_lowercase().as_str())),
+        None if default.is_empty() => Fact::unknown(Why::NotInCatalog(kind.into()), place),
+        None => Fact::watched(|| Fact::value(default == "yes", place)),
+    }
+}
+
+/// Whether a condition `path=word|word` holds; a blank one does, and a blank word stands for nothing stated.
+fn applies(view: View<'_>, condition: &str) -> Fact<bool> {
+    let Some((path, words)) = condition.split_once('=') else { return Fact::value(true, view.place()) };
+    attribute(view, path).string().or_default(String::new()).map(|text| words.split('|').any(|word| word == text))
+}
+
+/// What something is called: a text, or the reference that stands for it.
+fn named(view: View<'_>) -> Fact<String> {
+    match view.node().and_then(reference) {
+        Some(reference) => Fact::value(reference.to_owned(), view.place()),
+        None => view.string(),
+    }
+}
+
+/// The days of a period: `7776000s`, `90d`, `P3M`, or so many of a unit.
+fn days(text: &str, unit: &str) -> Option<f64> {
+    let (number, unit) = match text.strip_prefix('P') {
+        Some(iso) => (iso, ""),
+        None => (text, unit),
+    };
+    let digits = number.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let count: f64 = digits.parse().ok()?;
+    Some(
+        count
+            * match (&number[digits.len()..], unit) {
+                ("s", _) => 1.0 / 86_400.0,
+                ("m", _) => 1.0 / 1440.0,
+                ("h", _) => 1.0 / 24.0,
+                ("d" | "D", _) | ("", "days") => 1.0,
+                ("W", _) => 7.0,
+                ("M", _) | ("", "months") => 30.0,
+                ("Y", _) => 365.0,
+                _ => return None,
+            },
+    )
+}
+
+/// The first of some paths at which something stands.
+fn first<'t>(view: View<'t>, paths: &str) -> Option<View<'t>> {
+    paths.split_ascii_whitespace().flat_map(|path| each(view, path)).find(|found| found.is_some())
+}
+
+/// What stands at the first of some paths, or would.
+fn attribute<'t>(view: View<'t>, paths: &str) -> View<'t> {
+    let path = paths.split_ascii_whitespace().next().unwrap_or_default();
+    each(view, path).into_iter().next().unwrap_or(View::new(None, view.place()))
+}
+
+/// The blocks at a path that are there; the whole for a blank one.
+fn blocks<'t>(view: View<'t>, path: &str) -> Vec<View<'t>> {
+    let mut out = each(view, path);
+    out.retain(|block| path.is_empty() || block.is_some());
+    out
+}
+
+/// What stands at a dotted path, in every block on the way; what is left of it may be one key, dots and all.
+fn each<'t>(view: View<'t>, path: &str) -> Vec<View<'t>> {
+    if path.is_empty() {
+        return vec![view];
+    }
+    let whole = matches!(view.has(path), Known::Value(true));
+    let (key, rest) = path.split_once('.').filter(|_| !whole).unwrap_or((path, ""));
+    let next = view.get(key);
+    let is_block = |item: &Node<'_>| item.is_map() || matches!(item.kind(), NodeKind::Unknown(_));
+    let items: Vec<Node<'t>> = next.node().filter(|node| node.is_seq()).into_iter().flat_map(Node::items).collect();
+    if items.is_empty() || !items.iter().all(is_block) {
+        return each(next, rest);
+    }
+    items.into_iter().flat_map(|item| each(View::new(Some(item), next.place()), rest)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn periods_by_every_spelling() {
+        for (text, unit, wanted) in [
+            ("7776000s", "", 90.0),
+            ("365d", "", 365.0),
+            ("P90D", "", 90.0),
+            ("P1Y", "", 365.0),
+            ("3", "months", 90.0),
+            ("180", "days", 180.0),
+        ] {
+            assert_eq!(days(text, unit), Some(wanted), "{text}");
+        }
+        assert_eq!(days("often", "days"), None);
+        assert_eq!(days("90", ""), None);
+    }
+}
