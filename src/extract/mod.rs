@@ -7,6 +7,7 @@ pub mod dockerfile;
 pub mod ecs;
 pub mod eksctl;
 pub mod embedded;
+pub mod helmfile;
 pub mod image;
 pub mod install;
 pub mod intent;
@@ -68,6 +69,8 @@ pub enum Format {
     SkyPilot,
     /// Projects.
     Compose,
+    /// Releases of charts.
+    Helmfile,
     /// Environments.
     Conda,
     /// Configuration of a component, as a raw object of this kind.
@@ -99,6 +102,8 @@ pub fn format(root: Node<'_>, path: &str) -> Option<Format> {
         Some(Format::SkyPilot)
     } else if compose::is_project(root, path) {
         Some(Format::Compose)
+    } else if helmfile::is_helmfile(root) {
+        Some(Format::Helmfile)
     } else if package_tables::is_conda(root) {
         Some(Format::Conda)
     } else if let Some(kind) = embedded::kind(root) {
@@ -133,6 +138,7 @@ fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
             facts.package_files.extend(installed.map(Arc::new));
         }
         Some(Format::Compose) => compose::project(tree, root, facts),
+        Some(Format::Helmfile) => helmfile::read(tree, root, facts),
         Some(Format::Conda) => facts.package_files.extend(package_tables::conda_file(root, path).map(Arc::new)),
         Some(Format::Component(kind)) => {
             facts.objects.push(Arc::new(embedded::object(tree, root, kind, (path, root.head()))));

@@ -151,7 +151,7 @@ entities! {
         object: Option<Raw>,
     }
 
-    /// A chart installed by any means: helm_release, HelmRelease, Argo CD Application, HelmChart (k3s), Chart.yaml dependency, kustomize helmCharts, a values file, an Ansible task.
+    /// A chart installed by any means: helm_release, HelmRelease, Argo CD Application, HelmChart (k3s), a release of helmfile or Skaffold, Chart.yaml dependency, kustomize helmCharts, a values file, an Ansible task.
     HelmRelease {
         /// How it is stated.
         format: Fact<ReleaseFormat>,

@@ -62,6 +62,10 @@ words! {
         Argocd = "argocd",
         /// HelmChart of k3s.
         K3s = "k3s",
+        /// A release of helmfile.
+        Helmfile = "helmfile",
+        /// A release of Skaffold.
+        Skaffold = "skaffold",
         /// A dependency in Chart.yaml.
         ChartDependency = "chart-dependency",
         /// helmCharts of a kustomization.

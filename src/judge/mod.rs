@@ -19,6 +19,8 @@ pub struct Coverage {
     pub linted: usize,
     /// Paths and reasons of the others.
     pub skipped: Vec<(String, String)>,
+    /// Charts that were not judged, or with and without what operators serve: paths, with what to know of it.
+    pub charts: Vec<(String, String)>,
 }
 
 /// What a run found, before anybody's wishes are applied.

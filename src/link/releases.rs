@@ -40,7 +40,7 @@ fn beside_chart(release: &HelmRelease, path: &str, objects: &Objects<'_>) -> Opt
     Some(Raw::new(&body.tree, body.view().get(name)))
 }
 
-/// A values file by its path from the release, a file of an Argo CD source (`$values/path`), or a key of a ConfigMap
+/// A values file by its path from the release, a file of a source of Argo CD or Flux (`$values/path`), or a key of a ConfigMap
 /// (`ConfigMap/name/key`).
 fn named(
     name: &Fact<String>,

@@ -30,6 +30,8 @@ pub struct Rendered {
     pub comments: Vec<Span>,
     /// Templates that could not be read, with the reason.
     pub skipped: Vec<(String, String)>,
+    /// Charts that were not judged, or with and without what operators serve, with what to know of it.
+    pub notes: Vec<(String, String)>,
     /// Files of values that rendered documents speak for.
     values: BTreeSet<SourceId>,
 }
@@ -70,11 +72,10 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant]) -> Rendered {
     let mut sets = helm::sets::sets(&charts, &files, KUBERNETES);
     let releases: Vec<&HelmRelease> =
         variants.iter().flat_map(|v| &v.facts.releases).map(|release| &**release).collect();
-    releases::add(&mut sets, &charts, &releases, sources);
+    let open = releases::add(&mut sets, &charts, &releases, sources);
     let jobs: Vec<(&Chart<'_>, ValueSet)> =
         charts.iter().zip(sets).flat_map(|(chart, sets)| sets.into_iter().map(move |set| (chart, set))).collect();
-    // A chart that others depend on need not work alone.
-    let held: BTreeSet<&str> = charts.iter().flat_map(|chart| chart.subcharts.iter().map(|c| c.directory)).collect();
+    let held = held(&charts);
     let done: Vec<(SourceId, ValueSet, One)> = jobs
         .into_par_iter()
         .flat_map_iter(|(chart, set)| {
@@ -93,6 +94,7 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant]) -> Rendered {
     let mut unread: BTreeMap<SourceId, String> = BTreeMap::new();
     let installed: BTreeSet<SourceId> =
         done.iter().filter(|(.., one)| one.refused.is_none()).map(|(chart, ..)| *chart).collect();
+    out.notes = notes(&charts, &done, &open, sources);
     let mut seen = BTreeSet::new();
     for (chart, set, one) in done {
         if !one.facts.workloads.is_empty() {
@@ -133,6 +135,43 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant]) -> Rendered {
     };
     out.skipped = skipped.map(|id| (sources.get(id).path.clone(), why(&id))).collect();
     out
+}
+
+/// What to know of how charts were judged: which are not, with the reason, and which with and without what operators
+/// serve. A chart that others hold is judged with them.
+fn notes(
+    charts: &[Chart<'_>],
+    done: &[(SourceId, ValueSet, One)],
+    open: &[releases::Open],
+    sources: &Sources,
+) -> Vec<(String, String)> {
+    let held = held(charts);
+    let mut out = Vec::new();
+    for (i, chart) in charts.iter().enumerate() {
+        let mut note = |text: String| out.push((sources.get(chart.metadata.source).path.clone(), text));
+        let of_chart = || done.iter().filter(|(id, ..)| *id == chart.metadata.source);
+        let refused = of_chart().find_map(|(.., one)| one.refused.as_ref());
+        if let Some(why) = refused.filter(|_| of_chart().all(|(.., one)| one.refused.is_some()))
+            && !held.contains(chart.directory)
+        {
+            note(format!("not judged: the chart refuses its values, and no others are here: {why}"));
+        }
+        for release in open.iter().filter(|release| release.chart == i) {
+            note(format!("not judged: as {} installs it: {}", release.name, release.why));
+        }
+        let apis: BTreeSet<&str> = of_chart().flat_map(|(_, set, _)| &set.release.apis).map(String::as_str).collect();
+        if !apis.is_empty() {
+            let apis = apis.into_iter().collect::<Vec<_>>().join(", ");
+            note(format!("judged with and without what operators serve: {apis}"));
+        }
+    }
+    out.sort_by_key(|(_, text)| !text.starts_with("not judged"));
+    out
+}
+
+/// Directories of charts that others depend on: they need not work alone.
+fn held<'c>(charts: &[Chart<'c>]) -> BTreeSet<&'c str> {
+    charts.iter().flat_map(|chart| chart.subcharts.iter().map(|c| c.directory)).collect()
 }
 
 /// The same values in a cluster that serves further APIs.

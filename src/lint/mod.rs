@@ -54,6 +54,8 @@ pub struct Outcome {
     pub comments: Vec<Span>,
     /// Templates of charts that could not be read, with the reason.
     pub skipped: Vec<(String, String)>,
+    /// Charts that were not judged, or were in several ways that no value tells apart: paths, with what to know of it.
+    pub charts: Vec<(String, String)>,
 }
 
 /// The files of one repository.
@@ -150,12 +152,15 @@ fn repository(files: Vec<(SourceId, Kind, Read)>, declared: Facts, sources: &Sou
     }
     let mut variants = vec![Variant::plain(facts)];
     variants.extend(kustomized.variants);
+    let named = releases::named_values(&here, &variants);
+    variants[0].facts.append(named);
     link::complete(&mut variants, sources);
     let rendered = charts::render(&here, &variants);
     variants.iter_mut().filter(|v| v.is_plain()).for_each(|plain| rendered.replace_values(&mut plain.facts));
     out.tell(rendered.failures.into_iter().map(|problem| (problem, Trouble::Template)));
     out.comments.extend(rendered.comments);
     out.skipped.extend(rendered.skipped);
+    out.charts = rendered.notes;
     variants.extend(rendered.variants);
     link::join(&mut variants, sources);
     let asked = variants::ask(&variants, sources, rules);
@@ -188,6 +193,7 @@ impl Outcome {
         self.evaluation.append(other.evaluation);
         self.comments.extend(other.comments);
         self.skipped.extend(other.skipped);
+        self.charts.extend(other.charts);
     }
 
     /// Every form of the facts.

@@ -1,18 +1,57 @@
-//! Releases of the repository's own charts: what Argo CD, Flux, Terraform and the configuration install, as further
-//! sets of values. Knows facts about releases and the places of charts.
+//! Releases of the repository's own charts: what Argo CD, Flux, helmfile, Skaffold, Terraform and the configuration
+//! install, as further sets of values. Knows facts about releases and the places of charts.
 
-use crate::facts::{HelmRelease, ReleaseFormat};
-use crate::known::Known;
-use crate::parse::{Builder, Dialect, Entry, NodeId, NodeKind, Raw, Tree, yaml};
+use super::Repository;
+use crate::extract::{self, values};
+use crate::facts::{Facts, HelmRelease, ReleaseFormat};
+use crate::known::{Known, Why};
+use crate::link::Variant;
+use crate::parse::{Builder, Dialect, Entry, Node, NodeId, NodeKind, Raw, Tree, placeholder, yaml};
 use crate::paths;
 use crate::render::helm::sets::MAX_SETS;
 use crate::render::helm::{Chart, ValueSet};
 use crate::source::{Sources, Span, Traced};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// Reads the files that releases take values from and whose names do not say so.
+pub fn named_values(repository: &Repository<'_>, variants: &[Variant]) -> Facts {
+    let trees: BTreeMap<&str, &Arc<Tree>> =
+        repository.trees.iter().map(|(id, tree)| (repository.path(*id), tree)).collect();
+    let from = |release: &HelmRelease| {
+        let directory = paths::directory(&repository.sources.get(release.span.source).path);
+        let names = release.values_from.iter().filter_map(|name| name.get());
+        names.map(|name| paths::join(directory, name)).collect::<Vec<_>>()
+    };
+    let named: BTreeSet<String> =
+        variants.iter().flat_map(|variant| &variant.facts.releases).flat_map(|release| from(release)).collect();
+    let mut out = Facts::default();
+    for path in &named {
+        let Some(tree) = trees.get(path.as_str()) else { continue };
+        let unread = |root: &Node<'_>| root.is_map() && extract::format(*root, path).is_none();
+        tree.roots().filter(unread).for_each(|root| values::read(tree, root, path, &mut out));
+    }
+    out
+}
+
+/// A release that no set of values could be made of: its chart among the charts, what it is called, and why.
+pub struct Open {
+    /// The chart.
+    pub chart: usize,
+    /// What reports call the release.
+    pub name: String,
+    /// What is not known.
+    pub why: String,
+}
+
 /// Adds a set for every release whose chart is among the charts.
-pub fn add(sets: &mut [Vec<ValueSet>], charts: &[Chart<'_>], installed: &[&HelmRelease], sources: &Sources) {
+pub fn add(
+    sets: &mut [Vec<ValueSet>],
+    charts: &[Chart<'_>],
+    installed: &[&HelmRelease],
+    sources: &Sources,
+) -> Vec<Open> {
+    let mut out = Vec::new();
     for release in installed {
         let here = &sources.get(release.span.source).path;
         let owners: Vec<usize> = match (release.format.get(), release.path.get()) {
@@ -22,18 +61,33 @@ pub fn add(sets: &mut [Vec<ValueSet>], charts: &[Chart<'_>], installed: &[&HelmR
             }
             (_, path) => path.and_then(|path| owner(path, here, charts)).into_iter().collect(),
         };
-        for owner in owners {
-            if sets[owner].len() >= MAX_SETS {
+        for chart in owners {
+            if sets[chart].len() >= MAX_SETS {
                 continue;
             }
-            let set = set(release, charts[owner].directory, &sets[owner][0], sources);
-            sets[owner].extend(set);
+            match set(release, charts[chart].directory, &sets[chart][0], sources) {
+                Ok(set) => sets[chart].push(set),
+                Err(why) => out.push(Open { chart, name: name(release, sources), why }),
+            }
         }
     }
+    out
+}
+
+/// What reports call a release.
+fn name(release: &HelmRelease, sources: &Sources) -> String {
+    let file = &sources.get(release.span.source).path;
+    release.name.get().map_or_else(|| file.clone(), |name| format!("the release {name} of {file}"))
 }
 
 /// The chart at a path of some repository: the only one whose directory ends so, or else the nearest of them.
 fn owner(path: &str, from: &str, charts: &[Chart<'_>]) -> Option<usize> {
+    if path.starts_with('.') {
+        let directory = paths::join(paths::directory(from), path);
+        if let Some(beside) = charts.iter().position(|c| c.directory.trim_end_matches('/') == directory) {
+            return Some(beside);
+        }
+    }
     let stated = !path.contains("://") && (path.contains('/') || path.starts_with('.'));
     let tail = path.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect::<Vec<_>>().join("/");
     let shared = |directory: &str| {
@@ -48,20 +102,20 @@ fn owner(path: &str, from: &str, charts: &[Chart<'_>]) -> Option<usize> {
     found.max_by_key(|&i| (shared(charts[i].directory), std::cmp::Reverse(i)))
 }
 
-/// The values that a release gives its chart; `None` when some of them are not here.
-fn set(release: &HelmRelease, directory: &str, defaults: &ValueSet, sources: &Sources) -> Option<ValueSet> {
+/// The values that a release gives its chart, or what is not here of them.
+fn set(release: &HelmRelease, directory: &str, defaults: &ValueSet, sources: &Sources) -> Result<ValueSet, String> {
     let mut layers = Vec::new();
     if release.values_complete.get() == Some(&false) {
         // Argo CD starts from the chart.
         for name in &release.values_from {
-            let path = paths::join(directory, name.get()?);
-            let (id, source) = sources.iter().find(|(_, source)| source.path == path)?;
-            let tree = Arc::new(yaml::parse(id, &source.text, Dialect::Kubernetes));
-            let root = yaml::root(&tree)?.view();
-            layers.push(Raw::new(&tree, root));
+            layers.push(beside_chart(name.get().map(String::as_str), directory, sources)?);
         }
     }
     layers.extend(release.values.clone().filter(|raw| raw.id.is_some()));
+    if release.format.get() == Some(&ReleaseFormat::Helmfile) {
+        let evaluated = layers.iter().map(unevaluated).collect::<Option<_>>();
+        layers = evaluated.ok_or("expressions decide which values are set")?;
+    }
     if !release.set.is_empty() {
         layers.push(single_values(release));
     }
@@ -74,9 +128,37 @@ fn set(release: &HelmRelease, directory: &str, defaults: &ValueSet, sources: &So
     text(&mut to.name, &release.name.known);
     text(&mut to.namespace, &release.namespace.known);
     text(&mut to.kubernetes, &release.kubernetes.known);
-    let file = &sources.get(release.span.source).path;
-    let name = if release.name.get().is_some() { format!("the release {} of {file}", to.name) } else { file.clone() };
-    Some(ValueSet { name, layers, release: to, example: None })
+    Ok(ValueSet { name: name(release, sources), layers, release: to, example: None })
+}
+
+/// A values file that a release names as seen from its chart.
+fn beside_chart(name: Option<&str>, directory: &str, sources: &Sources) -> Result<Raw, String> {
+    let path = paths::join(directory, name.ok_or("an expression names its values")?);
+    let found = sources.iter().find(|(_, source)| source.path == path);
+    let read = found.and_then(|(id, source)| {
+        let tree = Arc::new(yaml::parse(id, &source.text, Dialect::Kubernetes));
+        let root = yaml::root(&tree)?.view();
+        Some(Raw::new(&tree, root))
+    });
+    read.ok_or_else(|| format!("its values are not here: {}", name.unwrap_or_default()))
+}
+
+/// Values with everything unknown that is an expression; `None` where one of them decides which keys there are.
+fn unevaluated(raw: &Raw) -> Option<Raw> {
+    let mut builder = Builder::new(raw.tree.source, raw.tree.dialect);
+    let root = builder.copy(raw.view().node()?);
+    let is_one = |node: Node<'_>| node.text().is_some_and(|text| text.contains("{{") || text.starts_with("$("));
+    let tree = builder.tree();
+    let open = |node: Node<'_>| node.entries_and_rest().iter().any(|(key, _)| is_one(*key) || key.text() == Some("<<"));
+    if tree.nodes().any(open) {
+        return None;
+    }
+    let why = |node: Node<'_>| node.text().and_then(placeholder).unwrap_or(Why::Template);
+    let found: Vec<(NodeId, Span, Why)> =
+        tree.nodes().filter(|node| is_one(*node)).map(|node| (node.id(), node.span(), why(node))).collect();
+    found.into_iter().for_each(|(id, span, why)| builder.set(id, NodeKind::Unknown(why), span));
+    builder.tree().documents.push(root);
+    Some(Raw { id: Some(root), tree: Arc::new(builder.finish()), ..raw.clone() })
 }
 
 /// Values by dotted names.

@@ -38,6 +38,7 @@ pub fn report(verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Value {
             "seen": coverage.seen,
             "linted": coverage.linted,
             "skipped": coverage.skipped.iter().map(|(path, reason)| json!({"path": path, "reason": reason})).collect::<Vec<_>>(),
+            "charts": coverage.charts.iter().map(|(path, note)| json!({"path": path, "note": note})).collect::<Vec<_>>(),
         },
         "summary": {
             "error": verdict.count(Severity::Error),

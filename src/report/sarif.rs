@@ -27,9 +27,12 @@ fn report(verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Value {
         results.push(outcome(finding, waived, rule_index, sources));
     }
     number_equal_fingerprints(&mut results);
-    let skipped = verdict.coverage.skipped.iter().map(|(path, reason)| Notification {
+    let coverage = &verdict.coverage;
+    let skipped = coverage.skipped.iter().map(|(path, reason)| (path, format!("not linted: {reason}")));
+    let told = skipped.chain(coverage.charts.iter().map(|(path, note)| (path, note.clone())));
+    let notifications = told.map(|(path, text)| Notification {
         level: "note",
-        message: Text { text: format!("not linted: {reason}") },
+        message: Text { text },
         locations: vec![Location {
             physical_location: Physical { artifact_location: artifact(path), region: None },
             message: None,
@@ -45,7 +48,7 @@ fn report(verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Value {
             },
         },
         column_kind: "unicodeCodePoints",
-        invocations: [Invocation { execution_successful: true, tool_execution_notifications: skipped.collect() }],
+        invocations: [Invocation { execution_successful: true, tool_execution_notifications: notifications.collect() }],
         results,
     };
     let log = Log { schema: "https://json.schemastore.org/sarif-2.1.0.json", version: "2.1.0", runs: [run] };
@@ -331,7 +334,12 @@ mod tests {
         let verdict = Verdict {
             shown: vec![finding(&id), finding("syntax-error"), finding(&id)],
             waived: vec![(finding(&id), "known".to_owned())],
-            coverage: Coverage { seen: 3, linted: 2, skipped: vec![("big.yaml".to_owned(), "too large".to_owned())] },
+            coverage: Coverage {
+                seen: 3,
+                linted: 2,
+                skipped: vec![("big.yaml".to_owned(), "too large".to_owned())],
+                charts: vec![],
+            },
             ..Verdict::default()
         };
         let log = report(&verdict, &sources, &rules);

@@ -220,19 +220,102 @@ fn what_no_chart_states_is_told_without_their_values() {
 #[test]
 fn releases_by_flux_and_terraform_are_sets_of_values_too() {
     let flux = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: prod}\nspec:\n  chart: {spec: {chart: \
-                ./deploy/api}}\n  values: {parallel: 16}\n";
+                ./deploy/api, valuesFiles: [deploy/api/values.yaml, ./env/flux-values.yaml]}}\n  values: {parallel: 16}\n";
     let terraform = "resource \"helm_release\" \"api\" {\n  name = \"test\"\n  chart = \"./deploy/api\"\n  set {\n    name = \
                      \"parallel\"\n    value = 32\n  }\n}\n";
     let outcome = run(&[
         ("deploy/api/Chart.yaml", "name: api\n"),
         ("deploy/api/templates/pod.yaml", POD),
         ("deploy/api/values.yaml", "gpus: 4\nparallel: 4\n"),
+        ("env/flux-values.yaml", "gpus: 2\nparallel: 2\n"),
         ("flux.yaml", flux),
         ("main.tf", terraform),
     ]);
     let mut places: Vec<String> = of(&outcome, RULE).iter().map(|found| place(&outcome, found.span)).collect();
     places.sort();
     assert_eq!(places, ["flux.yaml:6: 16", "main.tf:6: 32"]);
+    let flux =
+        of(&outcome, RULE).into_iter().find(|found| place(&outcome, found.span).starts_with("flux")).expect("one");
+    assert!(flux.message.contains('2'), "{}", flux.message);
+}
+
+const API: [(&str, &str); 3] = [
+    ("deploy/api/Chart.yaml", "name: api\n"),
+    ("deploy/api/templates/pod.yaml", POD),
+    ("deploy/api/values.yaml", "gpus: 4\nparallel: 4\n"),
+];
+
+/// Places at which the rule fires on the chart and further files, each with the names of values.
+fn with_api(files: &[(&str, &str)]) -> (Vec<String>, Outcome) {
+    let outcome = run(&[&API, files].concat());
+    let mut places: Vec<String> = of(&outcome, RULE).iter().map(|found| place(&outcome, found.span)).collect();
+    places.sort();
+    (places, outcome)
+}
+
+#[test]
+fn every_way_to_state_values_of_a_helmfile_is_a_set_of_values() {
+    let helmfile = |release: &str| {
+        format!("releases:\n- name: prod\n  chart: ../deploy/api\n  {}\n", release.replace('\n', "\n  "))
+    };
+    let far = ("helmfile.d/prod/big.yaml", "parallel: 8\n");
+    for (release, expected) in [
+        ("values: [{parallel: 16}]", "helmfile.d/api.yaml:4: 16"),
+        ("valuesTemplate: [{parallel: 16}]", "helmfile.d/api.yaml:4: 16"),
+        ("values: [prod/big.yaml]", "helmfile.d/prod/big.yaml:1: 8"),
+        ("values: [prod/big.yaml, {parallel: 16}]", "helmfile.d/api.yaml:4: 16"),
+        ("set: [{name: parallel, value: 16}]", "helmfile.d/api.yaml:4: 16"),
+        ("setString: [{name: parallel, value: '16'}]", "helmfile.d/api.yaml:4: '16'"),
+        ("installed: '{{ .Values.on }}'\nvalues: [{parallel: 16}]", "helmfile.d/api.yaml:5: 16"),
+    ] {
+        let (places, outcome) = with_api(&[("helmfile.d/api.yaml", &helmfile(release)), far]);
+        assert_eq!(places, [expected], "{release}");
+        assert_eq!(of(&outcome, RULE)[0].values, ["the release prod of helmfile.d/api.yaml"]);
+    }
+    // In a template, too, and beside the chart.
+    let template =
+        "releases:\n- name: {{ .Environment.Name }}\n  chart: ./\n  values: [{parallel: 16, gpus: {{ .Values.n }}}]\n";
+    let (places, _) =
+        with_api(&[("deploy/api/helmfile.yaml.gotmpl", &template.replace(", gpus: {{ .Values.n }}", ""))]);
+    assert_eq!(places, ["deploy/api/helmfile.yaml.gotmpl:4: 16"]);
+    assert!(with_api(&[("deploy/api/helmfile.yaml.gotmpl", template)]).0.is_empty(), "the number of GPUs is unknown");
+    for silent in ["installed: false\nvalues: [{parallel: 16}]", "condition: api.on\nvalues: [{parallel: 16}]"] {
+        let off = format!("environments: {{default: {{values: [{{api: {{on: false}}}}]}}}}\n{}", helmfile(silent));
+        let (places, outcome) = with_api(&[("helmfile.d/api.yaml", &off)]);
+        assert!(places.is_empty() && outcome.charts.is_empty(), "{silent}");
+    }
+}
+
+#[test]
+fn what_a_helmfile_leaves_to_its_environment_is_taken_from_each_or_said_to_be_unknown() {
+    let named = |path: &str| {
+        format!(
+            "environments: {{test: {{}}, prod: {{}}}}\n---\ntemplates:\n  common: {{chart: ./deploy/api}}\nreleases:\n- name: api\n  \
+             inherit: [{{template: common}}]\n  values: ['{path}']\n"
+        )
+    };
+    let values = [("env/prod.yaml", "parallel: 32\n"), ("env/test.yaml", "parallel: 8\n")];
+    let helmfile = named("env/{{ .Environment.Name }}.yaml");
+    let (places, _) = with_api(&[&values[..], &[("helmfile.yaml", &helmfile)]].concat());
+    assert_eq!(places, ["env/prod.yaml:1: 32", "env/test.yaml:1: 8"]);
+    for (path, why) in [("env/{{ .Values.x }}.yaml", "an expression names its values"), ("env/x.yaml", "env/x.yaml")] {
+        let (places, outcome) = with_api(&[&values[..], &[("helmfile.yaml", &named(path))]].concat());
+        assert!(places.is_empty());
+        let note = &outcome.charts[0];
+        assert_eq!(note.0, "deploy/api/Chart.yaml");
+        assert!(note.1.contains("not judged: as the release api of helmfile.yaml installs it"), "{}", note.1);
+        assert!(note.1.contains(why), "{}", note.1);
+    }
+}
+
+#[test]
+fn skaffold_and_sets_of_applications_install_charts_too() {
+    let skaffold = "apiVersion: skaffold/v4beta11\nkind: Config\ndeploy:\n  helm:\n    releases:\n    - name: dev\n      chartPath: \
+                    deploy/api\n      valuesFiles: [dev.yaml]\n      setValues: {parallel: 8}\n";
+    let set = "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: all}\nspec:\n  template:\n    metadata: {name: '{{name}}'}\n    \
+               spec: {source: {path: deploy/api, helm: {valuesObject: {parallel: 16}}}}\n";
+    let (places, _) = with_api(&[("apps/set.yaml", set), ("dev.yaml", "gpus: 2\n"), ("skaffold.yaml", skaffold)]);
+    assert_eq!(places, ["apps/set.yaml:7: 16", "skaffold.yaml:9: 8"]);
 }
 
 /// Values that each kind of refusal wants: `fail`, `required`, the schema.
@@ -277,6 +360,8 @@ fn a_chart_that_no_values_install_is_said_to_be_skipped() {
         assert!(of(&outcome, RULE).is_empty(), "{refusal}");
         let skipped = outcome.skipped.iter().find(|(path, _)| path == "api/templates/pod.yaml").expect("skipped");
         assert!(skipped.1.contains(why), "{}", skipped.1);
+        let [(chart, note)] = &outcome.charts[..] else { panic!("{:?}", outcome.charts) };
+        assert!(chart == "api/Chart.yaml" && note.starts_with("not judged: ") && note.contains(why), "{note}");
     }
 }
 
@@ -292,6 +377,8 @@ fn both_sides_of_an_operator_that_may_be_there_are_looked_at() {
     let found = of(&outcome, RULE);
     assert_eq!(found.len(), 1, "{:#?}", outcome.evaluation.findings);
     assert_eq!(found[0].values, ["the default values where keda.sh/v1alpha1 is served"]);
+    let note = "judged with and without what operators serve: keda.sh/v1alpha1".to_owned();
+    assert_eq!(outcome.charts, [("api/Chart.yaml".to_owned(), note)]);
     // What is so either way is told once, without a name.
     let outcome = run(&[CHART, ("api/templates/pod.yaml", &template), ("api/values.yaml", "parallel: 16\n")]);
     assert!(of(&outcome, RULE).iter().any(|found| found.values.is_empty()));

@@ -58,7 +58,12 @@ fn verdict(rules: &Ruleset) -> (Verdict, Sources) {
         undecided: outcome.evaluation.undecided,
         comments: &outcome.comments,
         annotations: Vec::new(),
-        coverage: Coverage { seen: 3, linted: 2, skipped: vec![("big.yaml".to_owned(), "too large".to_owned())] },
+        coverage: Coverage {
+            seen: 3,
+            linted: 2,
+            skipped: vec![("big.yaml".to_owned(), "too large".to_owned())],
+            charts: vec![("api/Chart.yaml".to_owned(), "not judged: a model is needed".to_owned())],
+        },
     };
     let options = judge::Options {
         select: Vec::new(),
@@ -83,7 +88,9 @@ fn every_output_tells_every_finding_and_what_was_not_read() {
             let line = source.position(finding.span.start).line.to_string();
             assert!(text.contains(&line), "{}: line {line} of {} is missing", reporter.name, finding.rule);
         }
-        assert!(text.contains("k8s/api.yaml") && text.contains("too large"), "{}:\n{text}", reporter.name);
+        for told in ["k8s/api.yaml", "too large", "api/Chart.yaml", "a model is needed"] {
+            assert!(text.contains(told), "{}: {told} is missing\n{text}", reporter.name);
+        }
         let raw = text.chars().find(|c| c.is_control() && *c != '\n' || *c == '\u{202e}');
         assert_eq!(raw, None, "{}: a raw character from a file", reporter.name);
         assert!(text.ends_with('\n'), "{}: the last line is not ended", reporter.name);

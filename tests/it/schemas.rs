@@ -149,7 +149,12 @@ fn a_report_follows_the_schema() {
         undecided: outcome.evaluation.undecided,
         comments: &outcome.comments,
         annotations: Vec::new(),
-        coverage: Coverage { seen: 3, linted: 2, skipped: vec![("big.yaml".to_owned(), "too large".to_owned())] },
+        coverage: Coverage {
+            seen: 3,
+            linted: 2,
+            skipped: vec![("big.yaml".to_owned(), "too large".to_owned())],
+            charts: vec![("api/Chart.yaml".to_owned(), "not judged: a model is needed".to_owned())],
+        },
     };
     let options = judge::Options {
         select: Vec::new(),

@@ -1,4 +1,4 @@
-//! Charts installed by Flux, Argo CD, k3s and kustomize.
+//! Charts installed by Flux, Argo CD, k3s, kustomize and Skaffold.
 
 use crate::extract::{embedded, values};
 use crate::facts::{Facts, HelmRelease, ReleaseFormat};
@@ -20,25 +20,26 @@ fn releases(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
     match kind {
         "HelmRelease" => {
             let chart = spec.path("chart.spec");
-            let mut out = release(tree, view, ReleaseFormat::Flux, (chart.get("chart"), chart.get("version")));
+            let mut out = release(view, ReleaseFormat::Flux, (chart.get("chart"), chart.get("version")));
             out.values = Some(Raw::new(tree, spec.get("values")));
             out.path = chart.get("chart").string();
             let name = spec.get("releaseName").string();
             out.name = if name.is_absent() { out.name } else { name };
-            out.values_from = spec.get("valuesFrom").items().map(values_from).collect();
+            let files = chart.get("valuesFiles").strings().into_iter();
+            let files = files.map(|file| file.map(|path| format!("$/{}", path.trim_start_matches("./"))));
+            out.values_from = files.chain(spec.get("valuesFrom").items().map(values_from)).collect();
             facts.releases.push(Arc::new(out));
         }
         "Kustomization" => values::charts(tree, view.get("helmCharts"), "helmCharts", facts),
         "HelmChart" if spec.get("chart").is_some() => {
-            let mut out = release(tree, view, ReleaseFormat::K3s, (spec.get("chart"), spec.get("version")));
+            let mut out = release(view, ReleaseFormat::K3s, (spec.get("chart"), spec.get("version")));
             out.values = values_in_text(spec.get("valuesContent"));
             facts.releases.push(Arc::new(out));
         }
         "Application" => {
             let sources = spec.get("sources").items().chain([spec.get("source")]);
             for source in sources.filter(|s| s.get("chart").is_some() || s.get("path").is_some()) {
-                let mut out =
-                    release(tree, view, ReleaseFormat::Argocd, (source.get("chart"), source.get("targetRevision")));
+                let mut out = release(view, ReleaseFormat::Argocd, (source.get("chart"), source.get("targetRevision")));
                 if !source.get("chart").is_some() {
                     // What stands at the path need not be a chart.
                     out.path = source.get("path").string();
@@ -64,8 +65,30 @@ fn releases(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
                 facts.releases.push(Arc::new(out));
             }
         }
+        "ApplicationSet" => releases(tree, spec.get("template"), "Application", facts),
+        "Config" if view.get("apiVersion").string().get().is_some_and(|v| v.starts_with("skaffold/")) => {
+            let places = ["deploy", "manifests"].map(|key| view.path(key).path("helm.releases"));
+            let found = places.into_iter().flat_map(View::items).map(|item| Arc::new(skaffold(tree, item)));
+            facts.releases.extend(found);
+        }
         _ => {}
     }
+}
+
+/// A release of Skaffold: overrides lie over the files, single values over both.
+fn skaffold(tree: &Arc<Tree>, view: View<'_>) -> HelmRelease {
+    let local = view.get("chartPath");
+    let chart = if local.is_some() { local } else { view.get("remoteChart") };
+    let mut out = release(view, ReleaseFormat::Skaffold, (chart, view.get("version")));
+    out.name = view.get("name").string();
+    out.namespace = view.get("namespace").string();
+    out.repository = view.get("repo").string();
+    out.path = local.string();
+    out.values_from = view.get("valuesFiles").strings();
+    out.values = Some(Raw::new(tree, view.get("overrides")));
+    let single = ["setValues", "setValueTemplates"].into_iter().flat_map(|key| view.get(key).entries());
+    out.set = single.map(|(name, value)| (name.to_owned(), value.string())).collect();
+    out
 }
 
 /// A reference of Flux to an object that holds values, as `ConfigMap/name/key`.
@@ -84,15 +107,9 @@ fn values_in_text(view: View<'_>) -> Option<Raw> {
     Some(Raw::new(&inner, root))
 }
 
-fn release(
-    tree: &Arc<Tree>,
-    view: View<'_>,
-    format: ReleaseFormat,
-    (chart, version): (View<'_>, View<'_>),
-) -> HelmRelease {
+fn release(view: View<'_>, format: ReleaseFormat, (chart, version): (View<'_>, View<'_>)) -> HelmRelease {
     let mut out = HelmRelease::blank(chart.place());
-    let _ = tree;
-    out.format = crate::known::Fact::value(format, chart.place());
+    out.format = Fact::value(format, chart.place());
     out.name = view.path("metadata.name").string();
     out.namespace = view.path("metadata.namespace").string();
     out.chart = chart.string().map(|c| c.rsplit('/').next().unwrap_or("").to_owned());

@@ -12,6 +12,9 @@ use std::fmt;
 /// Columns that messages are wrapped at, whatever the terminal: the same report for everybody.
 pub const WIDTH: usize = 100;
 
+/// Most charts that the summary tells of one by one.
+const MOST: usize = 5;
+
 /// How to show it.
 #[derive(Debug, Clone, Copy)]
 pub struct HumanOptions {
@@ -144,7 +147,7 @@ fn clean(text: &str) -> String {
     sanitise(text).replace('\t', " ").trim_end().to_owned()
 }
 
-/// The line at the end: what was found, what was looked at, what is not known.
+/// The end: what was found, what was looked at, what is not known, and how charts were judged.
 fn summary(verdict: &Verdict, options: &HumanOptions) -> String {
     let coverage = &verdict.coverage;
     let mut parts = Vec::new();
@@ -166,7 +169,12 @@ fn summary(verdict: &Verdict, options: &HumanOptions) -> String {
         let hint = if options.show_unknown { "" } else { " (--show-unknown lists them)" };
         parts.push(format!("{} undecided{hint}", plural(verdict.undecided.len(), "check")));
     }
-    clean(&parts.join(" · ")) + "\n"
+    let most = if options.show_unknown { usize::MAX } else { MOST };
+    let mut lines = vec![clean(&parts.join(" · "))];
+    lines.extend(coverage.charts.iter().take(most).map(|(path, note)| clean(&format!("{path}: {note}"))));
+    let more = coverage.charts.len().saturating_sub(most);
+    lines.extend((more > 0).then(|| format!("and {} (--show-unknown lists them)", plural(more, "further chart"))));
+    lines.join("\n") + "\n"
 }
 
 /// How often each reason for leaving a file out occurs: `2 Helm template, 1 too large`.

@@ -40,7 +40,7 @@ fn rendered(files: &[(&str, &str)], finding: Finding) -> String {
     let sources = Sources::new(files.iter().map(|(path, text)| Source::new(*path, *text)).collect());
     let verdict = Verdict {
         shown: vec![finding],
-        coverage: Coverage { seen: files.len(), linted: files.len(), skipped: vec![] },
+        coverage: Coverage { seen: files.len(), linted: files.len(), skipped: vec![], charts: vec![] },
         ..Verdict::default()
     };
     render(&verdict, &sources, &OPTIONS)
@@ -86,7 +86,7 @@ fn nothing_raw_reaches_the_terminal() {
         shown: vec![found],
         waived: vec![],
         undecided: vec![undecided(evil, evil)],
-        coverage: Coverage { seen: 3, linted: 2, skipped: vec![(evil.to_owned(), evil.to_owned())] },
+        coverage: Coverage { seen: 3, linted: 2, skipped: vec![(evil.to_owned(), evil.to_owned())], charts: vec![] },
     };
     let text = render(&verdict, &sources, &HumanOptions { show_unknown: true, ..OPTIONS });
     let raw = |c: &char| c.is_control() && *c != '\n' || ('\u{202a}'..='\u{202e}').contains(c);
@@ -131,6 +131,7 @@ fn the_summary_says_what_was_not_seen() {
                 skipped("Helm template"),
                 skipped("Helm template"),
             ],
+            charts: vec![],
         },
         ..Verdict::default()
     };
