@@ -267,7 +267,9 @@ fn condition(value: View<'_>) -> Fact<String> {
 
 /// Whether a document is a conda environment.
 pub fn is_conda(root: Node<'_>) -> bool {
-    let list = root.get("dependencies").is_some_and(Node::is_seq);
+    // Those of a chart are mappings.
+    let package = |item: Node<'_>| item.text().is_some() || item.get("pip").is_some();
+    let list = root.get("dependencies").is_some_and(|list| list.items().any(package));
     list && (root.get("channels").is_some() || root.get("name").is_some() && root.get("version").is_none())
 }
 

@@ -17,7 +17,8 @@ pub fn complete(releases: &mut [Arc<HelmRelease>], boundary: &Boundary<'_>) {
         facts.objects.iter().filter(holds).map(|object| (object.span.source, &**object)).collect()
     });
     for shared in releases {
-        let beside = shared.format.get() == Some(&ReleaseFormat::ChartDependency);
+        let known = shared.values.as_ref().is_some_and(|values| values.id.is_some());
+        let beside = shared.format.get() == Some(&ReleaseFormat::ChartDependency) && !known;
         if shared.values_from.is_empty() && !beside {
             continue;
         }

@@ -4,7 +4,7 @@
 use super::{Repository, releases};
 use crate::discover::Kind;
 use crate::extract;
-use crate::facts::{Facts, HelmRelease, Object, Workload, WorkloadFormat};
+use crate::facts::{Facts, HelmRelease, Object, ReleaseFormat, Workload, WorkloadFormat};
 use crate::known::Fact;
 use crate::link::{Routes, Variant};
 use crate::parse::{Builder, Dialect, Entry, NodeKind, Problem, Raw};
@@ -34,15 +34,19 @@ pub struct Rendered {
     pub notes: Vec<(String, String)>,
     /// Files of values that rendered documents speak for.
     values: BTreeSet<SourceId>,
+    /// Charts that some values install: which of their dependencies are installed, and how, is told with those.
+    installed: BTreeSet<SourceId>,
 }
 
 impl Rendered {
-    /// Takes away what values alone seemed to run: the rendered documents tell it better. Profiles stay: a template
-    /// only passes them on, to place what is made later.
+    /// Takes away what values and lists of dependencies alone seemed to run: the rendered charts tell it better. Profiles
+    /// stay: a template only passes them on, to place what is made later.
     pub fn replace_values(&self, facts: &mut Facts) {
         let profile = |w: &Workload| w.kind.get().is_some_and(|kind| kind == "Profile");
         let guessed = |w: &Workload| w.format.get() == Some(&WorkloadFormat::Values) && !profile(w);
         facts.workloads.retain(|w| !(guessed(w) && self.values.contains(&w.span.source)));
+        let listed = |r: &HelmRelease| r.format.get() == Some(&ReleaseFormat::ChartDependency);
+        facts.releases.retain(|r| !(listed(r) && self.installed.contains(&r.span.source)));
     }
 }
 
@@ -73,17 +77,19 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant]) -> Rendered {
     let releases: Vec<&HelmRelease> =
         variants.iter().flat_map(|v| &v.facts.releases).map(|release| &**release).collect();
     let open = releases::add(&mut sets, &charts, &releases, sources);
+    let by_chart = |release: &&&HelmRelease| release.format.get() == Some(&ReleaseFormat::ChartDependency);
+    let listed: Vec<&HelmRelease> = releases.iter().filter(by_chart).copied().collect();
     let jobs: Vec<(&Chart<'_>, ValueSet)> =
         charts.iter().zip(sets).flat_map(|(chart, sets)| sets.into_iter().map(move |set| (chart, set))).collect();
     let held = held(&charts);
     let done: Vec<(SourceId, ValueSet, One)> = jobs
         .into_par_iter()
         .flat_map_iter(|(chart, set)| {
-            let mut one = guarded(chart, &set, sources);
+            let mut one = guarded(chart, &set, (&listed, sources));
             one.failure = one.failure.filter(|_| !held.contains(chart.directory));
             // Whether an operator is installed is not known: the other side is looked at too.
             let other = (set.example.is_none() && !one.apis.is_empty()).then(|| with_apis(&set, &one.apis));
-            let other = other.map(|set| (guarded(chart, &set, sources), set));
+            let other = other.map(|set| (guarded(chart, &set, (&listed, sources)), set));
             let both = std::iter::once((one, set)).chain(other);
             both.map(|(one, set)| (chart.metadata.source, set, one))
         })
@@ -96,6 +102,9 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant]) -> Rendered {
         done.iter().filter(|(.., one)| one.refused.is_none()).map(|(chart, ..)| *chart).collect();
     out.notes = notes(&charts, &done, &open, sources);
     let mut seen = BTreeSet::new();
+    for chart in charts.iter().filter(|chart| installed.contains(&chart.metadata.source)) {
+        lists(chart, &mut out.installed);
+    }
     for (chart, set, one) in done {
         if !one.facts.workloads.is_empty() {
             out.values.extend(one.values);
@@ -169,6 +178,12 @@ fn notes(
     out
 }
 
+/// The `Chart.yaml` of a chart and of those that it brings along.
+fn lists(chart: &Chart<'_>, out: &mut BTreeSet<SourceId>) {
+    out.insert(chart.metadata.source);
+    chart.subcharts.iter().for_each(|subchart| lists(subchart, out));
+}
+
 /// Directories of charts that others depend on: they need not work alone.
 fn held<'c>(charts: &[Chart<'c>]) -> BTreeSet<&'c str> {
     charts.iter().flat_map(|chart| chart.subcharts.iter().map(|c| c.directory)).collect()
@@ -210,8 +225,8 @@ fn truncated(value: Span, by: Span, sources: &Sources) -> Option<Object> {
 }
 
 /// Renders a chart; a panic is a finding on its `Chart.yaml`.
-fn guarded(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
-    catch_unwind(AssertUnwindSafe(|| one(chart, set, sources))).unwrap_or_else(|_| One {
+fn guarded(chart: &Chart<'_>, set: &ValueSet, about: (&[&HelmRelease], &Sources)) -> One {
+    catch_unwind(AssertUnwindSafe(|| one(chart, set, about))).unwrap_or_else(|_| One {
         facts: Facts::default(),
         routes: Routes::new(),
         failure: Some(Problem {
@@ -227,7 +242,18 @@ fn guarded(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
     })
 }
 
-fn one(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
+/// A dependency with the values that the chart gives it, as the release that its `Chart.yaml` lists.
+fn dependency(installed: helm::Dependency, listed: &[&HelmRelease]) -> Option<Arc<HelmRelease>> {
+    let is = |fact: &Fact<String>, name: &str| fact.get().is_some_and(|text| text == name);
+    let mut found = listed.iter().filter(|r| r.span.source == installed.listed && is(&r.chart, &installed.name));
+    let named = |r: &&&HelmRelease| r.name.get().or_else(|| r.chart.get()) == Some(&installed.known_as);
+    let mut release = HelmRelease::clone(found.find(named)?);
+    release.values = installed.values.map(|values| Raw { place: release.span, ..values });
+    release.values_complete = Fact::value(true, release.span);
+    Some(Arc::new(release))
+}
+
+fn one(chart: &Chart<'_>, set: &ValueSet, (listed, sources): (&[&HelmRelease], &Sources)) -> One {
     let rendered = helm::render(chart, set);
     let mut facts = Facts::default();
     let mut comments = Vec::new();
@@ -241,7 +267,9 @@ fn one(chart: &Chart<'_>, set: &ValueSet, sources: &Sources) -> One {
     let truncated = rendered.cut.into_iter().filter_map(|(value, by)| truncated(value, by, sources));
     facts.objects.extend(truncated.map(Arc::new));
     facts.unread = rendered.unread.iter().map(|(template, _)| *template).collect();
-    facts.unread.extend((!rendered.missing.is_empty()).then_some(chart.metadata.source));
+    let missing = rendered.dependencies.iter().any(|dependency| !dependency.here);
+    facts.unread.extend(missing.then_some(chart.metadata.source));
+    facts.releases.extend(rendered.dependencies.into_iter().filter_map(|one| dependency(one, listed)));
     let own = chart.values.as_ref().map(|tree| tree.source);
     let values = own.into_iter().chain(set.layers.iter().map(|layer| layer.tree.source)).collect();
     routes.sort();

@@ -510,3 +510,45 @@ fn a_plain_file_may_be_about_what_a_chart_runs() {
     let found = of(&outcome, "replicas-with-autoscaler");
     assert_eq!(found.iter().map(|f| place(&outcome, f.span)).collect::<Vec<_>>(), ["k8s/api/values.yaml:1: 2"]);
 }
+
+/// The driver that a chart of a registry is told to install, under the chart's own values and under each other set: the
+/// version, or `None` where the chart is installed without one.
+fn drivers(files: &[(&str, &str)]) -> Vec<(String, Option<String>)> {
+    let outcome = run(files);
+    let own = std::iter::once((String::new(), &outcome.facts));
+    let forms = own.chain(outcome.forms.iter().map(|(name, facts)| (name.clone(), facts)));
+    let driver = |values: &gpulint::parse::Raw| values.view().path("driver.version").string().get().cloned();
+    let of = |facts: &Facts| -> Vec<Option<String>> {
+        facts.releases.iter().map(|release| release.values.as_ref().and_then(driver)).collect()
+    };
+    forms.flat_map(|(name, facts)| of(facts).into_iter().map(move |driver| (name.clone(), driver))).collect()
+}
+
+#[test]
+fn a_chart_of_a_registry_is_installed_where_values_switch_it_on() {
+    let chart = |switch: &str| {
+        format!(
+            "name: gpus\ndependencies:\n- {{name: gpu-operator, alias: op, version: v25.3.0, repository: 'https://x', {switch}}}\n"
+        )
+    };
+    let prod = "op: {driver: {version: 570.124.06}, enabled: true}\ntags: {gpu: true}\n";
+    let values = |on: bool| format!("op: {{enabled: {on}, driver: {{version: 550.54.15}}}}\ntags: {{gpu: {on}}}\n");
+    let older = (String::new(), Some("550.54.15".to_owned()));
+    let newer = ("gpus/values-prod.yaml".to_owned(), Some("570.124.06".to_owned()));
+    for switch in ["condition: op.enabled", "tags: [gpu]"] {
+        let chart = chart(switch);
+        let with = |values: &str| {
+            drivers(&[("gpus/Chart.yaml", &chart), ("gpus/values-prod.yaml", prod), ("gpus/values.yaml", values)])
+        };
+        assert_eq!(with(&values(false)), std::slice::from_ref(&newer), "{switch}");
+        assert_eq!(with(&values(true)), [older.clone(), newer.clone()], "{switch}");
+    }
+    // Below a chart that is here, with values of the topmost.
+    let nested = drivers(&[
+        ("all/Chart.yaml", "name: all\n"),
+        ("all/charts/gpus/Chart.yaml", &chart("condition: op.enabled")),
+        ("all/charts/gpus/values.yaml", &values(false)),
+        ("all/values.yaml", "gpus: {op: {enabled: true}}\n"),
+    ]);
+    assert_eq!(nested, [older]);
+}

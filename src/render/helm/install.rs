@@ -4,6 +4,7 @@
 use super::chart::{Chart, Dependency};
 use super::values::{Entry, Nulls, Table, Value, at, fill, hand_down_globals, table};
 use crate::parse::yaml;
+use crate::source::SourceId;
 
 /// A chart that is switched on, with its own defaults.
 #[derive(Debug)]
@@ -15,6 +16,19 @@ pub struct Install<'c> {
     /// Its subcharts that are switched on.
     pub children: Vec<Install<'c>>,
     defaults: Table<'c>,
+}
+
+/// A dependency that is switched on.
+#[derive(Debug)]
+pub struct Installed<'c> {
+    /// The `Chart.yaml` that lists it.
+    pub listed: SourceId,
+    /// As listed.
+    pub dependency: &'c Dependency,
+    /// Where its values stand in those of the topmost chart.
+    pub path: String,
+    /// Whether the chart is at hand.
+    pub here: bool,
 }
 
 /// The charts that a set of values switches on, and the values that all of them see together: a subchart's own
@@ -55,12 +69,17 @@ impl<'c> Install<'c> {
         }
     }
 
-    /// Names of the charts that are switched on, here and below, and not at hand.
-    pub fn missing(&self, values: &Table<'c>, path: &str) -> Vec<String> {
+    /// What is switched on of the dependencies of the chart, here and below.
+    pub fn installed(&self, values: &Table<'c>, path: &str) -> Vec<Installed<'c>> {
         let here = |name: &str| self.chart.subcharts.iter().any(|chart| chart.own_name() == name);
-        let own = self.chart.dependencies.iter().filter(|d| !here(&d.name) && is_on(d, values, path));
-        let below = self.children.iter().flat_map(|child| child.missing(values, &format!("{path}{}.", child.name)));
-        own.map(|dependency| dependency.name.clone()).chain(below).collect()
+        let own = self.chart.dependencies.iter().filter(|d| is_on(d, values, path)).map(|dependency| Installed {
+            listed: self.chart.metadata.source,
+            dependency,
+            path: format!("{path}{}", dependency.known_as()),
+            here: here(&dependency.name),
+        });
+        let below = self.children.iter().flat_map(|child| child.installed(values, &format!("{path}{}.", child.name)));
+        own.chain(below).collect()
     }
 
     /// Takes over what children export; the chart's own defaults win.
@@ -138,7 +157,6 @@ mod tests {
     use super::super::chart::{File, find};
     use super::*;
     use crate::parse::{Dialect, Tree};
-    use crate::source::SourceId;
 
     fn charts<'a>(files: &[(&'a str, &'a str)]) -> Vec<Chart<'a>> {
         let file = |(i, (path, text)): (usize, &(&'a str, &'a str))| File { source: SourceId(i as u32), path, text };

@@ -15,7 +15,7 @@ pub use sets::ValueSet;
 use super::gotemplate::{Limits, Templates};
 use super::text::Text;
 use super::value::{Map, Value};
-use crate::parse::{Dialect, Problem, Tree, yaml};
+use crate::parse::{Dialect, Problem, Raw, Tree, yaml};
 use crate::source::{SourceId, Span, Traced};
 use objects::Scope;
 use std::cmp::Reverse;
@@ -53,10 +53,25 @@ pub struct Rendered {
     pub apis: Vec<String>,
     /// What is wrong with the chart: its first fault, since one value often breaks many templates.
     pub failure: Option<Problem>,
-    /// Charts that these values switch on and that are not here.
-    pub missing: Vec<String>,
+    /// Dependencies that these values switch on, with what they see.
+    pub dependencies: Vec<Dependency>,
     /// Templates that were not rendered, and why.
     pub unread: Vec<(SourceId, String)>,
+}
+
+/// A dependency that is installed with a chart.
+#[derive(Debug)]
+pub struct Dependency {
+    /// The `Chart.yaml` that lists it.
+    pub listed: SourceId,
+    /// Name of the chart.
+    pub name: String,
+    /// Name under which it is installed.
+    pub known_as: String,
+    /// Its values as far as they are stated here; nothing where none are.
+    pub values: Option<Raw>,
+    /// Whether the chart is at hand.
+    pub here: bool,
 }
 
 /// A template with what it sees.
@@ -79,7 +94,9 @@ pub fn render(chart: &Chart<'_>, set: &ValueSet) -> Rendered {
     let files: Vec<(String, SourceId, &str)> =
         templates.iter().map(|t| (t.name.clone(), t.file.source, t.file.text)).collect();
     let (parsed, problems) = Templates::parse(&files);
-    let missing = root.missing(&values, "");
+    let installed = root.installed(&values, "");
+    let missing: Vec<String> =
+        installed.iter().filter(|one| !one.here).map(|one| one.dependency.name.clone()).collect();
     let mut out = Rendered { crds: crds(&root), failure: schema::violation(&root, &values), ..Rendered::default() };
     for problem in problems {
         let template = problem.span.source;
@@ -104,8 +121,22 @@ pub fn render(chart: &Chart<'_>, set: &ValueSet) -> Rendered {
     out.refused = schema::refusal(&root, &values).or(noticed.refused);
     out.apis = noticed.apis.into_iter().collect();
     out.documents.sort_by_key(|document| document.template);
-    out.missing = missing;
+    out.dependencies = installed.iter().map(|one| dependency(one, &values)).collect();
     out
+}
+
+fn dependency(one: &install::Installed<'_>, values: &values::Table<'_>) -> Dependency {
+    let stated = match values::at(values, &one.path) {
+        Some(values::Value::Table(table)) => Some(table),
+        _ => None,
+    };
+    Dependency {
+        listed: one.listed,
+        name: one.dependency.name.clone(),
+        known_as: one.dependency.known_as().to_owned(),
+        values: stated.map(|table| values::document(table, Span::new(one.listed, 0..0))),
+        here: one.here,
+    }
 }
 
 /// The templates of a chart and its subcharts; of a library only what it defines.

@@ -1,10 +1,11 @@
 //! Values of charts: layers of mappings, merged as Helm merges them. Leaves stay the nodes that state them, so every
 //! value leads to its line. Knows Helm's rules of precedence; evaluates nothing.
 
-use crate::parse::Node;
 use crate::parse::scalar::Scalar;
-use crate::source::Span;
+use crate::parse::{self, Builder, Dialect, Node, NodeId, NodeKind, Raw};
+use crate::source::{Span, Traced};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Most values that one layer may hold once its aliases are written out.
 const MAX_VALUES: usize = 200_000;
@@ -164,10 +165,32 @@ pub fn at<'v, 't>(table: &'v Table<'t>, path: &str) -> Option<&'v Value<'t>> {
     found
 }
 
+/// The values as a document; every leaf keeps its place.
+pub fn document(table: &Table<'_>, place: Span) -> Raw {
+    let mut builder = Builder::new(place.source, Dialect::Kubernetes);
+    let root = node(&mut builder, table, place);
+    builder.tree().documents.push(root);
+    Raw { place, id: Some(root), tree: Arc::new(builder.finish()), open: None }
+}
+
+fn node(builder: &mut Builder, table: &Table<'_>, place: Span) -> NodeId {
+    let mut entries = Vec::new();
+    for (name, entry) in table {
+        let at = entry.key.unwrap_or(place);
+        let key = builder.add(NodeKind::Scalar { text: Traced::opaque(name.as_str(), at), plain: false }, at);
+        let value = match &entry.value {
+            Value::Table(inner) => node(builder, inner, at),
+            Value::Leaf(leaf) => builder.copy(*leaf),
+        };
+        entries.push(parse::Entry { key, value });
+    }
+    builder.add(NodeKind::Map(entries), place)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::{Dialect, Tree, yaml};
+    use crate::parse::{Tree, yaml};
     use crate::source::SourceId;
 
     fn tree(text: &str) -> Tree {
