@@ -61,7 +61,7 @@ pub use model_names::{NamedModel, named_model};
 pub use models::{Model, model, models, published_quantization};
 pub use programs::{
     ImageModel, Planner, Server, Wrapper, is_launcher, launcher_of_program, server, server_of_image, server_of_metric,
-    server_of_program, wrapper,
+    server_of_program, servers, wrapper,
 };
 pub use protection::{EndpointShape, KeyShape, StoreShape, endpoints_of, key_of, stores_of, tls_minimum};
 pub use servers::{

@@ -37,6 +37,8 @@ pub struct Server {
     pub engine: &'static str,
     /// Whether it serves a model.
     pub serves: bool,
+    /// Whether a person works in it.
+    pub notebook: bool,
     /// Its default port.
     pub port: Option<i64>,
     /// How it divides memory; `None` for what holds no model of its own.
@@ -57,6 +59,7 @@ impl Server {
         Self {
             engine: row.text("engine"),
             serves: row.text("serves") == "yes",
+            notebook: row.text("serves") == "notebook",
             port: row.number("port"),
             planner: match row.text("planner") {
                 "profiled" => Some(Planner::Profiled),
@@ -99,12 +102,32 @@ impl Server {
         self.row.text("auth_envs").split_ascii_whitespace()
     }
 
+    /// What switches its login off: `NAME=value`, of options and of variables in capitals.
+    pub fn login_off(&self) -> SplitAsciiWhitespace<'static> {
+        self.row.text("login_off").split_ascii_whitespace()
+    }
+
+    /// Credentials that its documentation shows.
+    pub fn sample_keys(&self) -> SplitAsciiWhitespace<'static> {
+        self.row.text("sample_keys").split_ascii_whitespace()
+    }
+
+    /// The variable that forces a release of FlashAttention by its number, if it has one.
+    pub fn attention_env(&self) -> Option<&'static str> {
+        self.row.filled("attention_env")
+    }
+
     /// The model that the name of an image says.
     pub fn model_of_image<'n>(&self, name: &'n str) -> Option<&'n str> {
         self.image_model.filter(|told| *told == ImageModel::Name)?;
         let shared = self.row.words("images").find_map(|pattern| pattern.split_once('*'))?.0;
         name.split_once(shared).map(|(_, model)| model).filter(|model| !model.is_empty())
     }
+}
+
+/// Every server.
+pub fn servers() -> impl Iterator<Item = Server> {
+    SERVERS.rows().map(Server::read)
 }
 
 /// The server of an engine name.

@@ -78,7 +78,7 @@ tables! {
     KEYS keys "type* applies rotates period unit:days|months default:no|yes";
     KUBERNETES_API_REMOVALS kubernetes_api_removals "api_version* kind* removed_in:version";
     LAUNCH_FLAGS launch_flags "engine* field* flags+ envs+";
-    LAUNCHERS launchers "engine* programs+";
+    LAUNCHERS launchers "engine* programs+ spawns:flag";
     MIG_PROFILES mig_profiles
         "gpu* profile* resource compute_slices:0..16 total_slices:1..16 memory_gb:1..2000 \
         memory_mib:1024..2000000 max_instances:1..16";
@@ -100,9 +100,10 @@ tables! {
     PYTHON_SUPPORT python_support "package* versions*:range newest:version";
     RUNTIME_NEEDS runtime_needs "package* versions*:range cuda:version cudnn:version only_gpu:flag";
     SERVERS servers
-        "engine* serves+:no|yes programs+ images+ model_after+ image_model+ fetches+ \
+        "engine* serves+:no|notebook|yes programs+ images+ model_after+ image_model+ fetches+ \
         planner+:layered|plain|profiled|share-of-free|static-fraction|warmed-up spreads+:flag own_layout+:flag \
-        context_each+:flag port:1..65535 health_path auth_flags auth_envs metric_prefix+";
+        context_each+:flag port:1..65535 health_path auth_flags auth_envs metric_prefix+ \
+        gpu_only:flag downloads:flag several_ports:flag product attention_env+ login_off sample_keys";
     STORES stores
         "type* at* role:access|bucket|database|disk|file-system|volume-class encrypted key default:no|yes switch \
         access public names";

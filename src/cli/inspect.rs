@@ -11,7 +11,7 @@ use crate::facts::{Facts, LISTS, List};
 use crate::finding::{OWN_PACK, OWN_RULES};
 use crate::lint::{self, Input};
 use crate::rules::Ruleset;
-use crate::rules::examples::{self, Verdict};
+use crate::rules::examples::{self, Linted, Verdict};
 use crate::rules::text::outline;
 use crate::source::{Source, SourceId, Sources, Span};
 use crate::suggest::did_you_mean;
@@ -160,7 +160,7 @@ pub fn test(directory: Option<&Path>) -> Result<u8, String> {
 }
 
 /// Lints files in memory, under the configuration among them.
-fn lint(files: Vec<(String, String)>, rules: &Ruleset) -> (Sources, Vec<crate::finding::Finding>) {
+fn lint(files: Vec<(String, String)>, rules: &Ruleset) -> Linted {
     let (configurations, files): (Vec<_>, Vec<_>) = files.into_iter().partition(|(path, _)| path == config::FILE_NAME);
     let charts = discover::charts(files.iter().map(|(path, _)| path.as_str()));
     let mut inputs: Vec<Input> = files
@@ -174,7 +174,7 @@ fn lint(files: Vec<(String, String)>, rules: &Ruleset) -> (Sources, Vec<crate::f
         sources.push(Source::new(path, text));
     }
     let outcome = lint::run(inputs, facts, sources, rules);
-    (outcome.sources, outcome.evaluation.findings)
+    Linted { sources: outcome.sources, findings: outcome.evaluation.findings, skipped: outcome.skipped }
 }
 
 /// `gpulint facts PATH`.

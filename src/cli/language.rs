@@ -120,7 +120,7 @@ fn output(output: &Output) -> String {
     match output {
         Output::Type(ty) => ty().to_string(),
         Output::Element => "an element".to_owned(),
-        Output::ListOfElement => "a list of elements".to_owned(),
+        Output::ListOfElement | Output::Flattened => "a list of elements".to_owned(),
         Output::Joined | Output::Extreme => "as the arguments".to_owned(),
         Output::Column => "what the column holds".to_owned(),
     }

@@ -27,10 +27,6 @@ const KINDS: &[(&str, Intent)] = &[
     ("DaemonSet", Intent::Agent),
 ];
 
-/// Engines that train.
-const TRAINERS: &[&str] =
-    &["torchrun", "accelerate", "deepspeed", "mpirun", "axolotl", "llama-factory", "torchtune", "trl"];
-
 /// The intent of a workload; unknown when nothing tells.
 pub fn of(workload: &Workload) -> Fact<Intent> {
     let kind = workload.kind.get().map_or("", String::as_str);
@@ -54,13 +50,12 @@ pub fn of(workload: &Workload) -> Fact<Intent> {
 fn by_launch(container: &Container) -> Option<(Intent, Span)> {
     let launch = container.launch.as_ref()?;
     let engine = launch.engine.get()?;
-    if engine == "jupyter" {
-        return Some((Intent::Notebook, launch.engine.span));
-    }
-    if TRAINERS.contains(&engine.as_str()) {
+    if catalog::is_launcher(engine) {
         return Some((Intent::Training, launch.engine.span));
     }
-    catalog::server(engine).filter(|s| s.serves).map(|_| (Intent::Serving, launch.engine.span))
+    let server = catalog::server(engine)?;
+    let intent = if server.notebook { Some(Intent::Notebook) } else { server.serves.then_some(Intent::Serving) };
+    intent.map(|intent| (intent, launch.engine.span))
 }
 
 /// Words of the command, the image and the name that tell.

@@ -210,6 +210,10 @@ entities! {
         shm_bytes: Fact<i64>,
         /// What stands at /dev/shm.
         shm: Fact<SharedMemory>,
+        /// What switches off the login of what it runs, as stated: `auth=none`, `WEBUI_AUTH=false`.
+        login_off: Fact<String>,
+        /// A credential that it takes from clients and that a documentation shows.
+        sample_key: Fact<String>,
         /// The container as written.
         spec: Option<Raw>,
     }

@@ -1,11 +1,11 @@
-//! The release of the engine that a container launches, and what it is told that not every GPU can run.
+//! The release of the engine that a container launches, what it is told that not every GPU can run, and its login.
 
 use crate::catalog;
 use crate::facts::{Container, EnvVar, Image, Launch, Setting, Software, Training, Workload};
 use crate::known::{Fact, Known, Why};
 use crate::version::Version;
 
-/// Fills `launch.version` and `settings` of every container.
+/// Fills `launch.version`, `settings` and the login of every container.
 pub fn link(workloads: &mut [Workload]) {
     for pod in workloads.iter_mut().flat_map(|workload| &mut workload.pods) {
         for container in pod.containers.iter_mut().chain(&mut pod.init_containers) {
@@ -13,6 +13,8 @@ pub fn link(workloads: &mut [Workload]) {
                 launch.version = release(launch, &container.image, container.software.as_ref());
             }
             container.settings = settings(container);
+            container.login_off = login_off(container);
+            container.sample_key = sample_key(container);
             if container.devices.is_empty() {
                 container.devices = container.env.get("CUDA_VISIBLE_DEVICES").map(listed).unwrap_or_default();
             }
@@ -51,15 +53,52 @@ fn settings(container: &Container) -> Vec<Setting> {
     serving.chain(training).chain(forced_attention(container)).filter(|setting| !setting.value.is_absent()).collect()
 }
 
-/// The variable decides for whatever starts vLLM in the container.
+/// A variable decides for whatever starts its engine in the container.
 fn forced_attention(container: &Container) -> Option<Setting> {
-    let value = &container.env.get("VLLM_FLASH_ATTN_VERSION")?.value;
-    let launched =
-        container.launch.as_ref().filter(|launch| launch.engine.get().is_some_and(|engine| engine == "vllm"));
-    let unstated = || Fact::unknown(Why::NotStated("the release of vLLM".into()), value.span);
+    let stated = |server: catalog::Server| Some((server.engine, &container.env.get(server.attention_env()?)?.value));
+    let (engine, value) = catalog::servers().find_map(stated)?;
+    let launched = container.launch.as_ref().filter(|launch| launch.engine.get().is_some_and(|name| name == engine));
+    let unstated = || Fact::unknown(Why::NotStated(format!("the release of {engine}").into()), value.span);
     let release = launched.map_or_else(unstated, |launch| launch.version.clone());
-    let engine = Fact::value("vllm".to_owned(), value.span);
+    let engine = Fact::value(engine.to_owned(), value.span);
     Some(setting((engine, release), "attention_backend", value.clone().map(|number| format!("flash_attn_{number}"))))
+}
+
+/// What switches a login off: a variable of any server, an option of the one that is launched, unless a credential is
+/// stated beside it.
+fn login_off(container: &Container) -> Fact<String> {
+    let engine = container.launch.as_ref().and_then(|launch| launch.engine.get());
+    let option = |server: &catalog::Server, name: &str| {
+        let launched = container.launch.as_ref().filter(|_| engine.is_some_and(|engine| engine == server.engine));
+        launched.and_then(|launch| launch.flags.get(name))
+    };
+    let stated = |server: &catalog::Server, name: &str| {
+        option(server, name).or(container.env.get(name).map(|variable| &variable.value)).cloned()
+    };
+    let off = |server: catalog::Server| {
+        let guarded = |name: &str| {
+            stated(&server, name)
+                .is_some_and(|fact| fact.is_unknown() || fact.get().is_some_and(|text| !text.is_empty()))
+        };
+        if server.auth_flags().chain(server.auth_envs()).any(guarded) {
+            return None;
+        }
+        server.login_off().filter_map(|written| written.split_once('=')).find_map(|(name, value)| {
+            let fact =
+                stated(&server, name).filter(|fact| fact.get().is_some_and(|text| text.eq_ignore_ascii_case(value)))?;
+            Some(fact.map(|text| format!("{name}={text}")))
+        })
+    };
+    catalog::servers().find_map(off).unwrap_or(Fact::absent(container.span))
+}
+
+/// A credential as the documentation of its server shows it.
+fn sample_key(container: &Container) -> Fact<String> {
+    let shown = |server: catalog::Server| {
+        let mut stated = server.auth_envs().filter_map(|name| container.env.get(name)).map(|variable| &variable.value);
+        stated.find(|fact| fact.get().is_some_and(|key| server.sample_keys().any(|sample| sample == key))).cloned()
+    };
+    catalog::servers().find_map(shown).unwrap_or(Fact::absent(container.span))
 }
 
 fn of_launch(launch: &Launch) -> impl Iterator<Item = Setting> + use<'_> {

@@ -32,8 +32,19 @@ pub struct Tested {
     pub detail: String,
 }
 
-/// Lints files in memory: paths and texts in, sources and findings out.
-pub type Lint<'l> = dyn Fn(Vec<(String, String)>) -> (Sources, Vec<Finding>) + Sync + 'l;
+/// What linting the files of an example gave.
+#[derive(Debug, Default)]
+pub struct Linted {
+    /// The files.
+    pub sources: Sources,
+    /// The findings.
+    pub findings: Vec<Finding>,
+    /// Files that were not linted, and why.
+    pub skipped: Vec<(String, String)>,
+}
+
+/// Lints files in memory: paths and texts in.
+pub type Lint<'l> = dyn Fn(Vec<(String, String)>) -> Linted + Sync + 'l;
 
 /// A place that an example marks: path and the marked text with its byte range.
 struct Mark {
@@ -65,7 +76,7 @@ fn unmark(path: &str, text: &str, marks: &mut Vec<Mark>) -> String {
 pub fn shown(entry: &Entry, lint: &Lint<'_>) -> Option<(String, String)> {
     let example = entry.page().examples.into_iter().find(|example| example.fires)?;
     let plain = |(path, text): &(String, String)| (path.clone(), unmark(path, text, &mut Vec::new()));
-    let (_, findings) = lint(example.files.iter().map(plain).collect());
+    let findings = lint(example.files.iter().map(plain).collect()).findings;
     let finding = findings.into_iter().find(|finding| finding.rule == entry.text.id)?;
     Some((finding.message, finding.help.unwrap_or_default()))
 }
@@ -87,7 +98,7 @@ fn test_rule(entry: &Entry, lint: &Lint<'_>) -> Vec<Tested> {
     let verdicts = examples.iter().enumerate().map(|(i, example)| {
         let mut marks = Vec::new();
         let files = example.files.iter().map(|(path, text)| (path.clone(), unmark(path, text, &mut marks))).collect();
-        let (sources, findings) = lint(files);
+        let Linted { sources, findings, skipped } = lint(files);
         let (own, others): (Vec<&Finding>, Vec<&Finding>) = findings.iter().partition(|f| f.rule == *id);
         // Advice and warnings elsewhere would tie every example to every rule.
         let place = |f: &Finding| own.iter().any(|o| o.span == f.span);
@@ -95,6 +106,7 @@ fn test_rule(entry: &Entry, lint: &Lint<'_>) -> Vec<Tested> {
         let others: BTreeSet<&str> = others.map(|f| f.rule.as_str()).collect();
         let also: BTreeSet<&str> = example.also.iter().map(String::as_str).collect();
         let broken = findings.iter().find(|f| f.rule == "syntax-error").map(|f| f.message.clone());
+        let broken = broken.or(skipped.first().map(|(path, reason)| format!("{path} was not linted: {reason}")));
         let (verdict, detail) = judge(example.fires, &marks, &own, &sources);
         let (verdict, detail) = match broken {
             Some(message) if verdict != Verdict::Noisy => {
@@ -127,7 +139,7 @@ fn mends(finding: &Finding, example: &Example, sources: &Sources, lint: &Lint<'_
         }
         (path.clone(), text)
     });
-    let (_, after) = lint(files.collect());
+    let after = lint(files.collect()).findings;
     !after.iter().any(|f| f.rule == finding.rule && f.message == finding.message)
 }
 
@@ -165,7 +177,7 @@ mod tests {
     use crate::source::{Source, SourceId, Span};
 
     /// What is said of a rule whose example fires, when another rule finds an error there and the fix writes `replacement`.
-    fn said(also: &str, replacement: &str) -> Vec<(Verdict, String)> {
+    fn said(also: &str, replacement: &str, skipped: &[(&str, &str)]) -> Vec<(Verdict, String)> {
         let mut rules = Ruleset::empty();
         let rule = format!(
             "id: it\npack: p\nseverity: error\napplies_to: pool\nforbid: \"true\"\nmessage: m\nhelp: h\nwhy: w\n\
@@ -180,17 +192,26 @@ mod tests {
                 fix: Some(Fix { span, replacement: replacement.to_owned(), safe: false }),
                 ..Finding::own(rule, Severity::Error, span, "m".to_owned())
             };
-            let sources = Sources::new(vec![Source::new("a.yaml", files[0].1.clone())]);
-            (sources, if bad { vec![find("it"), find("other")] } else { Vec::new() })
+            Linted {
+                sources: Sources::new(vec![Source::new("a.yaml", files[0].1.clone())]),
+                findings: if bad { vec![find("it"), find("other")] } else { Vec::new() },
+                skipped: skipped.iter().map(|(path, why)| ((*path).to_owned(), (*why).to_owned())).collect(),
+            }
         };
         test(&rules, |_| true, &lint).into_iter().map(|tested| (tested.verdict, tested.detail)).collect()
     }
 
     #[test]
     fn what_else_fails_must_be_said_and_a_fix_must_mend() {
-        assert_eq!(said("other", "good"), [(Verdict::Validated, String::new())]);
-        let silent = said("", "good");
+        assert_eq!(said("other", "good", &[]), [(Verdict::Validated, String::new())]);
+        let silent = said("", "good", &[]);
         assert!(silent[0].0 == Verdict::Wrong && silent[0].1.contains("also: [other], not []"), "{silent:?}");
-        assert_eq!(said("other", "bad"), [(Verdict::Wrong, "the fix does not mend it".to_owned())]);
+        assert_eq!(said("other", "bad", &[]), [(Verdict::Wrong, "the fix does not mend it".to_owned())]);
+    }
+
+    #[test]
+    fn an_example_that_is_not_linted_shows_nothing() {
+        let not_read = said("other", "good", &[("a.yaml", "it does not parse")]);
+        assert!(not_read[0].0 == Verdict::Wrong && not_read[0].1.contains("a.yaml was not linted"), "{not_read:?}");
     }
 }

@@ -5,7 +5,7 @@ use crate::extract::{image, launch, training};
 use crate::facts::value::{Blank, REST};
 use crate::facts::{Container, ContainerRole, EnvSource, EnvVar, Launch, Mount, Pod, Port, Probe, SharedMemory};
 use crate::known::{Fact, Known, Why};
-use crate::parse::{Raw, Tree, View};
+use crate::parse::{Missing, Raw, Tree, View};
 use crate::quantity;
 use crate::source::Traced;
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ pub fn container(tree: &Arc<Tree>, view: View<'_>, role: ContainerRole, pod: &Po
     out.liveness_probe = probe(view.get("livenessProbe"), &out.ports);
     out.privileged = view.path("securityContext.privileged").boolean().or_default(false);
     out.capabilities = view.path("securityContext.capabilities.add").strings();
-    shared_memory(&mut out, pod);
+    shared_memory(&mut out, view, pod);
     let words: Vec<&Traced> = ["command", "args"].iter().flat_map(|key| words(view.get(key))).collect();
     out.command = words.iter().map(|w| word(w)).collect();
     out.spec = Some(Raw::new(tree, view));
@@ -244,7 +244,9 @@ fn probe(view: View<'_>, ports: &[Port]) -> Option<Probe> {
 }
 
 /// What stands at /dev/shm.
-fn shared_memory(out: &mut Container, pod: &Pod) {
+fn shared_memory(out: &mut Container, view: View<'_>, pod: &Pod) {
+    // Who fills in what is missing may mount something there, beside what is stated.
+    let filled = view.open().filter(|open| matches!(open.missing, Missing::AllBut(_))).map(|open| open.why.clone());
     let mount = out.mounts.iter().find(|m| m.path.get().is_some_and(|p| p.trim_end_matches('/') == "/dev/shm"));
     if let Some(mount) = mount {
         let volume = pod.volumes.iter().find(|v| v.name.get().is_some() && v.name.get() == mount.volume.get());
@@ -252,7 +254,7 @@ fn shared_memory(out: &mut Container, pod: &Pod) {
         out.shm_bytes = volume.map_or(Fact::absent(mount.path.span), |v| v.size_bytes.clone());
     } else if pod.host_ipc.get() == Some(&true) {
         out.shm = Fact::value(SharedMemory::Host, pod.host_ipc.span);
-    } else if let Some(why) = out.mounts.iter().find_map(|mount| mount.perhaps.clone()) {
+    } else if let Some(why) = out.mounts.iter().find_map(|mount| mount.perhaps.clone()).or(filled) {
         out.shm = Fact::unknown(why.clone(), out.span);
         out.shm_bytes = Fact::unknown(why, out.span);
     } else {

@@ -81,7 +81,11 @@ functions! {
         }
         list(out)
     };
-    "flatten" (param("lists", dyn_type)) -> Output::Type(list_type), true, "The elements of the lists in a list.", |a, _| {
+    "containers" (param("workload", Workload::ty)) -> Output::Type(entity_list::<Container>), false, "The containers of all pods of a workload that run side by side.", |a, _| {
+        let pods = given::<Workload>(&a[0]).into_iter().flat_map(|workload| &workload.pods);
+        entities(pods.flat_map(|pod| &pod.containers))
+    };
+    "flatten" (param("lists", dyn_type)) -> Output::Flattened, true, "The elements of the lists in a list.", |a, _| {
         list(elements(&a[0]).iter().flat_map(|inner| elements(inner)))
     };
     "sum" (param("list", dyn_type)) -> Output::Type(float_type), true, "The sum of the numbers in a list.", |a, _| {

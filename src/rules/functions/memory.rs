@@ -216,6 +216,7 @@ impl<'a> Served<'a> {
         let mut ledger = whatever_the_release(&shape, &launch, &card, ledger);
         if !named.sure && ledger.verdict == Verdict::DoesNotFit && ledger.decided_by != Some(DecidedBy::Heads) {
             ledger.verdict = Verdict::Tight;
+            ledger.reason = format!("if it is {}: {}", named.name, ledger.reason);
         }
         let change = advice::change(&shape, &launch, &card, &ledger).map(|change| change.to_string());
         let much = ledger.verdict == Verdict::Fits && ledger.total() * 4.0 < ledger.card;
@@ -341,8 +342,13 @@ fn stated<T>(fact: &Fact<T>) -> Option<Span> {
 fn whatever_the_release(shape: &Architecture, launch: &Launch, card: &Card, now: Ledger) -> Ledger {
     let newest = tables::newest_release(&launch.engine, None, (None, "")).filter(|_| launch.version.is_none());
     let Some(newest) = newest else { return now };
-    let other = serving::ledger(shape, &Launch { version: Some(newest), ..launch.clone() }, card);
-    if other.verdict == now.verdict { now } else { Ledger { verdict: Verdict::Tight, ..now } }
+    let other = serving::ledger(shape, &Launch { version: Some(newest.clone()), ..launch.clone() }, card);
+    if other.verdict == now.verdict {
+        return now;
+    }
+    let reason =
+        format!("no release is stated; by older defaults {}, by those of {newest} {}", now.reason, other.reason);
+    Ledger { verdict: Verdict::Tight, decided_by: now.decided_by.or(other.decided_by), reason, ..now }
 }
 
 #[cfg(test)]

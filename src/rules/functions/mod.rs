@@ -9,7 +9,7 @@ mod training;
 
 use super::lang::values::{elements, list as values};
 use crate::facts::value::{Data, Entity, Reflect, Type, Value};
-use crate::facts::{Facts, LISTS, List, Object, Resource, Workload};
+use crate::facts::{Container, Facts, LISTS, List, Object, Resource, Workload};
 use crate::known::Why;
 use crate::paths;
 use crate::source::{SourceId, Span};
@@ -177,6 +177,8 @@ pub enum Output {
     Element,
     /// A list like the first argument, or of its values.
     ListOfElement,
+    /// A list of the elements of the lists in the first argument.
+    Flattened,
     /// What holds every argument.
     Joined,
     /// An element of the only list, or what holds every argument.

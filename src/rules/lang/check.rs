@@ -421,6 +421,10 @@ impl Scope {
                 Type::Map(item) => Type::List(item.clone()),
                 other => other.clone(),
             },
+            Output::Flattened => match &typed[0].ty {
+                Type::List(inner) if matches!(**inner, Type::List(_)) => (**inner).clone(),
+                _ => Type::List(Box::new(Type::Dyn)),
+            },
             Output::Extreme if typed.len() == 1 => match &typed[0].ty {
                 Type::List(item) | Type::Map(item) => (**item).clone(),
                 _ => Type::Dyn,
