@@ -29,6 +29,7 @@ pub fn project(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
     let services = root.view().get("services");
     for (name, view) in services.entries() {
         if view.node().is_some_and(Node::is_map) {
+            super::built::service(view, facts);
             facts.workloads.push(service(tree, (name, view)));
         }
     }

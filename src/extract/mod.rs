@@ -1,6 +1,7 @@
 //! Formats and launchers: trees into facts. Knows what documents mean; knows neither rules nor severities.
 
 pub mod ansible;
+pub mod built;
 pub mod cloudformation;
 pub mod compose;
 pub mod dockerfile;
@@ -38,6 +39,7 @@ pub fn documents(tree: &Arc<Tree>, path: &str, facts: &mut Facts) {
     for root in tree.roots() {
         let before = facts.workloads.len();
         document(tree, root, path, facts);
+        built::pipeline(root, path, facts);
         let containers = facts.workloads[before..].iter().flat_map(|w| &w.pods).flat_map(|pod| &pod.containers);
         let installed: Vec<PackageFile> = containers.flat_map(|container| installed_by(container, path)).collect();
         facts.package_files.extend(installed.into_iter().map(Arc::new));

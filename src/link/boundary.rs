@@ -195,9 +195,14 @@ impl<T> Candidates<'_, T> {
         }
     }
 
-    /// What fits, wherever it stands: for what is named by its path.
+    /// What fits, wherever it stands: for what is named by its path, or by a name that is nobody else's.
+    pub fn all(&self, is: impl Fn(&T) -> bool) -> impl Iterator<Item = &T> {
+        self.levels.iter().flat_map(|(_, level)| level).map(|(_, item)| item).filter(move |item| is(item))
+    }
+
+    /// The first of what fits, wherever it stands.
     pub fn find(&self, is: impl Fn(&T) -> bool) -> Option<&T> {
-        self.levels.iter().flat_map(|(_, level)| level).map(|(_, item)| item).find(|item| is(item))
+        self.all(is).next()
     }
 
     /// Whether there is nothing at all.

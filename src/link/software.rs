@@ -92,20 +92,12 @@ pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
         let context = workload.object.as_ref().map(|o| o.view().get("build"));
         for pod in &mut workload.pods {
             for container in pod.containers.iter_mut().chain(&mut pod.init_containers) {
-                let build = match (declared(&container.image, from, &images), context) {
-                    (Some(file), _) => {
-                        let path = file.get().map(|path| boundary.layout().relative(file.span.source, path));
+                let build = match (context, declared(&container.image, from, (&images, boundary))) {
+                    (Some(context), _) if context.is_some() => built_by_service(context, from, (&builds, boundary)),
+                    (_, Some(path)) => {
                         path.and_then(|path| builds.find(|build| is_final(build) && is_at(build, &path)))
                     }
-                    (None, Some(context)) if context.is_some() => {
-                        let (path, target) = named_by(context);
-                        let path = boundary.layout().relative(from, &path);
-                        builds.find(|build| {
-                            is_at(build, &path)
-                                && target.as_ref().map_or(is_final(build), |stage| build.stage.get() == Some(stage))
-                        })
-                    }
-                    (None, _) => of_name(&container.image, from, &builds).or_else(|| {
+                    (_, None) => of_name(&container.image, from, &builds).or_else(|| {
                         let near = |build: &&Arc<Build>| is_evident(build, container, (from, boundary));
                         let only = builds.only(from, |build| is_final(build));
                         only.filter(|build| alone && is_private(&container.image) && near(build))
@@ -126,16 +118,47 @@ pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
     }
 }
 
-/// The Dockerfile that the configuration or a build states for an image, with or without its tag.
-fn declared<'i>(image: &Image, from: SourceId, images: &Declared<'i>) -> Option<&'i Fact<String>> {
-    let reference = image.reference.get()?;
+/// The path of the Dockerfile that makes an image, as the configuration or something that builds it says of exactly this
+/// name, with or without its tag: `Some(None)` where several do. A name within a registry is meant wherever it stands.
+fn declared(
+    image: &Image,
+    from: SourceId,
+    (images, boundary): (&Declared<'_>, &Boundary<'_>),
+) -> Option<Option<String>> {
+    let reference = image.reference.get()?.trim_start_matches("docker.io/");
     let name = reference.split('@').next().unwrap_or(reference);
     let untagged = match name.rsplit_once(':') {
         Some((untagged, tag)) if !tag.contains('/') => untagged,
         _ => name,
     };
-    let found = images.nearest(from, |(declared, _)| declared == reference || declared == untagged);
-    found.first().map(|(_, file)| file)
+    let fits = |(declared, _): &&(String, Fact<String>)| {
+        let declared = declared.trim_start_matches("docker.io/");
+        declared == name || declared == untagged
+    };
+    let mut found = images.nearest(from, fits);
+    if found.is_empty() && name.contains('/') {
+        found = images.all(fits).collect();
+    }
+    let path = |(_, file): &&&(String, Fact<String>)| Some(boundary.layout().relative(file.span.source, file.get()?));
+    let mut paths: BTreeSet<String> = found.iter().filter_map(path).collect();
+    let first = paths.pop_first()?;
+    Some(Some(first).filter(|_| paths.is_empty()))
+}
+
+/// The build that a Compose service names.
+fn built_by_service<'i>(
+    context: View<'_>,
+    from: SourceId,
+    (builds, boundary): (&'i Builds<'i>, &Boundary<'_>),
+) -> Option<&'i &'i Arc<Build>> {
+    if context.get("dockerfile_inline").is_some() {
+        return None;
+    }
+    let (path, target) = named_by(context);
+    let path = boundary.layout().relative(from, &path);
+    builds.find(|build| {
+        is_at(build, &path) && target.as_ref().map_or(is_final(build), |stage| build.stage.get() == Some(stage))
+    })
 }
 
 fn is_at(build: &Build, path: &str) -> bool {

@@ -6,7 +6,7 @@ use crate::source::{SourceId, Span};
 /// Places of values, sorted, each with the expression of a template that brought the value in.
 pub type Routes = Vec<(Span, Span)>;
 
-/// A chart with one set of values, a kustomization, or the plain files of a repository.
+/// A chart with one set of values, a kustomization, a profile of a Compose project, or the plain files of a repository.
 #[derive(Debug, Default)]
 pub struct Variant {
     /// What reports call it.

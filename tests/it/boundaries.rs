@@ -180,8 +180,14 @@ fn every_join_asks_every_boundary() {
         ("one Compose project", ("a/compose.yaml", service), &[BUILD], &[("a/Dockerfile", dockerfile)]),
         (
             "two Compose projects",
-            ("a/compose.yaml", image),
+            ("a/compose.yaml", &image.replace("server:1.0", "other:1.0")),
             &[NOTHING],
+            &[("b/Dockerfile", dockerfile), ("b/compose.yaml", service)],
+        ),
+        (
+            "two Compose projects, of which one builds what the other runs",
+            ("a/compose.yaml", image),
+            &[BUILD],
             &[("b/Dockerfile", dockerfile), ("b/compose.yaml", service)],
         ),
         ("a root module", ("k8s/llm.yaml", DEPLOYMENT), &[&["pool", "listed pools"]], &[("infra/main.tf", machines)]),
@@ -414,5 +420,86 @@ fn compose_projects_are_built_each_from_their_own() {
         let workload = workload(&outcome, &format!("{project}/compose.yaml"));
         let build = workload.pods[0].containers[0].image.build.as_ref().expect("a build");
         assert_eq!(build.path.get().cloned(), Some(format!("{project}/Dockerfile")));
+    }
+}
+
+/// The Dockerfile that makes the image of `k8s/llm.yaml`, of the two that there are, as a file says.
+fn made_by(path: &str, text: &str) -> Option<String> {
+    let outcome = run(&[
+        (path, text),
+        ("docker/cpu/Dockerfile", "FROM python:3.11\n"),
+        ("docker/cuda.Dockerfile", "FROM python:3.12\n"),
+        (
+            "k8s/llm.yaml",
+            &DEPLOYMENT.replace("registry.example.com/team/llm:1.0", "registry.example.com/team/server:1.0"),
+        ),
+    ]);
+    let build = workload(&outcome, "k8s/llm.yaml").pods[0].containers[0].image.build.clone()?;
+    build.path.get().cloned()
+}
+
+#[test]
+fn what_builds_an_image_says_which_dockerfile_makes_it() {
+    let job = |steps: &str| format!("on: push\njobs:\n  build:\n    runs-on: x\n    steps:\n{steps}");
+    let action = |with: &str| {
+        job(&format!(
+            "    - uses: docker/build-push-action@v6\n      with: {{context: ., file: docker/cuda.Dockerfile, {with}}}\n"
+        ))
+    };
+    let name = "registry.example.com/team/server";
+    let meta = format!(
+        "    - id: meta\n      uses: docker/metadata-action@v5\n      with: {{images: {name}}}\n    - uses: docker/build-push-action@v6\n      \
+         with: {{file: docker/cuda.Dockerfile, tags: '${{{{ steps.meta.outputs.tags }}}}'}}\n"
+    );
+    let run = |command: &str| job(&format!("    - run: |\n        set -e\n        {command}\n"));
+    let workflow = ".github/workflows/images.yml";
+    for (path, text) in [
+        (
+            "compose.yaml",
+            format!(
+                "services:\n  s: {{image: '{name}:1.0', build: {{context: docker, dockerfile: cuda.Dockerfile}}}}\n"
+            ),
+        ),
+        (
+            "skaffold.yaml",
+            format!(
+                "apiVersion: skaffold/v4beta11\nkind: Config\nbuild:\n  artifacts:\n  - {{image: {name}, context: docker, docker: {{dockerfile: cuda.Dockerfile}}}}\n"
+            ),
+        ),
+        (workflow, action(&format!("tags: '{name}:1.0'"))),
+        (workflow, action(&format!("tags: '{name}:${{{{ github.sha }}}},other:1'"))),
+        (workflow, job(&meta)),
+        (workflow, run(&format!("docker build --no-cache -t {name}:1.0 -f docker/cuda.Dockerfile ."))),
+        (
+            workflow,
+            run(&format!(
+                "cd docker && docker buildx build --push --platform linux/amd64 --tag={name}:$TAG -f cuda.Dockerfile ."
+            )),
+        ),
+        (
+            ".gitlab-ci.yml",
+            format!("image:\n  script:\n  - docker build -t {name}:1.0 . --file docker/cuda.Dockerfile\n"),
+        ),
+        (
+            "cloudbuild.yaml",
+            format!(
+                "steps:\n- name: gcr.io/cloud-builders/docker\n  args: [build, -t, '{name}:1.0', -f, docker/cuda.Dockerfile, .]\n"
+            ),
+        ),
+    ] {
+        assert_eq!(made_by(path, &text).as_deref(), Some("docker/cuda.Dockerfile"), "{path}: {text}");
+    }
+    // Another name or tag, a stage, a name or path that is put together, and two that do not agree.
+    for silent in [
+        action(&format!("tags: '{name}:2.0'")),
+        action("tags: 'other/server:1.0'"),
+        action(&format!("target: dev, tags: '{name}:1.0'")),
+        action(&format!("tags: '${{{{ env.REGISTRY }}}}/{name}:1.0'")),
+        run(&format!("docker build -t {name}:1.0 -f $FILE .")),
+        run(&format!(
+            "docker build -t {name}:1.0 -f docker/cuda.Dockerfile .\n        docker build -t {name}:1.0 docker/cpu"
+        )),
+    ] {
+        assert_eq!(made_by(workflow, &silent), None, "{silent}");
     }
 }

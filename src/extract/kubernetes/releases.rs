@@ -1,6 +1,6 @@
 //! Charts installed by Flux, Argo CD, k3s, kustomize and Skaffold.
 
-use crate::extract::{embedded, values};
+use crate::extract::{built, embedded, values};
 use crate::facts::{Facts, HelmRelease, ReleaseFormat};
 use crate::known::{Fact, Known};
 use crate::parse::{Dialect, Raw, Tree, View, yaml};
@@ -67,6 +67,7 @@ fn releases(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
         }
         "ApplicationSet" => releases(tree, spec.get("template"), "Application", facts),
         "Config" if view.get("apiVersion").string().get().is_some_and(|v| v.starts_with("skaffold/")) => {
+            built::skaffold(view, facts);
             let places = ["deploy", "manifests"].map(|key| view.path(key).path("helm.releases"));
             let found = places.into_iter().flat_map(View::items).map(|item| Arc::new(skaffold(tree, item)));
             facts.releases.extend(found);

@@ -1,0 +1,186 @@
+//! Which Dockerfile makes which image, as Compose, Skaffold and pipelines of continuous integration say it. Knows where
+//! each of them says so and from where its paths count; joins nothing.
+
+use crate::facts::Facts;
+use crate::known::Fact;
+use crate::parse::shell::{self, Command};
+use crate::parse::{Node, View};
+use crate::paths;
+use crate::source::{Span, Traced};
+
+/// Deepest nesting in which steps are looked for.
+const DEPTH: usize = 12;
+
+/// Pipelines by their directory or name, with the way from there to the directory that their steps run in.
+const PIPELINES: &[(&str, &str)] = &[
+    (".github/workflows", "../.."),
+    (".circleci", ".."),
+    (".gitlab-ci.yml", "."),
+    ("azure-pipelines.yml", "."),
+    ("bitbucket-pipelines.yml", "."),
+    ("cloudbuild.yaml", "."),
+    ("cloudbuild.yml", "."),
+];
+
+/// Programs that build images from Dockerfiles.
+const BUILDERS: &[&str] = &["docker", "podman", "nerdctl", "buildah"];
+
+/// Options of theirs without a value.
+const FLAGS: &[&str] =
+    &["--no-cache", "--pull", "--push", "--load", "-q", "--quiet", "--rm", "--force-rm", "--squash", "--compress"];
+
+/// Takes down that a Dockerfile, as seen from the file that says so, makes an image. A tag that is put together leaves
+/// the name; a name or a path that is put together says nothing.
+fn made(facts: &mut Facts, image: &str, (dockerfile, place): (String, Span)) {
+    const OPEN: [char; 4] = ['$', '{', '<', '%'];
+    let untagged = |at: usize| {
+        let (name, tag) = image[..at].rsplit_once(':')?;
+        (!tag.contains('/')).then_some(name)
+    };
+    let name = image.find(OPEN).map_or(Some(image), untagged);
+    if let Some(name) =
+        name.filter(|name| !name.is_empty() && !dockerfile.contains(OPEN) && !dockerfile.contains("://"))
+    {
+        facts.images.push((name.to_owned(), Fact::value(dockerfile, place)));
+    }
+}
+
+/// A service of Compose that is built and has a name for what it is built to.
+pub fn service(view: View<'_>, facts: &mut Facts) {
+    let build = view.get("build");
+    let text = |key: &str| build.get(key).string().get().cloned();
+    if !build.is_some() || ["target", "dockerfile_inline"].iter().any(|key| build.get(key).is_some()) {
+        return;
+    }
+    let context = build.string().get().cloned().or_else(|| text("context")).unwrap_or_else(|| ".".to_owned());
+    let file = format!("{context}/{}", text("dockerfile").unwrap_or_else(|| "Dockerfile".to_owned()));
+    for image in [view.get("image")].into_iter().chain(build.get("tags").items()) {
+        if let Some(name) = image.string().get() {
+            made(facts, name, (file.clone(), image.place()));
+        }
+    }
+}
+
+/// The artifacts of Skaffold that are built with Docker or kaniko.
+pub fn skaffold(view: View<'_>, facts: &mut Facts) {
+    const OTHERS: &[&str] = &["bazel", "jib", "buildpacks", "ko", "custom"];
+    for artifact in view.path("build.artifacts").items().filter(|a| !OTHERS.iter().any(|key| a.get(key).is_some())) {
+        let by = if artifact.get("kaniko").is_some() { artifact.get("kaniko") } else { artifact.get("docker") };
+        let text = |view: View<'_>, default: &str| view.string().get().cloned().unwrap_or_else(|| default.to_owned());
+        let file = format!("{}/{}", text(artifact.get("context"), "."), text(by.get("dockerfile"), "Dockerfile"));
+        let image = artifact.get("image");
+        if let Some(name) = image.string().get().filter(|_| !by.get("target").is_some()) {
+            made(facts, name, (file, image.place()));
+        }
+    }
+}
+
+/// The images that a pipeline builds.
+pub fn pipeline(root: Node<'_>, path: &str, facts: &mut Facts) {
+    let (directory, name) = paths::split(path);
+    let is = |key: &str| name == key || directory == key || directory.ends_with(&format!("/{key}"));
+    if let Some((_, home)) = PIPELINES.iter().find(|(key, _)| is(key)) {
+        steps(root.view(), (home, home), DEPTH, facts);
+    }
+}
+
+/// Looks for steps. Actions run in the first directory, commands in the second.
+fn steps(view: View<'_>, (home, mut here): (&str, &str), depth: usize, facts: &mut Facts) {
+    let Some(depth) = depth.checked_sub(1) else { return };
+    let moved = [view.path("defaults.run.working-directory"), view.get("working-directory"), view.get("dir")];
+    let inner;
+    if let Some(moved) = moved.into_iter().find(|view| view.is_some()) {
+        let Some(directory) = moved.string().get().cloned() else { return };
+        inner = paths::join(home, &directory);
+        here = &inner;
+    }
+    for step in view.get("steps").items() {
+        let uses = step.get("uses").string();
+        if uses.get().is_some_and(|action| action.starts_with("docker/build-push-action")) {
+            action(step.get("with"), (view.get("steps"), home), facts);
+        }
+        let image = step.get("name").string();
+        let words: Vec<Traced> = step.get("args").items().filter_map(|word| word.traced().cloned()).collect();
+        if image.get().is_some_and(|image| image.ends_with("/docker"))
+            && let Some(command) = Command::of_arguments(&words)
+        {
+            built(&command, 0, here, facts);
+        }
+    }
+    for key in ["run", "script", "before_script", "command"] {
+        let texts = view.get(key);
+        for text in texts.items().chain([texts]).filter_map(View::traced) {
+            commands(text, here, facts);
+        }
+    }
+    view.items().for_each(|item| steps(item, (home, here), depth, facts));
+    view.entries().into_iter().for_each(|(_, child)| steps(child, (home, here), depth, facts));
+}
+
+/// What GitHub's action for builds makes; the tags may be those of a step that lists images.
+fn action(with: View<'_>, (steps, home): (View<'_>, &str), facts: &mut Facts) {
+    let text = |key: &str| with.get(key).traced().map(|text| text.text().to_owned());
+    if with.get("target").is_some() {
+        return;
+    }
+    let context = text("context").unwrap_or_else(|| ".".to_owned());
+    let file = text("file").unwrap_or_else(|| format!("{context}/Dockerfile"));
+    let tags = text("tags").unwrap_or_default();
+    let listed = tags.split("steps.").nth(1).and_then(|rest| rest.split_once(".outputs.tags")).and_then(|(id, _)| {
+        let step = steps.items().find(|step| step.get("id").string().get().is_some_and(|own| own == id))?;
+        Some(step.path("with.images").traced()?.text().to_owned())
+    });
+    let names = listed.unwrap_or(tags);
+    for name in names.split([',', '\n']).map(str::trim).filter(|name| !name.is_empty()) {
+        made(facts, name, (paths::join(home, &file), with.get("tags").place()));
+    }
+}
+
+/// What the commands of a script build, as long as it can be told where they run.
+fn commands(text: &Traced, here: &str, facts: &mut Facts) {
+    let mut here = here.to_owned();
+    for command in shell::parse(text).commands {
+        let words: Vec<&str> = command.words.iter().map(|word| word.text()).collect();
+        match words[..] {
+            ["cd", to] if !text.text().contains('(') && !to.contains(['$', '-', '~']) => here = paths::join(&here, to),
+            ["cd" | "pushd" | "popd", ..] => return,
+            _ => {}
+        }
+        if let Some(program) = words.iter().position(|word| BUILDERS.contains(word)).filter(|at| *at < 2) {
+            built(&command, program + 1, &here, facts);
+        }
+    }
+}
+
+/// What a command line builds whose words from `start` on are those of a builder.
+fn built(command: &Command, start: usize, here: &str, facts: &mut Facts) {
+    let mut words = command.words.iter().skip(start).peekable();
+    while words.next_if(|word| matches!(word.text(), "buildx" | "image")).is_some() {}
+    if !words.next().is_some_and(|word| matches!(word.text(), "build" | "bud")) {
+        return;
+    }
+    let (mut names, mut file, mut contexts) = (Vec::new(), None, Vec::new());
+    while let Some(word) = words.next() {
+        let (option, value) = match word.text().split_once('=') {
+            Some((option, value)) if option.starts_with('-') => (option, Some(value.to_owned())),
+            _ => (word.text(), None),
+        };
+        if !option.starts_with('-') {
+            contexts.push(option);
+            continue;
+        }
+        if FLAGS.contains(&option) {
+            continue;
+        }
+        let Some(value) = value.or_else(|| words.next().map(|word| word.text().to_owned())) else { return };
+        match option {
+            "-t" | "--tag" => names.push((value, word.span())),
+            "-f" | "--file" => file = Some(value),
+            "--target" => return,
+            _ => {}
+        }
+    }
+    let [context] = contexts[..] else { return };
+    let file = paths::join(here, &file.unwrap_or_else(|| format!("{context}/Dockerfile")));
+    names.into_iter().for_each(|(name, place)| made(facts, &name, (file.clone(), place)));
+}
