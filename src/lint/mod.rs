@@ -150,8 +150,10 @@ fn repository(files: Vec<(SourceId, Kind, Read)>, declared: Facts, sources: &Sou
             }
         }
     }
+    let profiles = compose::profiles(&here, &mut facts);
     let mut variants = vec![Variant::plain(facts)];
     variants.extend(kustomized.variants);
+    variants.extend(profiles);
     let named = releases::named_values(&here, &variants);
     variants[0].facts.append(named);
     link::complete(&mut variants, sources);

@@ -230,8 +230,13 @@ fn settle(doc: &mut Doc) {
     }
 }
 
+/// Whether the tool reads a file of this name without being told.
+pub fn is_default(name: &str) -> bool {
+    DEFAULTS.contains(&name) || OVERRIDES.contains(&name)
+}
+
 /// The variables of a `.env` file. Values that refer to others are left out.
-fn variables(source: SourceId, text: &str) -> BTreeMap<&str, Traced> {
+pub fn variables(source: SourceId, text: &str) -> BTreeMap<&str, Traced> {
     let mut out = BTreeMap::new();
     let mut at = 0;
     for line in text.split_inclusive('\n') {

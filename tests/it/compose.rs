@@ -176,10 +176,35 @@ fn services_of_profiles_that_exclude_each_other_share_no_gpu() {
             "  {name}:\n    image: vllm/vllm-openai:v0.10.0\n    command: --model org/{name} --gpu-memory-utilization 0.9\n    {profile}\n    deploy: {{resources: {{reservations: {{devices: [{{driver: nvidia, device_ids: ['0'], capabilities: [gpu]}}]}}}}}}\n"
         )
     };
-    let fired = |one: &str, other: &str| {
+    let told = |one: &str, other: &str, dotenv: &str| {
         let text = format!("services:\n{}{}", service("a", one), service("b", other));
-        !places(&run(&[("compose.yaml", &text)], &Ruleset::builtin()), "servers-exceed-one-gpu").is_empty()
+        let outcome = run(&[(".env", dotenv), ("compose.yaml", &text)], &Ruleset::builtin());
+        let found = outcome.evaluation.findings.into_iter().find(|f| f.rule == "servers-exceed-one-gpu");
+        found.map(|finding| finding.values.join(", "))
     };
-    assert!(fired("", ""));
-    assert!(!fired("profiles: [small]", "profiles: [big]"));
+    let fired = |one: &str, other: &str, dotenv: &str| told(one, other, dotenv).is_some();
+    assert!(fired("", "", ""));
+    assert!(!fired("profiles: [small]", "profiles: [big]", ""));
+    assert!(!fired("profiles: [small]", "profiles: [big]", "COMPOSE_PROFILES=big\n"));
+    for together in ["COMPOSE_PROFILES=small,big\n", "COMPOSE_PROFILES=*\n"] {
+        assert!(fired("profiles: [small]", "profiles: [big]", together), "{together}");
+    }
+    // With a profile runs what has none, and what else has it.
+    let small = Some("the profile small of compose.yaml".to_owned());
+    assert_eq!(told("", "profiles: [small]", ""), small);
+    assert_eq!(told("profiles: [small, big]", "profiles: [small]", ""), small);
+}
+
+#[test]
+fn a_file_that_others_extend_is_no_project_of_its_own() {
+    let base = "services:\n  gpu: {image: base, deploy: {replicas: 2}}\n";
+    let extending = "services:\n  s: {extends: {file: common.yaml, service: gpu}, image: own}\n";
+    let names = |common: &str, base: &str| {
+        let facts = facts(&[(common, base), ("compose.yaml", &extending.replace("common.yaml", common))]);
+        facts.workloads.iter().filter_map(|w| w.name.get().cloned()).collect::<Vec<_>>()
+    };
+    assert_eq!(names("common-compose.yaml", base), ["s"]);
+    // What the tool starts by itself, and what states more, is one.
+    assert_eq!(names("base/compose.yaml", base), ["gpu", "s"]);
+    assert_eq!(names("common-compose.yaml", &format!("{base}  more: {{image: m}}\n")), ["gpu", "more", "s"]);
 }
