@@ -313,3 +313,76 @@ fn facts_come_with_their_places() {
     assert_eq!(name["value"], "trainer");
     assert_eq!(name["at"], "pod.yaml:4:9");
 }
+
+/// A pod, and a Service that selects it.
+const SERVED: [(&str, &str); 2] = [
+    (
+        "pod.yaml",
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: llm, labels: {app: llm}}\nspec: {containers: [{name: c, image: a}]}\n",
+    ),
+    ("service.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: llm}\nspec: {selector: {app: llm}}\n"),
+];
+
+/// Whether the pod in one directory is joined with the Service in another, as `facts` tells of the given paths.
+fn joins(root: &Path, paths: &[&str]) -> bool {
+    let report = json(&gpulint(root, &[&["facts"], paths].concat()));
+    let workloads = report["workloads"].as_array().expect("a list");
+    let served = |workload: &Value| workload["services"].as_array().is_some_and(|list| !list.is_empty());
+    assert!(workloads.len() == 1, "{report}");
+    served(&workloads[0])
+}
+
+#[test]
+fn a_git_work_tree_and_each_given_path_is_a_repository_of_its_own() {
+    let [(pod, pod_text), (service, service_text)] = SERVED;
+    let tree = |git: &[(&str, &str)]| {
+        let files = [(&*format!("a/{pod}"), pod_text), (&*format!("a/sub/{service}"), service_text)];
+        directory(&[&files[..], git].concat())
+    };
+    assert!(joins(tree(&[]).path(), &["."]));
+    assert!(joins(tree(&[(".git/HEAD", "")]).path(), &["."]));
+    // A nested clone, a submodule, and a worktree, whose `.git` is a file.
+    for (path, text) in [
+        ("a/sub/.git/HEAD", "ref: refs/heads/main\n"),
+        ("a/sub/.git", "gitdir: ../../.git/modules/sub\n"),
+        ("a/sub/.git", "gitdir: /srv/main/.git/worktrees/sub\n"),
+    ] {
+        assert!(!joins(tree(&[(".git/HEAD", ""), (path, text)]).path(), &["."]), "{path}: {text}");
+        // The tree around it is one, from wherever it is looked at.
+        assert!(!joins(tree(&[(path, text)]).path(), &["a", "a/sub"]), "{path}: {text}");
+    }
+    // Paths that are given are repositories without Git, the outermost counts, and files belong to where the command runs.
+    let apart = directory(&[(&format!("a/{pod}"), pod_text), (&format!("b/{service}"), service_text)]);
+    assert!(!joins(apart.path(), &["a", "b"]));
+    assert!(joins(apart.path(), &["a", "b", "."]));
+    assert!(joins(apart.path(), &[&format!("a/{pod}"), &format!("b/{service}")]));
+    let one = directory(&[(".git/HEAD", ""), (&format!("a/{pod}"), pod_text), (&format!("b/{service}"), service_text)]);
+    assert!(joins(one.path(), &["a", "b"]));
+}
+
+/// A pod with a priority class that no file states.
+const PRIORITY: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {priorityClassName: urgent, containers: [{name: c, image: a, \
+                        resources: {limits: {nvidia.com/gpu: 1}}}]}\n---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: \
+                        {name: other}\nvalue: 1\n";
+
+#[test]
+fn what_is_missed_is_missing_only_where_everything_was_read() {
+    const MISSING: &str = "priority-class-missing";
+    let told = |file: Option<(&str, &str)>| {
+        let files: Vec<(&str, &str)> = std::iter::once(("pod.yaml", PRIORITY)).chain(file).collect();
+        let report = checked(&files, &["--exit-zero"]);
+        let open = report["unknown"].as_array().expect("a list").iter().find(|open| open["rule"] == MISSING);
+        let why = open.map(|open| open["why"].as_str().expect("a reason").to_owned());
+        (rules(&report).contains(&MISSING), why)
+    };
+    assert_eq!(told(None), (true, None));
+    assert_eq!(told(Some(("more.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: n}\n"))), (true, None));
+    for (path, text) in [
+        ("broken.yaml", "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: [\n"),
+        ("class.yaml.j2", "{% for x in y %}\n- {{ x }}: [\n{% endfor %}\n"),
+    ] {
+        let (found, why) = told(Some((path, text)));
+        assert!(!found, "{path}");
+        assert!(why.as_ref().is_some_and(|why| why.contains(path)), "{path}: {why:?}");
+    }
+}
