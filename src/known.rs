@@ -147,6 +147,14 @@ impl<T> Fact<T> {
         }
     }
 
+    /// Why it cannot be told, if it cannot.
+    pub fn why(&self) -> Option<&Why> {
+        match &self.known {
+            Known::Unknown(why) => Some(why),
+            _ => None,
+        }
+    }
+
     /// Whether it was not stated.
     pub fn is_absent(&self) -> bool {
         matches!(self.known, Known::Absent)

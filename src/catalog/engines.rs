@@ -87,7 +87,7 @@ pub struct EncoderPeak {
 /// The encoder's peak for a model name.
 pub fn encoder_peak(model: &str) -> Option<EncoderPeak> {
     static PATTERNS: OnceLock<Vec<(Regex, Row)>> = OnceLock::new();
-    let patterns = PATTERNS.get_or_init(|| patterns(&ENCODER_PEAKS));
+    let patterns = PATTERNS.get_or_init(|| patterns(&ENCODER_PEAKS, "model"));
     let row = longest_match(patterns.iter().map(|(pattern, row)| (pattern, *row)), model)?;
     let number = |column| row.number(column).unwrap_or(0.0);
     Some(EncoderPeak { gib: number("gib"), gib_per_1k_tokens: number("gib_per_1k_tokens") })

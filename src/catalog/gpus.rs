@@ -6,7 +6,7 @@ use super::tables::{ACCELERATOR_CORES, COMPUTE_CAPABILITIES, GPU_NAMES, GPU_TOTA
 use crate::evidence;
 use crate::suggest::{closest, nearest};
 use crate::version::Version;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 /// A GPU model.
@@ -82,14 +82,14 @@ pub fn gpus() -> &'static [Gpu] {
     READ.get_or_init(|| evidence::watched(|| GPUS.rows().map(read).collect()).0)
 }
 
-/// Row of `gpus()` by every name of it in lower case; the first row of a shared alias wins.
-fn names() -> &'static BTreeMap<String, usize> {
-    static NAMES: OnceLock<BTreeMap<String, usize>> = OnceLock::new();
+/// Rows of `gpus()` by every name of them in lower case; several boards share what people call them.
+fn names() -> &'static BTreeMap<String, Vec<usize>> {
+    static NAMES: OnceLock<BTreeMap<String, Vec<usize>>> = OnceLock::new();
     NAMES.get_or_init(|| {
-        let mut names: BTreeMap<String, usize> = BTreeMap::new();
+        let mut names: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         let mut add = |name: &str, index| {
             if !name.is_empty() {
-                names.entry(name.to_lowercase()).or_insert(index);
+                names.entry(name.to_lowercase()).or_default().push(index);
             }
         };
         for (index, row) in GPUS.rows().enumerate() {
@@ -104,30 +104,46 @@ fn names() -> &'static BTreeMap<String, usize> {
                 ["name", "product_label"].iter().for_each(|column| add(row.text(column), index));
             }
         }
+        for rows in names.values_mut() {
+            let mut seen = BTreeSet::new();
+            rows.retain(|index| seen.insert(*index));
+        }
         names
     })
 }
 
-/// The GPU of a name in any case: id, alias, `nvidia.com/gpu.product` label (with sharing or MIG suffix), GKE
-/// accelerator, Karpenter, SkyPilot or NVML name.
-pub fn gpu(name: &str) -> Option<&'static Gpu> {
+/// The GPUs of a name in any case: id, alias, `nvidia.com/gpu.product` label (with sharing or MIG suffix), GKE
+/// accelerator, Karpenter, SkyPilot or NVML name. An H100 is a card of PCIe or a module of SXM.
+pub fn gpus_named(name: &str) -> impl Iterator<Item = &'static Gpu> {
     let lower = name.trim().to_lowercase();
     let plain = lower.strip_suffix("-shared").unwrap_or(&lower);
     let plain = plain.split_once("-mig-").map_or(plain, |(head, _)| head);
-    let index = *names().get(plain)?;
-    GPUS.rows().nth(index)?.used();
-    gpus().get(index)
+    names().get(plain).into_iter().flatten().filter_map(|index| {
+        GPUS.rows().nth(*index)?.used();
+        gpus().get(*index)
+    })
 }
 
-/// Every GPU that people may mean by a name: `a100` is a card of 40 or of 80 GB, with or without NVLink.
+/// The first GPU of a name.
+pub fn gpu(name: &str) -> Option<&'static Gpu> {
+    gpus_named(name).next()
+}
+
+/// Every GPU that a site may mean by a name of its own: `a100` is a card of 40 or of 80 GB, with or without NVLink.
 pub fn gpus_called(name: &str) -> impl Iterator<Item = &'static Gpu> {
-    let series = format!("{}-", name.trim().to_lowercase());
-    let exact = gpu(name);
-    let longer = gpus().iter().filter(move |g| {
-        let id = g.id.to_lowercase();
-        g.vendor == "nvidia" && id.starts_with(&series)
-    });
-    exact.into_iter().chain(longer.filter(move |g| exact.is_none_or(|e| e.id != g.id)))
+    let name = name.trim().to_lowercase();
+    let series = format!("{name}-");
+    let named: Vec<&Gpu> = gpus_named(&name).collect();
+    let exact = named.iter().any(|gpu| gpu.id.to_lowercase() == name);
+    let longer = |gpu: &&Gpu| !exact && gpu.vendor == "nvidia" && gpu.id.to_lowercase().starts_with(&series);
+    let longer: Vec<&Gpu> = gpus().iter().filter(longer).filter(|gpu| named.iter().all(|n| n.id != gpu.id)).collect();
+    named.into_iter().chain(longer)
+}
+
+/// The GPUs that Karpenter means by a name.
+pub fn karpenter_gpus(name: &str) -> impl Iterator<Item = &'static Gpu> {
+    let of_karpenter = move |id| GPUS.find("id", id).is_some_and(|row| row.words("karpenter_name").any(|n| n == name));
+    gpus_named(name).filter(move |gpu| of_karpenter(gpu.id))
 }
 
 /// Cores of an accelerator that a framework counts as devices of their own; 1 where the accelerator is the device.

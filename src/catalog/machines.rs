@@ -1,14 +1,15 @@
 //! Machine types of the clouds, and the drivers that platforms install.
 
 use super::gpus::{Gpu, gpu};
-use super::table::Row;
+use super::table::{Row, patterns};
 use super::tables::{
     ADMISSION_PLUGINS, CLOUD_RUN_GPUS, GCP_ATTACHABLE_GPUS, GCP_MACHINE_FAMILIES, GKE_MACHINES, INSTANCES, NODE_IMAGES,
-    PLATFORMS,
+    PLAIN_MACHINES, PLATFORMS,
 };
 use crate::evidence;
 use crate::suggest::nearest;
 use crate::version::Version;
+use regex::Regex;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -152,6 +153,24 @@ pub fn is_instance_like(name: &str) -> bool {
     let family = |text: &str| text.find(['.', '-']).map(|end| text[..=end].to_owned());
     let Some(prefix) = family(lower) else { return false };
     by_name().range(prefix.clone()..).next().is_some_and(|(found, _)| found.starts_with(&prefix))
+}
+
+/// Whether a machine type is of a family that has no accelerators at all.
+pub fn is_plain_machine(name: &str) -> bool {
+    static PATTERNS: OnceLock<Vec<(Regex, Row)>> = OnceLock::new();
+    let patterns = PATTERNS.get_or_init(|| patterns(&PLAIN_MACHINES, "types"));
+    patterns.iter().find(|(types, _)| types.is_match(name.trim())).is_some_and(|(_, row)| {
+        row.used();
+        true
+    })
+}
+
+/// How many GPUs a machine of a type has; `None` also for a part of one.
+pub fn machine_gpus(name: &str) -> Option<i64> {
+    match instance(name) {
+        Some(machine) => machine.gpu_count,
+        None => is_plain_machine(name).then_some(0),
+    }
 }
 
 /// The GPU of a machine type.

@@ -47,15 +47,15 @@ pub use engines::{EncoderPeak, Scope, WeightFormat, encoder_peak, engine_default
 pub use gpus::{
     Architecture, Coverage, Gpu, MigProfile, accelerator_cores, architecture, coverage, family_label,
     family_label_known, gke_accelerator_known, gke_accelerators, gpu, gpu_named_in, gpu_total_gib, gpus, gpus_called,
-    mig_instances, mig_layout_fits, mig_profile, mig_profiles, nearest_gke_accelerator, nearest_product, product_known,
-    reported_memory,
+    gpus_named, karpenter_gpus, mig_instances, mig_layout_fits, mig_profile, mig_profiles, nearest_gke_accelerator,
+    nearest_product, product_known, reported_memory,
 };
 pub use images::{ImageInfo, Unrecognised, image, image_family, image_flaw, image_traits};
 pub use kinds::{Absence, PodPlace, Stands, pod_places};
 pub use machines::{
     Instance, NodeImage, attachable_counts, cloud_run_minimum, default_driver, eks_ami_driver, gke_machine, host,
-    instance, instance_family_gpu, instance_gpu, instances, is_instance_like, most_gpus, nearest_instance, node_image,
-    platform_driver, platform_toolkit, runs_admission_plugin,
+    instance, instance_family_gpu, instance_gpu, instances, is_instance_like, is_plain_machine, machine_gpus,
+    most_gpus, nearest_instance, node_image, platform_driver, platform_toolkit, runs_admission_plugin,
 };
 pub use model_names::{NamedModel, named_model};
 pub use models::{Model, model, models, published_quantization};

@@ -133,7 +133,7 @@ pub fn feature_needs(engine: &str, feature: &str, value: &str, version: Option<&
 /// The first release of an engine that serves a model.
 pub fn model_supported_since(engine: &str, model: &str) -> Option<Version> {
     static PATTERNS: OnceLock<Vec<(Regex, Row)>> = OnceLock::new();
-    let patterns = PATTERNS.get_or_init(|| patterns(&MODEL_SUPPORT));
+    let patterns = PATTERNS.get_or_init(|| patterns(&MODEL_SUPPORT, "model"));
     let of_engine = patterns.iter().filter(|(_, row)| row.text("engine") == engine);
     longest_match(of_engine.map(|(pattern, row)| (pattern, *row)), model)?.version("since")
 }

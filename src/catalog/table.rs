@@ -279,9 +279,9 @@ impl fmt::Debug for Row {
     }
 }
 
-/// The rows of a table whose column `model` is a pattern, compiled.
-pub(super) fn patterns(table: &'static Table) -> Vec<(Regex, Row)> {
-    table.rows().filter_map(|row| Some((Regex::new(row.text("model")).ok()?, row))).collect()
+/// The rows of a table with the pattern in a column, compiled.
+pub(super) fn patterns(table: &'static Table, column: &str) -> Vec<(Regex, Row)> {
+    table.rows().filter_map(|row| Some((Regex::new(row.text(column)).ok()?, row))).collect()
 }
 
 /// The row with the longest pattern that matches: the most specific one.

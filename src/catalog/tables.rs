@@ -92,6 +92,7 @@ tables! {
     PACKAGE_EXTRAS package_extras "package* extra* brings";
     PACKAGE_PINS package_pins "package* versions*:range requires* requirement:range declared:flag";
     PACKAGE_TRAITS package_traits "package* versions*:range trait*";
+    PLAIN_MACHINES plain_machines "provider* types*:pattern";
     PLATFORMS platforms
         "platform* version* variant* kubernetes* date+:date driver:version other_drivers \
         container_toolkit:version device_plugin";

@@ -6,7 +6,7 @@ use crate::facts::value::REST;
 use crate::facts::{
     Container, ContainerRole, EnvVar, Facts, Mount, Pod, Port, SharedMemory, Volume, Workload, WorkloadFormat,
 };
-use crate::known::{Fact, Why};
+use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View, shell};
 use crate::paths;
 use crate::source::{Span, Traced};
@@ -146,13 +146,12 @@ fn gpus<'t>(container: &mut Container, get: &impl Fn(&str) -> View<'t>, pod: &Po
     } else if gpus.is_some() && gpus.traced().is_some() {
         (all_or_number(gpus), Some("nvidia"), gpus.place())
     } else if let Some(device) = devices.iter().find(|device| is_gpu(**device).is_none()) {
-        let why = Why::NotStated("what device this is".into());
-        (Fact::unknown(why, device.place()), None, device.place())
+        (Fact::unknown(Why::NotStated("what device this is".into()), device.place()), None, device.place())
     } else if let Some((count, vendor, place)) = mapped(get("devices")) {
         (count, Some(vendor), place)
-    } else if let Some(count) = generic(get("deploy").path("resources.reservations.generic_resources")) {
+    } else if let Some((count, vendor)) = generic(get("deploy").path("resources.reservations.generic_resources")) {
         let place = count.span;
-        (count, Some("nvidia"), place)
+        (count, vendor, place)
     } else if pod.runtime_class.get().is_some_and(|r| r == "nvidia") {
         let visible = container.env.get("NVIDIA_VISIBLE_DEVICES").and_then(|v| v.value.get());
         let place = pod.runtime_class.span;
@@ -168,12 +167,14 @@ fn gpus<'t>(container: &mut Container, get: &impl Fn(&str) -> View<'t>, pod: &Po
         } else {
             Fact::value(0, container.span)
         };
-        (none, Some("nvidia"), container.span)
+        (none, None, container.span)
     };
-    if let Some(vendor) = vendor.filter(|_| count.get() != Some(&0)) {
-        container.gpu_resource = Fact::value(vendor.to_owned(), place);
-        container.gpu_vendor = Fact::value(vendor.to_owned(), place);
-    }
+    let vendor = match vendor {
+        _ if count.get() == Some(&0) => Fact::absent(place),
+        Some(vendor) => Fact::value(vendor.to_owned(), place),
+        None => count.clone().and_then(|_| Known::Unknown(Why::NotStated("what device this is".into()))),
+    };
+    (container.gpu_resource, container.gpu_vendor) = (vendor.clone(), vendor);
     container.gpus = count;
 }
 
@@ -223,12 +224,14 @@ fn mapped<'t>(devices: View<'t>) -> Option<(Fact<i64>, &'static str, Span)> {
     None
 }
 
-/// GPUs that nodes of a swarm offer as resources of their own.
-fn generic(resources: View<'_>) -> Option<Fact<i64>> {
-    let specs = resources.items().map(|item| item.get("discrete_resource_spec"));
-    let mut gpus =
-        specs.filter(|spec| spec.get("kind").string().get().is_some_and(|k| k.to_lowercase().contains("gpu")));
-    gpus.next().map(|spec| spec.get("value").int())
+/// GPUs that nodes of a swarm offer as resources of their own, by names that a site gives them.
+fn generic(resources: View<'_>) -> Option<(Fact<i64>, Option<&'static str>)> {
+    resources.items().find_map(|item| {
+        let spec = item.get("discrete_resource_spec");
+        let kind = spec.get("kind").string().get()?.to_lowercase();
+        let vendor = ["nvidia", "amd"].into_iter().find(|vendor| kind.contains(vendor));
+        kind.contains("gpu").then(|| (spec.get("value").int(), vendor))
+    })
 }
 
 /// As many GPUs as the host has.

@@ -1,9 +1,10 @@
 //! Pools of machines of every infrastructure format: which attribute states what. Knows resource types of clouds.
 
 use super::kubernetes;
+use crate::catalog;
 use crate::facts::value::REST;
 use crate::facts::{InfraFormat, Labels, NodePool, Taint};
-use crate::known::{Fact, Known};
+use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View};
 use crate::source::{Span, Traced};
 use crate::version::Version;
@@ -291,6 +292,15 @@ pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: 
     }
     out.object = Some(Raw::new(tree, view));
     Some(out)
+}
+
+/// Every GPU of a machine of a type.
+pub(super) fn gpus_of(machine: &Fact<String>) -> Fact<i64> {
+    let of = |name: String| match catalog::machine_gpus(&name) {
+        Some(count) => Known::Value(count),
+        None => Known::Unknown(Why::NotInCatalog(name.into())),
+    };
+    Fact::watched(|| machine.clone().and_then(of))
 }
 
 /// Bytes of so many GiB.

@@ -1,6 +1,7 @@
 //! Slurm batch scripts: `#SBATCH` lines as the resources, the script as what they launch. Knows sbatch's options.
 
 use super::{image, install, intent, launch, training};
+use crate::catalog;
 use crate::facts::{
     Container, ContainerRole, Facts, Gpu, Image, Node, Object, Pod, SharedMemory, Workload, WorkloadFormat,
 };
@@ -29,16 +30,20 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> Vec<Span
     // The shell of the node has the memory of the node.
     container.shm = Fact::value(SharedMemory::Host, first);
     let get = |names: &[&str]| names.iter().find_map(|n| options.get(*n).cloned());
-    let nodes = get(&["nodes", "N"]).map_or(Fact::absent(first), number).or_default(1);
+    let nodes = nodes(&options, first);
     let gpus = gpus(&options, first);
     container.gpus = gpus.clone();
-    container.gpu_vendor =
-        if gpus.is_absent() { Fact::absent(first) } else { Fact::value("nvidia".to_owned(), gpus.span) };
+    let card = card(&options);
+    if !gpus.is_absent() {
+        container.gpu_vendor = vendor(card.as_ref(), text, gpus.span);
+        container.device = Fact::value("gpu".to_owned(), gpus.span);
+        container.device_name = Fact::value("GPU".to_owned(), gpus.span);
+    }
     let mut pod = Pod::blank(first);
     pod.role = Fact::value("main".to_owned(), first);
     pod.replicas = nodes.clone();
     pod.gpus = gpus.clone();
-    pod.node = card(&options).map(|(name, span)| {
+    pod.node = card.map(|(name, span)| {
         let mut node = Node::blank(span);
         node.platform = Fact::value("slurm".to_owned(), span);
         node.gpu = Some(named(&name, span));
@@ -51,8 +56,9 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> Vec<Span
     out.name = get(&["job-name", "J"]).unwrap_or_else(|| Fact::value(path.to_owned(), first));
     out.replicas = Fact::value(1, first);
     out.group_size = nodes.clone();
-    out.group_gpus = match (nodes.get(), gpus.get()) {
-        (Some(nodes), Some(count)) => Fact::value(nodes.saturating_mul(*count), gpus.span),
+    out.group_gpus = match (nodes.get(), gpus.get(), options.get("gpus").or_else(|| options.get("G"))) {
+        (.., Some(all)) => all.clone().and_then(|text| count_of(&text)),
+        (Some(nodes), Some(count), _) => Fact::value(nodes.saturating_mul(*count), gpus.span),
         _ => Fact::unknown(Why::NotStated("the GPUs of a node".into()), first),
     };
     out.gpus = out.group_gpus.clone();
@@ -166,24 +172,78 @@ fn words(rest: &str) -> Vec<(usize, &str)> {
     out
 }
 
-fn number(fact: Fact<String>) -> Fact<i64> {
-    fact.and_then(|text| match text.split('-').next().unwrap_or("").parse() {
+fn number(fact: &Fact<String>) -> Fact<i64> {
+    fact.clone().and_then(|text| match text.parse() {
         Ok(number) => Known::Value(number),
+        Err(_) if text.contains('-') => Known::Unknown(Why::Ambiguous(text.into())),
         Err(_) => Known::Unknown(Why::Malformed(text.into())),
     })
 }
 
-/// GPUs of a node: `--gpus-per-node=h100:8`, `--gres=gpu:a100:8`; nothing on clusters that give whole nodes.
+/// The nodes of the job: stated, or as many as its tasks and GPUs need.
+fn nodes(options: &BTreeMap<String, Fact<String>>, place: Span) -> Fact<i64> {
+    let stated = |names: [&str; 2]| names.iter().find_map(|name| options.get(*name)).map(number);
+    if let Some(nodes) = stated(["nodes", "N"]) {
+        return nodes;
+    }
+    let (all, each) = (stated(["ntasks", "n"]), stated(["ntasks-per-node", "ntasks-per-node"]));
+    match (all.as_ref().map(Fact::get), each.as_ref().map(Fact::get), stated(["gpus", "G"])) {
+        (Some(Some(all)), Some(Some(each @ 1..)), _) => Fact::value((all + each - 1) / each, place),
+        (None | Some(Some(1)), _, None) => Fact::value(1, place),
+        _ => Fact::unknown(Why::NotStated("how many nodes the job gets".into()), place),
+    }
+}
+
+/// GPUs of a node: `--gpus-per-node=h100:8`, `--gres=gpu:a100:8`; nothing on clusters that give whole nodes. GPUs that are
+/// stated for the job, its tasks or sockets are so many on all of its nodes.
 fn gpus(options: &BTreeMap<String, Fact<String>>, place: Span) -> Fact<i64> {
-    let stated = options
-        .get("gpus-per-node")
-        .or_else(|| options.get("gres").filter(|g| g.get().is_none_or(|t| t.starts_with("gpu"))));
-    let Some(stated) = stated else { return Fact::absent(place) };
-    stated.clone().and_then(|text| match text.rsplit(':').next().and_then(|n| n.parse().ok()) {
-        Some(number) => Known::Value(number),
-        None if text == "gpu" => Known::Value(1),
-        None => Known::Unknown(Why::Malformed(text.into())),
-    })
+    if let Some(stated) = per_node(options) {
+        return stated.and_then(|text| count_of(&text));
+    }
+    let elsewhere = ["gpus", "G", "gpus-per-task", "gpus-per-socket", "tres-per-task", "tres-per-job"];
+    match elsewhere.iter().find_map(|name| options.get(*name)) {
+        Some(other) if other.get().is_none_or(|text| !text.contains('=') || text.contains("gpu")) => {
+            Fact::unknown(Why::NotStated("how the GPUs are spread over nodes".into()), other.span)
+        }
+        _ => Fact::absent(place),
+    }
+}
+
+/// What is stated of the GPUs of one node, without the word `gpu`: `a100:8`, `8`, `a100`, nothing for one.
+fn per_node(options: &BTreeMap<String, Fact<String>>) -> Option<Fact<String>> {
+    if let Some(stated) = options.get("gpus-per-node") {
+        return Some(stated.clone());
+    }
+    let gres = ["gres", "tres-per-node"].iter().find_map(|name| options.get(*name))?;
+    let Some(text) = gres.get() else { return Some(gres.clone()) };
+    let resources = text.split(',').map(|resource| resource.trim().trim_start_matches("gres/"));
+    let mut gpus = resources.filter_map(|resource| resource.strip_prefix("gpu"));
+    let gpu = gpus.find(|rest| rest.is_empty() || rest.starts_with([':', '=']))?;
+    Some(gres.clone().map(|_| gpu.trim_start_matches([':', '=']).to_owned()))
+}
+
+/// The number in `a100:8`, `8`, `a100:8(S:0-1)`; a type alone is one of it.
+fn count_of(text: &str) -> Known<i64> {
+    let text = text.split('(').next().unwrap_or(text);
+    let last = text.rsplit([':', '=']).next().unwrap_or(text);
+    match last.parse() {
+        Ok(count) => Known::Value(count),
+        Err(_) if !text.contains(':') => Known::Value(1),
+        Err(_) => Known::Unknown(Why::Malformed(text.into())),
+    }
+}
+
+/// Whose GPUs these are: the card's vendor, else the vendor whose tools the script uses.
+fn vendor(card: Option<&(String, Span)>, script: &str, place: Span) -> Fact<String> {
+    let of_card = card.and_then(|(name, span)| Some(Fact::value(catalog::gpu(name)?.vendor.to_owned(), *span)));
+    let uses = |words: &[&str]| words.iter().any(|word| script.contains(word));
+    let of_tools = || match (uses(&["nvidia", "nvcr.io", "--nv ", "load cuda"]), uses(&["rocm", "--rocm ", "amd.com"]))
+    {
+        (true, false) => Fact::value("nvidia".to_owned(), place),
+        (false, true) => Fact::value("amd".to_owned(), place),
+        _ => Fact::unknown(Why::NotStated("whose GPUs the nodes have".into()), place),
+    };
+    of_card.unwrap_or_else(of_tools)
 }
 
 /// The image of a registry that the first `srun --container-image` names.
@@ -209,14 +269,10 @@ fn named(id: &str, span: Span) -> Gpu {
 
 /// The card that an option names.
 fn card(options: &BTreeMap<String, Fact<String>>) -> Option<(String, Span)> {
-    let stated = options.get("gpus-per-node").or_else(|| options.get("gres"))?;
-    let parts: Vec<&str> = stated.get()?.split(':').collect();
-    let name = match parts.as_slice() {
-        ["gpu", name, _] => name,
-        [name, _] if *name != "gpu" => name,
-        _ => return None,
-    };
-    Some(((*name).to_owned(), stated.span))
+    let stated = per_node(options).or_else(|| options.get("gpus").or_else(|| options.get("G")).cloned())?;
+    let (name, counted) =
+        stated.get()?.split_once(':').map_or((stated.get()?.as_str(), false), |(name, _)| (name, true));
+    (!name.is_empty() && (counted || name.parse::<i64>().is_err())).then(|| (name.to_owned(), stated.span))
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ pub fn link(workloads: &mut [Workload]) {
 
 /// Formats that state no resource name ask for what their vendor makes.
 fn name(container: &mut Container) {
-    if !container.device.is_absent() || container.gpus.get().is_none_or(|&n| n == 0) {
+    if !container.device.is_absent() || !holds(container) {
         return;
     }
     let by_vendor = container.gpu_vendor.get().map(|vendor| match vendor.as_str() {
@@ -40,8 +40,13 @@ fn name(container: &mut Container) {
     }
 }
 
+/// Whether a container asks for devices, or may.
+fn holds(container: &Container) -> bool {
+    !container.gpus.is_absent() && container.gpus.get() != Some(&0)
+}
+
 fn describe(pod: &mut Pod) {
-    let mut holders = pod.containers.iter().filter(|c| c.gpus.get().is_some_and(|&n| n > 0));
+    let mut holders = pod.containers.iter().filter(|c| holds(c) && !c.device.is_absent());
     pod.ranks = pod.gpus.clone();
     let Some(first) = holders.next() else { return };
     if holders.any(|other| other.device.known != first.device.known) {

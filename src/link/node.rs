@@ -2,12 +2,13 @@
 
 use super::boundary::{Boundary, Candidates, Reach};
 use super::driver::{self, DriverSource};
-use super::pools::{gpu_facts, most_gpus, series_facts};
+use super::pools::{common, gpu_facts, most_gpus, named, unknown_gpu};
 use crate::catalog;
 use crate::evidence;
 use crate::facts::value::REST;
 use crate::facts::{Build, Cluster, Container, Gpu, InfraFormat, Node, NodePool, Pod, Workload, WorkloadFormat};
-use crate::known::{Fact, Why};
+use crate::known::{Fact, Known, Why};
+use crate::source::Span;
 use crate::version::Version;
 use std::sync::Arc;
 
@@ -35,14 +36,8 @@ pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
             pod.pools = pools.nearest(from, possible).into_iter().map(|pool| Arc::clone(pool)).collect();
             let mut node = pod.node.take().unwrap_or_else(|| Node::blank(pod.span));
             // Formats that name a card themselves name it as people do; sites of Slurm have names of their own.
-            let named = node.gpu.take().and_then(|gpu| Some((gpu.id.get()?.clone(), gpu.id.span)));
             let site = workload.format.get() == Some(&WorkloadFormat::Slurm);
-            node.gpu =
-                named.and_then(
-                    |(name, span)| {
-                        if site { series_facts(&name, span) } else { gpu_facts(span, || catalog::gpu(&name)) }
-                    },
-                );
+            node.gpu = node.gpu.take().and_then(|gpu| stated(&gpu, site));
             from_selectors(&mut node, pod);
             // A machine type that the pod itself selects says more than the pools it may run on.
             from_accelerator(&mut node, pod);
@@ -55,6 +50,9 @@ pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
             if node.driver.is_absent() {
                 node.driver = Fact::unknown(Why::NotStated("the driver of the node".into()), node.span);
             }
+            if node.gpu.is_none() {
+                node.gpu = asked_for(pod, node.span);
+            }
             if pod.spot.is_absent() {
                 pod.spot = node.spot.clone();
             }
@@ -62,6 +60,30 @@ pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
             slices(pod);
         }
     }
+}
+
+/// The card that a format itself names. Sites have names of their own.
+fn stated(gpu: &Gpu, site: bool) -> Option<Gpu> {
+    let span = gpu.id.span;
+    match &gpu.id.known {
+        Known::Value(name) if site => named(name, span, || catalog::gpus_called(name)),
+        Known::Value(name) => named(name, span, || catalog::gpus_named(name)),
+        Known::Unknown(why) => Some(unknown_gpu(why.clone(), span)),
+        Known::Absent => None,
+    }
+}
+
+/// The GPU of which only the vendor is known: the one whose resource the pod asks for.
+fn asked_for(pod: &Pod, span: Span) -> Option<Gpu> {
+    if pod.gpus.is_absent() || pod.gpus.get() == Some(&0) {
+        return None;
+    }
+    let mut gpu = unknown_gpu(Why::NotStated("the GPU of the node".into()), span);
+    let asking = pod.containers.iter().filter(|c| c.gpus.get() != Some(&0));
+    if let Some(vendor) = agree(asking.map(|c| c.gpu_vendor.clone())).filter(|vendor| vendor.get().is_some()) {
+        (gpu.vendor, gpu.perhaps) = (vendor, None);
+    }
+    Some(gpu)
 }
 
 /// Statements about drivers that may hold for a deployment.
@@ -84,9 +106,9 @@ pub fn drivers_of_builds(builds: &mut [Arc<Build>], boundary: &Boundary<'_>) {
 /// Whether the pod's selectors and its need of GPUs let it run on the pool.
 fn admits(pool: &NodePool, pod: &Pod) -> bool {
     let wants_gpu = pod.gpus.get().is_some_and(|&n| n > 0);
-    let has_gpu = pool.gpu.is_some() || pool.gpu_count.get().is_some_and(|&n| n > 0) || !pool.accelerator.is_absent();
+    let has_gpu = pool.gpu.is_some() || pool.gpu_count.get().is_some_and(|&n| n > 0);
     let selects = !pod.node_selector.is_empty() || !pod.node_affinity.is_empty();
-    if wants_gpu && !has_gpu && !pool.instance_types.iter().all(|t| t.get().is_none()) {
+    if wants_gpu && !has_gpu {
         return false;
     }
     if !wants_gpu && !selects || !makes(pool, pod) {
@@ -130,8 +152,8 @@ fn offers(pool: &NodePool, key: &str, values: &[String]) -> bool {
         };
     }
     let gpu_is = |name: &String| {
-        let wanted = catalog::gpu(name).map(|g| g.id);
-        pool.gpu.as_ref().is_none_or(|g| g.id.get().is_none_or(|id| wanted.is_none_or(|w| w == id)))
+        let id = pool.gpu.as_ref().and_then(|gpu| gpu.id.get());
+        id.is_none_or(|id| catalog::gpu(name).is_none() || catalog::gpus_named(name).any(|gpu| gpu.id == id))
     };
     match key {
         "node.kubernetes.io/instance-type" | "beta.kubernetes.io/instance-type" => {
@@ -188,10 +210,12 @@ fn from_selectors(node: &mut Node, pod: &Pod) {
             "kubernetes.io/arch" => node.arch = fact(),
             "cloud.google.com/gke-accelerator"
             | "nvidia.com/gpu.product"
-            | "karpenter.k8s.aws/instance-gpu-name"
             | "k8s.amazonaws.com/accelerator"
             | "gpu.nvidia.com/class"
-            | "gpu.nvidia.com/model" => node.gpu = gpu_facts(value.span, || catalog::gpu(text)),
+            | "gpu.nvidia.com/model" => node.gpu = named(text, value.span, || catalog::gpus_named(text)),
+            "karpenter.k8s.aws/instance-gpu-name" => {
+                node.gpu = named(text, value.span, || catalog::karpenter_gpus(text));
+            }
             "karpenter.k8s.aws/instance-family" => {
                 node.gpu = gpu_facts(value.span, || catalog::instance_family_gpu(text).flatten());
             }
@@ -201,7 +225,7 @@ fn from_selectors(node: &mut Node, pod: &Pod) {
                 .any(|word| key.contains(word))
                 && node.gpu.is_none() =>
             {
-                node.gpu = gpu_facts(value.span, || catalog::gpu(text));
+                node.gpu = named(text, value.span, || catalog::gpus_called(text));
             }
             _ => {}
         }
@@ -257,11 +281,8 @@ fn from_pools(node: &mut Node, pools: &[Arc<NodePool>]) {
     if pools.is_empty() {
         return;
     }
-    if node.gpu.is_none() {
-        let gpus: Vec<&Gpu> = pools.iter().filter_map(|p| p.gpu.as_ref()).collect();
-        if gpus.len() == pools.len() && gpus.iter().all(|g| g.id.get() == gpus[0].id.get()) {
-            node.gpu = Some(gpus[0].clone());
-        }
+    if node.gpu.is_none() && pools.iter().all(|pool| pool.gpu.is_some()) {
+        node.gpu = common(pools.iter().filter_map(|pool| pool.gpu.clone()));
     }
     if pools.iter().all(|p| !p.instance_types.is_empty()) {
         fill(&mut node.instance_type, pools.iter().flat_map(|p| p.instance_types.iter().cloned()));
@@ -333,7 +354,7 @@ fn from_machine(node: &mut Node) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::{SourceId, Span};
+    use crate::source::SourceId;
 
     #[test]
     fn what_one_pool_leaves_out_is_not_agreed_on() {

@@ -2,8 +2,9 @@
 
 use crate::catalog;
 use crate::evidence;
-use crate::facts::{Facts, Gpu, NodePool};
-use crate::known::{Fact, Why};
+use crate::facts::value::Blank;
+use crate::facts::{Facts, Gpu, NodePool, Requirement};
+use crate::known::{Fact, Known, Why};
 use crate::source::Span;
 use crate::version::Version;
 use std::sync::Arc;
@@ -36,10 +37,16 @@ fn image_driver(pool: &NodePool) -> Option<Fact<Version>> {
     Some(Fact::value(driver?, pool.image_type.span).resting_on(unread))
 }
 
-/// The GPU that the catalog answers, as facts decided at `span`.
-pub fn gpu_facts(span: Span, ask: impl FnOnce() -> Option<&'static catalog::Gpu>) -> Option<Gpu> {
-    let (row, unread) = evidence::watched(ask);
-    let row = row?;
+/// The GPUs that the catalog answers, as facts decided at `span`: what all of them have in common.
+pub fn gpu_facts<I>(span: Span, ask: impl FnOnce() -> I) -> Option<Gpu>
+where
+    I: IntoIterator<Item = &'static catalog::Gpu>,
+{
+    let (rows, unread) = evidence::watched(|| ask().into_iter().collect::<Vec<_>>());
+    common(rows.into_iter().map(|row| of_row(row, (span, unread))))
+}
+
+fn of_row(row: &catalog::Gpu, (span, unread): (Span, bool)) -> Gpu {
     let text = |t: &str| Fact::value(t.to_owned(), span).resting_on(unread);
     let number = |n: Option<i64>| Fact::from_option(n, span).resting_on(unread);
     let flag = |f: bool| Fact::value(f, span).resting_on(unread);
@@ -54,85 +61,150 @@ pub fn gpu_facts(span: Span, ask: impl FnOnce() -> Option<&'static catalog::Gpu>
     gpu.nvlink_gbs = number(row.nvlink_gbs);
     gpu.tdp_w = number(row.tdp_w);
     gpu.datacenter = flag(row.datacenter);
+    gpu
+}
+
+/// The GPUs that people may mean by a name, which stays their name.
+pub fn named<I>(name: &str, span: Span, ask: impl FnOnce() -> I) -> Option<Gpu>
+where
+    I: IntoIterator<Item = &'static catalog::Gpu>,
+{
+    let mut gpu = gpu_facts(span, ask)?;
+    if gpu.name.is_unknown() {
+        gpu.name = Fact::value(name.to_owned(), span);
+    }
     Some(gpu)
 }
 
-/// What all GPUs of a name have in common.
-pub fn series_facts(name: &str, span: Span) -> Option<Gpu> {
-    let mut rows = catalog::gpus_called(name).filter_map(|row| gpu_facts(span, || Some(row)));
-    let mut common = rows.next()?;
-    for other in rows {
-        agree(&mut common.id, &other.id, name);
-        if common.name.known != other.name.known {
-            common.name = Fact::value(name.to_owned(), span);
-        }
-        agree(&mut common.arch, &other.arch, name);
-        agree(&mut common.compute_capability, &other.compute_capability, name);
-        agree(&mut common.memory_mib, &other.memory_mib, name);
-        agree(&mut common.mig, &other.mig, name);
-        agree(&mut common.nvlink_gbs, &other.nvlink_gbs, name);
-        agree(&mut common.tdp_w, &other.tdp_w, name);
-        agree(&mut common.datacenter, &other.datacenter, name);
+/// What several GPUs have in common; what they differ in is unknown.
+pub fn common(gpus: impl IntoIterator<Item = Gpu>) -> Option<Gpu> {
+    let mut gpus = gpus.into_iter();
+    let mut out = gpus.next()?;
+    let mut names: Vec<String> = out.name.get().cloned().into_iter().collect();
+    for other in gpus {
+        names.extend(other.name.get().filter(|name| !names.contains(name)).cloned());
+        let why = Why::Ambiguous(names.join(", ").into());
+        out.perhaps = out.perhaps.or(other.perhaps);
+        agree(&mut out.id, &other.id, &why);
+        agree(&mut out.name, &other.name, &why);
+        agree(&mut out.vendor, &other.vendor, &why);
+        agree(&mut out.arch, &other.arch, &why);
+        agree(&mut out.compute_capability, &other.compute_capability, &why);
+        agree(&mut out.memory_mib, &other.memory_mib, &why);
+        agree(&mut out.mig, &other.mig, &why);
+        agree(&mut out.nvlink_gbs, &other.nvlink_gbs, &why);
+        agree(&mut out.tdp_w, &other.tdp_w, &why);
+        agree(&mut out.datacenter, &other.datacenter, &why);
     }
-    Some(common)
+    Some(out)
 }
 
-fn agree<T: PartialEq>(fact: &mut Fact<T>, other: &Fact<T>, name: &str) {
-    if fact.known != other.known {
-        *fact = Fact::unknown(Why::NotStated(format!("which {name}").into()), fact.span);
+fn agree<T: Clone + PartialEq>(fact: &mut Fact<T>, other: &Fact<T>, why: &Why) {
+    if other.is_unknown() {
+        *fact = other.clone();
+    } else if !fact.is_unknown() && fact.known != other.known {
+        *fact = Fact::unknown(why.clone(), fact.span);
     }
 }
 
+/// A GPU of which nobody says whether there is one.
+pub fn unknown_gpu(why: Why, span: Span) -> Gpu {
+    let mut gpu = Gpu::blank(span);
+    gpu.leave_open(&why);
+    gpu.perhaps = Some(why);
+    gpu
+}
+
+/// The GPU of a pool: the one that is attached, else the one that all of its machines have; `None` where none has one.
 fn gpu_of(pool: &NodePool) -> Option<Gpu> {
-    let stated = pool.accelerator.get().and_then(|name| gpu_facts(pool.accelerator.span, || catalog::gpu(name)));
-    stated.or_else(|| {
-        let span = machine_gpus(pool).next()?.1;
-        gpu_facts(span, || {
-            let rows: Vec<_> = machine_gpus(pool).map(|(row, _)| row).collect();
-            rows.first().copied().filter(|first| rows.iter().all(|row| row.id == first.id))
-        })
-    })
+    if !pool.accelerator.is_absent() {
+        return Some(of_name(&pool.accelerator, |name| catalog::gpus_named(name).collect()));
+    }
+    let types = pool.instance_types.iter().map(of_machine).collect();
+    let required = pool.requirements.iter().filter_map(required).collect::<Vec<_>>();
+    // Requirements hold all at once: one that leaves a single GPU decides.
+    let mut told = [vec![types], required].concat().into_iter().filter(|gpus| !gpus.is_empty()).map(alike);
+    let Some(first) = told.next() else {
+        return Some(unknown_gpu(Why::NotStated("the machine type".into()), pool.span));
+    };
+    let decides = |gpu: &Option<Gpu>| gpu.as_ref().is_none_or(|gpu| gpu.id.get().is_some());
+    if decides(&first) { first } else { told.find(decides).unwrap_or(first) }
 }
 
-/// GPUs named by the machine types and, for Karpenter, by requirements on GPU names and families.
-fn machine_gpus(pool: &NodePool) -> impl Iterator<Item = (&'static catalog::Gpu, Span)> {
-    let types = pool.instance_types.iter().filter_map(|t| Some((catalog::instance_gpu(t.get()?)?, t.span)));
-    let named = pool.requirements.iter().flat_map(|r| {
-        let key = r.key.get().map_or("", String::as_str);
-        let operator = r.operator.get().map_or("", String::as_str);
-        r.values.iter().filter_map(move |value| {
-            let text = value.get()?;
-            let row = match (key.rsplit('/').next()?, operator) {
-                ("instance-gpu-name", "In") => catalog::gpu(text),
-                ("instance-family", "In") => catalog::instance_family_gpu(text).flatten(),
-                ("instance-type", "In") => catalog::instance_gpu(text),
-                ("gke-accelerator", "In") => catalog::gpu(text),
-                _ => None,
-            }?;
-            Some((row, value.span))
-        })
-    });
-    types.chain(named)
+/// What machines have alike: a GPU, none, or it cannot be told.
+fn alike(machines: Vec<Option<Gpu>>) -> Option<Gpu> {
+    let span = machines.iter().flatten().next()?.span;
+    if machines.iter().any(Option::is_none) {
+        return Some(unknown_gpu(Why::Ambiguous("machines with and without a GPU".into()), span));
+    }
+    common(machines.into_iter().flatten())
 }
 
-/// GPUs per node, when every machine type has the same number; the disagreement otherwise.
+/// The GPUs of a name, or why there is no telling.
+fn of_name(name: &Fact<String>, rows: impl Fn(&str) -> Vec<&'static catalog::Gpu>) -> Gpu {
+    match &name.known {
+        Known::Value(text) => named(text, name.span, || rows(text))
+            .unwrap_or_else(|| unknown_gpu(Why::NotInCatalog(text.as_str().into()), name.span)),
+        Known::Unknown(why) => unknown_gpu(why.clone(), name.span),
+        Known::Absent => unknown_gpu(Why::NotStated("the machine type".into()), name.span),
+    }
+}
+
+/// The GPU of a machine type; `None` where its family has none.
+fn of_machine(name: &Fact<String>) -> Option<Gpu> {
+    let plain = name.get().is_some_and(|name| catalog::is_plain_machine(name));
+    (!plain).then(|| of_name(name, |text| catalog::instance_gpu(text).into_iter().collect()))
+}
+
+/// What a requirement of Karpenter on machines leaves: by the name of the GPU, the machine type or its family.
+fn required(requirement: &Requirement) -> Option<Vec<Option<Gpu>>> {
+    let key = requirement.key.get()?.rsplit('/').next()?;
+    let of = |value: &Fact<String>| match key {
+        "instance-gpu-name" => Some(Some(of_name(value, |text| catalog::karpenter_gpus(text).collect()))),
+        "gke-accelerator" => Some(Some(of_name(value, |text| catalog::gpu(text).into_iter().collect()))),
+        "instance-type" => Some(of_machine(value)),
+        "instance-family"
+            if value.get().is_some_and(|family| catalog::is_plain_machine(&format!("{family}.large"))) =>
+        {
+            Some(None)
+        }
+        "instance-family" => {
+            let gpu = |family: &str| catalog::instance_family_gpu(family).flatten().into_iter().collect();
+            Some(Some(of_name(value, gpu)))
+        }
+        "instance-category" => {
+            let plain = value.get().is_some_and(|category| catalog::is_plain_machine(&format!("{category}5.large")));
+            let why = || Why::NotStated("the machine type".into());
+            Some((!plain).then(|| unknown_gpu(why(), value.span)))
+        }
+        _ => None,
+    };
+    let within = requirement.operator.get().is_some_and(|operator| operator == "In");
+    if within { requirement.values.iter().map(of).collect() } else { None }
+}
+
+/// GPUs per node, when every machine type has the same number; why it cannot be told otherwise.
 fn count_of(pool: &NodePool) -> Fact<i64> {
     if !pool.accelerator_count.is_absent() {
         return pool.accelerator_count.clone();
     }
-    let counts: Vec<(i64, Span)> =
-        pool.instance_types.iter().filter_map(|t| Some((catalog::instance(t.get()?)?.gpu_count?, t.span))).collect();
-    match counts.as_slice() {
-        [] => Fact::absent(pool.span),
-        [(first, span), rest @ ..] if counts.len() == pool.instance_types.len() => {
-            if rest.iter().all(|(count, _)| count == first) {
-                Fact::value(*first, *span)
-            } else {
-                Fact::unknown(Why::Ambiguous("machine types with different GPU counts".into()), *span)
-            }
-        }
-        [(_, span), ..] => Fact::unknown(Why::NotInCatalog("one of the machine types".into()), *span),
+    let mut counts = pool.instance_types.iter().map(gpus_of_machine);
+    match (counts.next(), &pool.gpu) {
+        (_, None) => Fact::value(0, pool.span),
+        (None, Some(gpu)) => Fact::unknown(Why::NotStated("the machine type".into()), gpu.span),
+        (Some(first), _) => counts.find(|other| other.known != first.known).map_or(first, |other| match other.known {
+            Known::Unknown(_) => other,
+            _ => Fact::unknown(Why::Ambiguous("machine types with different GPU counts".into()), other.span),
+        }),
     }
+}
+
+/// How many GPUs a machine of a type has.
+fn gpus_of_machine(name: &Fact<String>) -> Fact<i64> {
+    name.clone().and_then(|text| match catalog::machine_gpus(&text) {
+        Some(count) => Known::Value(count),
+        None => Known::Unknown(Why::NotInCatalog(text.into())),
+    })
 }
 
 /// The most GPUs that one node of the pool can have; unknown when some machine type is.
@@ -141,11 +213,9 @@ pub fn most_gpus(pool: &NodePool) -> Fact<i64> {
         return pool.gpu_count.clone();
     }
     Fact::watched(|| {
-        let most = pool.instance_types.iter().filter_map(|t| catalog::instance(t.get()?)?.gpu_count).max();
-        let complete = pool.instance_types.iter().all(|t| t.get().is_some_and(|t| catalog::instance(t).is_some()));
-        match most {
-            Some(most) if complete => Fact::value(most, pool.instance_types[0].span),
-            _ => Fact::unknown(Why::NotStated("the machine type".into()), pool.span),
-        }
+        let counts: Vec<Fact<i64>> = pool.instance_types.iter().map(gpus_of_machine).collect();
+        let unknown = counts.iter().find(|count| count.is_unknown());
+        let most = unknown.or_else(|| counts.iter().max_by_key(|count| count.get().copied())).cloned();
+        most.unwrap_or_else(|| Fact::unknown(Why::NotStated("the machine type".into()), pool.span))
     })
 }

@@ -1,6 +1,6 @@
 //! Workspaces and retrieval engines of Kaito: a preset, or the operator's own server, on machines of a type.
 
-use crate::catalog;
+use crate::extract::machines;
 use crate::facts::{Container, ContainerRole, Launch, Pod, SharedMemory};
 use crate::known::{Fact, Why};
 use crate::parse::{Raw, Tree, View};
@@ -24,9 +24,10 @@ pub fn pods(tree: &Arc<Tree>, view: View<'_>, resource: View<'_>) -> Vec<Pod> {
 fn preset(view: View<'_>, resource: View<'_>, pod: &Pod) -> Option<Container> {
     let name = view.path("inference.preset.name");
     let machine = resource.get("instanceType");
-    let of_machine = || machine.string().get().and_then(|name| catalog::instance(name)).and_then(|m| m.gpu_count);
-    let gpus = Fact::watched(|| Fact::from_option(of_machine(), machine.place()));
-    gpus.get()?;
+    let gpus = match machine.is_some() {
+        true => machines::gpus_of(&machine.string()),
+        false => Fact::unknown(Why::NotStated("the machine type".into()), machine.place()),
+    };
     let mut out = Container::blank(name.is_some().then(|| name.place())?);
     out.name = name.string();
     out.role = Fact::value(ContainerRole::Main, name.place());

@@ -1,9 +1,8 @@
 //! Tasks, jobs and endpoints of clouds that run containers without Kubernetes.
 
 use super::{Stated, referred};
-use crate::catalog;
 use crate::extract::{ecs, kubernetes, launch, lone, machines};
-use crate::facts::{Container, ContainerRole, Facts, Gpu, Node, Pod, Workload, WorkloadFormat};
+use crate::facts::{Container, ContainerRole, Facts, Node, Pod, Workload, WorkloadFormat};
 use crate::known::{Fact, Why};
 use crate::parse::Raw;
 
@@ -40,16 +39,10 @@ fn endpoint(all: &[Stated<'_>], stated: &Stated<'_>) -> Option<Workload> {
     out.shm = Fact::unknown(Why::Remote("SageMaker".into()), stated.span);
     out.shm_bytes = Fact::unknown(Why::Remote("SageMaker".into()), stated.span);
     let machine = variant.get("instance_type").string().map(|t| t.trim_start_matches("ml.").to_owned());
-    let of_machine = || catalog::instance(machine.get()?)?.gpu_count;
     // The endpoint gets every device of its machine.
-    out.gpus = Fact::watched(|| Fact::from_option(of_machine(), machine.span));
+    out.gpus = machines::gpus_of(&machine);
     pod.gpus = out.gpus.clone();
     let mut node = Node::blank(machine.span);
-    if let Some(gpu) = machine.get().and_then(|t| catalog::instance_gpu(t)) {
-        let mut card = Gpu::blank(machine.span);
-        card.id = Fact::value(gpu.id.to_owned(), machine.span);
-        node.gpu = Some(card);
-    }
     node.instance_type = machine;
     pod.node = Some(node);
     pod.replicas = variant.get("initial_instance_count").int().or_default(1);
