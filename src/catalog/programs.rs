@@ -186,14 +186,14 @@ pub fn server_of_metric(metric: &str) -> Option<Server> {
     SERVERS.rows().find(named).map(Server::read)
 }
 
-/// A program that runs the command behind it: `srun`, `uv run`, `apptainer exec IMAGE`.
+/// A program that runs the command behind it: `srun`, `uv run`, `apptainer exec IMAGE`, `su -c SCRIPT`.
 #[derive(Clone, Copy)]
 pub struct Wrapper(Row);
 
 impl Wrapper {
-    /// Words one of which must follow; none for a program that runs a command in any case.
-    pub fn subcommands(&self) -> SplitAsciiWhitespace<'static> {
-        self.0.text("subcommands").split_ascii_whitespace()
+    /// Words that must follow, one after the other; none for a program that runs a command in any case.
+    pub fn subcommands(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.0.text("subcommands").split(':').filter(|word| !word.is_empty())
     }
 
     /// Words of its own between its options and the command: the image of `apptainer exec`.
@@ -205,12 +205,31 @@ impl Wrapper {
     pub fn takes_value(&self, option: &str) -> bool {
         self.0.words("value_options").any(|known| known == option)
     }
+
+    /// Whether the value of an option is a script for a shell.
+    pub fn takes_script(&self, option: &str) -> bool {
+        self.0.words("script_options").any(|known| known == option)
+    }
+
+    /// Whether it starts what an image starts by itself when no command follows: its operand is the image.
+    pub fn runs_image(&self) -> bool {
+        self.0.flag("runs_image") == Some(true)
+    }
+
+    /// Whether the command stands behind `--` only.
+    pub fn behind_dashes(&self) -> bool {
+        self.0.flag("behind_dashes") == Some(true)
+    }
 }
 
-/// The wrapper of a name.
-pub fn wrapper(program: &str) -> Option<Wrapper> {
-    let exact = WRAPPERS.find("program", program);
-    exact.or_else(|| WRAPPERS.rows().find(|row| is_like(program, row.text("program")))).map(Wrapper)
+/// The ways in which a program wraps others: by its name, else by what its name is like.
+pub fn wrappers(program: &str) -> impl Iterator<Item = Wrapper> {
+    let exact = WRAPPERS.rows().any(|row| row.text("program") == program);
+    let named = move |row: &Row| match exact {
+        true => row.text("program") == program,
+        false => is_like(program, row.text("program")),
+    };
+    WRAPPERS.rows().filter(named).map(Wrapper)
 }
 
 #[cfg(test)]
@@ -250,10 +269,11 @@ mod tests {
 
     #[test]
     fn what_stands_before_a_command() {
-        let apptainer = wrapper("apptainer").expect("a row");
+        let apptainer = wrappers("apptainer").next().expect("a row");
         assert!(apptainer.operands() == 1 && apptainer.takes_value("bind") && !apptainer.takes_value("nv"));
-        assert!(wrapper("siteexec").is_some() && wrapper("vllm").is_none());
-        assert_eq!(wrapper("uv").map(|w| w.subcommands().collect::<Vec<_>>()), Some(vec!["run"]));
+        assert!(wrappers("siteexec").next().is_some() && wrappers("vllm").next().is_none());
+        let verbs: Vec<Vec<_>> = wrappers("uv").map(|w| w.subcommands().collect()).collect();
+        assert_eq!(verbs, [vec!["run"], vec!["tool", "run"]]);
     }
 
     #[test]

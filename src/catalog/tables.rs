@@ -117,5 +117,6 @@ tables! {
         "format* aliases+ bits:1..64 scope:all|experts|feed-forward|file|linears|padded-experts";
     WHEEL_GLIBC wheel_glibc "package* versions*:range glibc:version";
     WORKLOAD_KINDS workload_kinds "group* kind* path* stands+ role+ count+ replicas+ together+ absent+ versions+";
-    WRAPPERS wrappers "program* subcommands+ operands+:0..4 value_options+";
+    WRAPPERS wrappers
+        "program* subcommands* operands+:0..4 value_options+ script_options+ runs_image+:flag behind_dashes+:flag";
 }

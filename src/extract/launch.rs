@@ -3,7 +3,7 @@
 
 use super::wrappers::{self, base_name};
 use crate::catalog::{self, ImageModel};
-use crate::facts::value::REST;
+use crate::facts::value::{Blank, REST};
 use crate::facts::{Container, EnvVar, Launch};
 use crate::known::{Fact, Why};
 use crate::parse::shell::{self, Command, Word};
@@ -21,28 +21,18 @@ pub fn of(container: &Container, words: &[&Traced]) -> Option<Launch> {
     let mut launch = of_commands(&commands, &container.env)
         .or_else(|| {
             // Options alone, behind a model where the image takes one, go to the image's own server.
-            let server = by_image?;
-            let place = container.image.repository.span;
             let words: Vec<Word> = commands.iter().flat_map(|command| command.words.clone()).collect();
-            let first = words.first().filter(|_| !shell);
-            let options = first.is_some_and(|first| first.text().starts_with('-'));
-            let model = first.filter(|first| server.image_model == Some(ImageModel::Argument) && is_model(first));
-            let idle = options || model.is_some() || container.command.is_empty();
-            idle.then(|| {
-                let told: &[Word] = if options || model.is_some() { &words } else { &[] };
-                let mut launch = read(server.engine, place, (told, &container.env));
-                if let Some(model) = model {
-                    launch.model = value(model.text(), model.span(), &container.env);
-                }
-                launch
-            })
+            let words = if shell { &[] } else { words.as_slice() };
+            let told = !words.is_empty() || container.command.is_empty();
+            told.then(|| of_image(by_image?, container.image.repository.span, (words, &container.env)))?
         })
         .or_else(|| {
             let words = &commands.first()?.words;
             let is_python = |at: &usize| wrappers::is_python(base_name(words[*at].text()));
             let at = wrappers::programs(words).into_iter().find(is_python)?;
             Some(read("python", words[at].span(), (&words[at..], &container.env)))
-        })?;
+        })
+        .or_else(|| hidden(&commands, by_image.is_some()))?;
     if let (true, Some(server)) = (launch.model.is_absent(), launch.engine.get().and_then(|e| catalog::server(e))) {
         launch.model = fetched(server, &commands, &container.env).unwrap_or(launch.model);
     }
@@ -90,7 +80,47 @@ pub fn of_ray_serve(config: &Traced) -> Option<Launch> {
 
 /// What a script launches.
 pub fn of_script(script: &shell::Script, env: &BTreeMap<String, EnvVar>) -> Option<Launch> {
-    of_commands(&resolved(script, env), env)
+    let commands = resolved(script, env);
+    of_commands(&commands, env).or_else(|| hidden(&commands, false))
+}
+
+/// What a server's image starts when it is told nothing but options, and a model where it takes one.
+fn of_image(
+    server: catalog::Server,
+    place: Span,
+    (words, env): (&[Word], &BTreeMap<String, EnvVar>),
+) -> Option<Launch> {
+    let first = words.first();
+    let model = first.filter(|first| server.image_model == Some(ImageModel::Argument) && is_model(first));
+    if first.is_some_and(|first| !first.text().starts_with('-')) && model.is_none() {
+        return None;
+    }
+    let mut launch = read(server.engine, place, (words, env));
+    if let Some(model) = model {
+        launch.model = value(model.text(), model.span(), env);
+    }
+    Some(launch)
+}
+
+/// A launch of which nothing can be told: a server is named behind a program that nobody knows, or a script decides what a
+/// server's image starts.
+fn hidden(commands: &[Command], of_server: bool) -> Option<Launch> {
+    let server = |words: &[Word]| {
+        let (name, verb) = (base_name(words[0].text()), words.get(1).map(Word::text));
+        let plain = !name.contains('.') && catalog::server_of_program(name, None).is_some();
+        !plain && catalog::server_of_program(name, verb).is_some()
+    };
+    let script = |program: &str| program.ends_with(".sh") || program.starts_with("./");
+    let program = commands.iter().find_map(|command| {
+        let program = command.words.first()?;
+        let named = (1..command.words.len()).any(|at| server(&command.words[at..]));
+        (named || of_server && script(program.text())).then_some(program)
+    })?;
+    let why = Why::NotStated(format!("what {} starts", program.text()).into());
+    let mut out = Launch::blank(program.span());
+    out.leave_open(&why);
+    out.perhaps = Some(why);
+    Some(out)
 }
 
 /// The commands of a script and of those that it hands to a shell, with the variables that it sets.
@@ -149,8 +179,14 @@ fn of_command(command: &Command, env: &BTreeMap<String, EnvVar>) -> Option<Launc
         let (program, _, verb) = named(*at);
         Some((*at, catalog::launcher_of_program(program, verb)?))
     };
-    let (at, engine) = programs.iter().find_map(server).or_else(|| programs.iter().find_map(launcher))?;
-    Some(read(engine, command.words[at].span(), (&command.words[at..], env)))
+    let started = || {
+        let at = wrappers::image(&command.words)?;
+        let name = command.words[at].text().trim_start_matches("docker://");
+        of_image(catalog::server_of_image(name)?, command.words[at].span(), (&command.words[at + 1..], env))
+    };
+    let read = |(at, engine): (usize, &str)| read(engine, command.words[at].span(), (&command.words[at..], env));
+    let server = programs.iter().find_map(server).map(read).or_else(started);
+    server.or_else(|| programs.iter().find_map(launcher).map(read))
 }
 
 /// Reads the flags of an engine.

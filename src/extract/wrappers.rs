@@ -4,6 +4,7 @@
 use crate::catalog;
 use crate::parse::shell::{self, Command, Script, Word};
 use crate::paths;
+use crate::source::Traced;
 
 /// Places of the programs of a command, the outermost first: each runs the next one. A module or script of Python stands
 /// beside its interpreter.
@@ -21,7 +22,7 @@ pub fn programs(words: &[Word]) -> Vec<usize> {
             out.extend(python(words, at + 1));
             break;
         }
-        match wrapper(program, words, at + 1) {
+        match catalog::wrappers(program).find_map(|wrapper| behind(&wrapper, words, at + 1)) {
             Some(next) => at = next,
             None => {
                 // What a launcher starts stands behind options that it shares with nobody.
@@ -34,10 +35,40 @@ pub fn programs(words: &[Word]) -> Vec<usize> {
     out
 }
 
-/// The script that a command hands to a shell, behind what runs the shell.
+/// The script that a command hands to a shell, behind what runs the shell, or to a program that asks a shell itself.
 pub fn inner(command: &Command) -> Option<Script> {
-    let shell = programs(&command.words).into_iter().find(|at| shell::is_shell(command.words[*at].text()))?;
-    Command { words: command.words[shell..].to_vec(), ..command.clone() }.inner()
+    let words = &command.words;
+    let programs = programs(words);
+    if let Some(shell) = programs.iter().find(|at| shell::is_shell(words[**at].text())) {
+        return Command { words: words[*shell..].to_vec(), ..command.clone() }.inner();
+    }
+    programs.into_iter().find_map(|at| script(words, at)).map(|script| shell::parse(&script))
+}
+
+/// The script that stands behind an option of a wrapper: `su user -c SCRIPT`.
+fn script(words: &[Word], at: usize) -> Option<Traced> {
+    let wrapper = catalog::wrappers(base_name(words[at].text())).next()?;
+    let own = words.iter().enumerate().skip(at + 1).take_while(|(_, word)| word.text() != "--");
+    let options = own.filter(|(_, word)| word.text().starts_with('-'));
+    let mut scripts = options.filter_map(|(at, word)| {
+        let option = word.text().trim_start_matches('-');
+        let (name, inline) = option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));
+        let end = word.text().len();
+        wrapper.takes_script(name).then(|| match inline {
+            Some(value) => Some(word.traced().slice(end - value.len()..end)),
+            None => words.get(at + 1).map(|word| word.traced().clone()),
+        })?
+    });
+    scripts.next()
+}
+
+/// The image that a command starts, when a program that runs images takes one: its place, and the wrapper's.
+pub fn image(words: &[Word]) -> Option<usize> {
+    programs(words).into_iter().find_map(|at| {
+        let wrappers = catalog::wrappers(base_name(words[at].text()));
+        let mut images = wrappers.filter(catalog::Wrapper::runs_image).filter_map(|w| behind(&w, words, at + 1));
+        images.next().map(|next| next - 1)
+    })
 }
 
 /// The file name of a program.
@@ -51,28 +82,31 @@ pub fn is_python(program: &str) -> bool {
     version.chars().all(|c| c.is_ascii_digit() || c == '.')
 }
 
-/// Where the command of a wrapper starts; `None` for what is no wrapper, or is told to do something else.
-fn wrapper(program: &str, words: &[Word], mut at: usize) -> Option<usize> {
-    let wrapper = catalog::wrapper(program)?;
-    let mut open = wrapper.subcommands().next().is_some();
+/// Where the command of a wrapper starts; `None` for what is told to do something else.
+fn behind(wrapper: &catalog::Wrapper, words: &[Word], mut at: usize) -> Option<usize> {
+    let mut verbs = wrapper.subcommands().peekable();
     let mut operands = wrapper.operands();
     while let Some(word) = words.get(at) {
         let text = word.text();
-        if text == "--" {
-            return Some(at + 1);
-        }
         let option = text.trim_start_matches('-');
-        if text.starts_with('-') && !option.is_empty() {
-            at += 1 + usize::from(!option.contains('=') && wrapper.takes_value(option));
-        } else if open {
-            open = false;
-            at += 1;
-            wrapper.subcommands().find(|known| *known == text)?;
-        } else if operands > 0 {
-            operands -= 1;
-            at += 1;
-        } else {
+        at += 1;
+        if text == "--" && operands == 0 {
+            return verbs.peek().is_none().then_some(at);
+        } else if text.starts_with('-') {
+            if wrapper.takes_script(option.split('=').next().unwrap_or(option)) {
+                return None;
+            }
+            at += usize::from(!option.contains('=') && wrapper.takes_value(option));
+        } else if verbs.peek().is_some() {
+            verbs.next_if_eq(&text)?;
+        } else if wrapper.behind_dashes() {
+        } else if operands == 0 {
+            return Some(at - 1);
+        } else if operands == 1 {
+            // What follows the last operand is the command, whatever it looks like.
             return Some(at);
+        } else {
+            operands -= 1;
         }
     }
     None
@@ -135,6 +169,38 @@ mod tests {
             "srun apptainer exec --nv image.sif uv run ",
             "/opt/site/siteexec ",
             "/opt/nvidia/nvidia_entrypoint.sh ",
+            "uvx --from vllm --python 3.12 ",
+            "uv tool run --with x ",
+            "uv --directory app run ",
+            "pipx run --spec vllm ",
+            "hatch -e serve run ",
+            "enroot start --rw --mount /a:/b -- image.sqsh ",
+            "ch-run --bind /a:/b image -- ",
+            "shifter --image=docker:x ",
+            "setpriv --reuid 1000 --init-groups ",
+            "runuser -u app -- ",
+            "chroot --userspec=a:b /mnt ",
+            "flock -w 5 /tmp/lock ",
+            "strace -f -o out ",
+            "prlimit --nofile=1024 ",
+            "docker exec -it -e A=b name ",
+            "docker --context gpu run --rm --gpus all -v /a:/b image ",
+            "podman container run --device nvidia.com/gpu=all image ",
+            "doppler run --project p -- ",
+            "op run --env-file .env -- ",
+            "chamber exec one two -- ",
+            "aws-vault exec profile -- ",
+            "infisical run --env=dev -- ",
+            "kubectl exec -it pod -c main -- ",
+            "dotenv -f .env run ",
+            "ddtrace-run ",
+            "opentelemetry-instrument --traces_exporter console ",
+            "with-contenv s6-setuidgid app ",
+            "su-exec app tini -s -- ",
+            "ionice -c 2 -n 7 nice -n 5 taskset -c 0-3 stdbuf -oL ",
+            "xvfb-run -a -s '-screen 0' ",
+            "rocprofv3 --hip-trace -- ",
+            "ncu --set full -o out ",
         ] {
             let programs = of(&format!("{wrapped}vllm serve org/model"));
             assert_eq!(programs.last().map(String::as_str), Some("vllm"), "{wrapped}");
@@ -145,6 +211,42 @@ mod tests {
         );
         assert_eq!(of("mpirun -np 8 --bind-to none trtllm-serve m"), ["mpirun", "trtllm-serve"]);
         assert_eq!(of("uv pip install vllm"), ["uv"]);
+        assert_eq!(of("uv tool install vllm"), ["uv"]);
+        assert_eq!(of("docker build -t vllm ."), ["docker"]);
         assert_eq!(of("python -c 'import vllm' vllm serve"), ["python"]);
+    }
+
+    #[test]
+    fn a_script_for_a_shell_stands_behind_an_option() {
+        let first = |text: &str| {
+            let script = shell::parse(&Traced::verbatim(text, Span::new(SourceId(0), 0..text.len()), 0));
+            inner(&script.commands[0]).map(|inner| inner.commands[0].words[0].text().to_owned())
+        };
+        for text in [
+            "su - app -c 'vllm serve m'",
+            "runuser app --command='vllm serve m'",
+            "flock /tmp/lock -c 'vllm serve m'",
+            "env -S 'vllm serve m'",
+            "doppler run --command 'vllm serve m'",
+            "srun bash -lc 'vllm serve m'",
+        ] {
+            assert_eq!(first(text).as_deref(), Some("vllm"), "{text}");
+        }
+        assert_eq!(first("vllm serve -c m"), None);
+    }
+
+    #[test]
+    fn the_image_that_a_command_starts() {
+        let of = |text: &str| {
+            let script = shell::parse(&Traced::verbatim(text, Span::new(SourceId(0), 0..text.len()), 0));
+            let words = &script.commands[0].words;
+            image(words).map(|at| words[at].text().to_owned())
+        };
+        assert_eq!(of("docker run --gpus all vllm/vllm-openai --model m").as_deref(), Some("vllm/vllm-openai"));
+        assert_eq!(
+            of("srun apptainer run --nv docker://vllm/vllm-openai").as_deref(),
+            Some("docker://vllm/vllm-openai")
+        );
+        assert_eq!(of("docker exec vllm nvidia-smi"), None);
     }
 }

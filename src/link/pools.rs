@@ -70,13 +70,13 @@ where
     I: IntoIterator<Item = &'static catalog::Gpu>,
 {
     let mut gpu = gpu_facts(span, ask)?;
-    if gpu.name.is_unknown() {
+    if gpu.id.is_unknown() {
         gpu.name = Fact::value(name.to_owned(), span);
     }
     Some(gpu)
 }
 
-/// What several GPUs have in common; what they differ in is unknown.
+/// What several GPUs have in common; what they differ in is unknown, and their name is all of their names.
 pub fn common(gpus: impl IntoIterator<Item = Gpu>) -> Option<Gpu> {
     let mut gpus = gpus.into_iter();
     let mut out = gpus.next()?;
@@ -86,7 +86,9 @@ pub fn common(gpus: impl IntoIterator<Item = Gpu>) -> Option<Gpu> {
         let why = Why::Ambiguous(names.join(", ").into());
         out.perhaps = out.perhaps.or(other.perhaps);
         agree(&mut out.id, &other.id, &why);
-        agree(&mut out.name, &other.name, &why);
+        if other.name.is_unknown() {
+            out.name = other.name;
+        }
         agree(&mut out.vendor, &other.vendor, &why);
         agree(&mut out.arch, &other.arch, &why);
         agree(&mut out.compute_capability, &other.compute_capability, &why);
@@ -96,6 +98,7 @@ pub fn common(gpus: impl IntoIterator<Item = Gpu>) -> Option<Gpu> {
         agree(&mut out.tdp_w, &other.tdp_w, &why);
         agree(&mut out.datacenter, &other.datacenter, &why);
     }
+    out.name = out.name.map(|_| names.join(" or "));
     Some(out)
 }
 

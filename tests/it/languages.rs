@@ -241,11 +241,40 @@ fn a_server_is_known_behind_what_runs_it() {
         "MODEL=org/model\nARGS=(--dtype half)\nvllm serve \"$MODEL\" \"${ARGS[@]}\"",
         "ray start --head\nvllm serve org/model",
         "timeout 100 /opt/site/pmixexec --verbose vllm serve org/model",
+        "docker run --gpus all -p 8000:8000 vllm/vllm-openai:v0.10.2 --model org/model",
+        "srun apptainer run --nv docker://vllm/vllm-openai:v0.10.2 org/model",
+        "su - app -c 'vllm serve org/model'",
+        "uvx --with x vllm serve org/model",
+        "prun -np 2 vllm serve org/model",
     ] {
         for (path, text) in formats(command) {
             let expected = Some(("vllm".to_owned(), Some("org/model".to_owned())));
             assert_eq!(launched(&[(path, &text)]), expected, "{path}: {command}");
         }
+    }
+}
+
+#[test]
+fn what_an_unknown_program_starts_cannot_be_told() {
+    let pod = |image: &str, command: &str| {
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec: {{containers: [{{name: c, image: '{image}', command: {command}}}]}}\n"
+        )
+    };
+    let launches = |text: &str| answer("container.launch != null", "container", &[("pod.yaml", text)]);
+    for (image, command) in [
+        ("acme/own:1", "[/opt/start, --now, vllm, serve, m]"),
+        ("acme/own:1", "[bash, -c, 'wrap vllm serve m']"),
+        ("vllm/vllm-openai:v0.10.2", "[/start.sh]"),
+    ] {
+        assert_eq!(launches(&pod(image, command)), "undecided", "{image} {command}");
+    }
+    for (image, command) in [
+        ("acme/own:1", "[bash, -c, 'pip install vllm litellm']"),
+        ("acme/own:1", "[/start.sh]"),
+        ("vllm/vllm-openai:v0.10.2", "[sleep, infinity]"),
+    ] {
+        assert_eq!(launches(&pod(image, command)), "silent", "{image} {command}");
     }
 }
 
