@@ -67,11 +67,25 @@ fn named(
         let ends = |o: &&Object| is(o, "Values") && o.name.get().is_some_and(|n| n == path || n.ends_with(&suffix));
         return objects.find(ends)?.body.clone();
     }
-    file(&from(name), objects)
+    file(&from(name), objects).or_else(|| lone(name.trim_start_matches("./"), objects))
 }
 
 fn is(object: &Object, kind: &str) -> bool {
     object.kind.get().is_some_and(|k| k == kind)
+}
+
+/// The values in the only file whose path ends as stated: tools may run in another directory than the one of the release.
+fn lone(path: &str, objects: &Objects<'_>) -> Option<Raw> {
+    let ends = |o: &&Object| {
+        is(o, "Values")
+            && o.name
+                .get()
+                .and_then(|n| n.strip_suffix(path))
+                .is_some_and(|above| above.is_empty() || above.ends_with('/'))
+    };
+    let mut found = objects.all(|o| path.contains('/') && ends(o));
+    let only = found.next().filter(|_| found.next().is_none())?;
+    only.body.clone()
 }
 
 /// The values in a file of the run, by its display path.

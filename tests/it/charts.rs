@@ -316,6 +316,10 @@ fn skaffold_and_sets_of_applications_install_charts_too() {
                spec: {source: {path: deploy/api, helm: {valuesObject: {parallel: 16}}}}\n";
     let (places, _) = with_api(&[("apps/set.yaml", set), ("dev.yaml", "gpus: 2\n"), ("skaffold.yaml", skaffold)]);
     assert_eq!(places, ["apps/set.yaml:7: 16", "skaffold.yaml:9: 8"]);
+    // Run from the top of the repository.
+    let skaffold = skaffold.replace("dev.yaml", "./dev/values.yaml").replace("      setValues: {parallel: 8}\n", "");
+    let (places, _) = with_api(&[("dev/skaffold.yaml", &skaffold), ("dev/values.yaml", "parallel: 8\n")]);
+    assert_eq!(places, ["dev/values.yaml:1: 8"]);
 }
 
 /// Values that each kind of refusal wants: `fail`, `required`, the schema.

@@ -187,3 +187,24 @@ fn what_a_caller_or_another_module_decides_is_unknown() {
         assert_eq!(answer(&format!("body.{key} == 'x'"), volume, &files), "undecided", "{key}");
     }
 }
+
+/// A server and its Service, with labels that whoever calls the module may add to.
+const SERVED: &str = "variable \"labels\" { default = {} }\nresource \"kubernetes_service\" \"s\" {\n  metadata { name = \"s\" }\n  spec {\n    selector = { app = \"llm\" }\n    port { port = 80 }\n  }\n}\nresource \"kubernetes_deployment\" \"d\" {\n  metadata { name = \"d\" }\n  spec {\n    template {\n      metadata { labels = merge({ app = \"llm\" }, var.labels) }\n      spec {\n        container {\n          name  = \"c\"\n          image = \"vllm/vllm-openai:v0.11.0\"\n          resources { limits = { \"nvidia.com/gpu\" = \"1\" } }\n        }\n      }\n    }\n  }\n}\n";
+
+#[test]
+fn a_server_of_a_module_is_found_however_the_module_is_called() {
+    let call = |arguments: &str| format!("module \"m\" {{\n  source = \"./modules/m\"\n  {arguments}\n}}\n");
+    let calls =
+        ["", "count = var.on ? 1 : 0", "for_each = var.all", "for_each = toset([\"a\", \"b\"])", "labels = var.more"];
+    let calls = calls.map(|arguments| {
+        format!("variable \"on\" {{}}\nvariable \"all\" {{}}\nvariable \"more\" {{}}\n{}", call(arguments))
+    });
+    for caller in calls.iter().map(String::as_str).chain(["# nobody\n"]) {
+        let outcome = run(&[("main.tf", caller), ("modules/m/main.tf", SERVED)], &Ruleset::builtin());
+        let found = places(&outcome, "model-server-without-readiness-probe");
+        assert!(found.contains(&"modules/m/main.tf:16".to_owned()), "{caller}: {found:?}");
+    }
+    let off = format!("locals {{\n  on = false\n}}\n{}", call("count = local.on ? 1 : 0"));
+    let outcome = run(&[("main.tf", &off), ("modules/m/main.tf", SERVED)], &Ruleset::builtin());
+    assert!(places(&outcome, "model-server-without-readiness-probe").is_empty());
+}

@@ -35,6 +35,10 @@ pub(super) fn blocks(files: &[Hcl], registry: &Registry<'_>, address: &str, uses
     files.iter().flat_map(|file| file_blocks(file, registry, address, uses)).collect()
 }
 
+/// Maps that others are merged into to add to them. What selects by them would be lost if they replaced something; of any
+/// other map they may.
+const LABELS: &[&str] = &["labels", "match_labels", "matchLabels", "selector", "tags"];
+
 /// What one block stands for: one of the items of `for_each`, or all of `count`.
 #[derive(Debug)]
 pub(super) struct Instance {
@@ -178,7 +182,7 @@ impl Emitter<'_> {
         let mut entries: Vec<Entry> = vec![];
         // What `for_each` holds is used where `each` is.
         for (key, value) in eval.attributes(body).into_iter().filter(|(key, _)| key.text() != "for_each") {
-            entries.push(Entry { key: self.key(&key), value: self.value(&value, None) });
+            entries.push(Entry { key: self.key(&key), value: self.stated(key.text(), &value, None) });
         }
         let mut groups: Vec<(String, Span, Vec<NodeId>)> = vec![];
         for block in body.blocks() {
@@ -261,6 +265,11 @@ impl Emitter<'_> {
 
     /// A value. Its place is where it is written; `via` is the expression that uses it from elsewhere.
     fn value(&mut self, value: &Val, via: Option<Span>) -> NodeId {
+        self.stated("", value, via)
+    }
+
+    /// The value under a name.
+    fn stated(&mut self, name: &str, value: &Val, via: Option<Span>) -> NodeId {
         let span = value.origin.unwrap_or(value.span);
         let via = via.or(value.origin.map(|_| value.span));
         let plain = |text: String| NodeKind::Scalar { text: Traced::opaque(text, span), plain: true };
@@ -272,9 +281,23 @@ impl Emitter<'_> {
             Value::Str(text) | Value::Partial(text, _) => NodeKind::Scalar { text: Traced::clone(text), plain: false },
             Value::List(items) => NodeKind::Seq(items.iter().map(|item| self.value(item, via)).collect()),
             Value::Map(entries) => {
-                let mut entry =
-                    |(key, value): &(Rc<Traced>, Val)| Entry { key: self.key(key), value: self.value(value, via) };
+                let mut entry = |(key, value): &(Rc<Traced>, Val)| Entry {
+                    key: self.key(key),
+                    value: self.stated(key.text(), value, via),
+                };
                 NodeKind::Map(entries.iter().map(&mut entry).collect())
+            }
+            Value::PartialMap(entries, why) => {
+                let unknown = Val::unknown(why.clone(), span);
+                let added = LABELS.contains(&name);
+                let mut out = vec![];
+                for (key, value, settled) in entries.iter() {
+                    let value = if *settled || added { value } else { &unknown };
+                    out.push(Entry { key: self.key(key), value: self.stated(key.text(), value, via) });
+                }
+                let key = self.key(&Traced::opaque("<<", span));
+                out.push(Entry { key, value: self.value(&unknown, via) });
+                NodeKind::Map(out)
             }
             Value::Unknown(why) => NodeKind::Unknown(why.clone()),
             Value::Failed(message) => NodeKind::Unknown(Why::Malformed(message.clone())),

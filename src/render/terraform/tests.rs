@@ -488,3 +488,30 @@ fn bombs_and_cycles_are_unknown() {
     let deep = format!("a = {}1{}\nb = 2\n", "[".repeat(5000), "]".repeat(5000));
     assert_eq!(parse(SourceId(0), &deep).problems.len(), 1);
 }
+
+#[test]
+fn around_what_is_unknown_the_rest_of_a_merge_is_kept() {
+    let of = |value: &str| {
+        let text =
+            format!("variable \"v\" {{}}\nresource \"r\" \"x\" {{\n  labels = {value}\n  limits = {value}\n}}\n");
+        let m = module(&[("main.tf", &text)]);
+        let body = m.block("x").body();
+        let shown = |key: &str| {
+            let map = body.get(key).unwrap();
+            (show(map), map.is_open())
+        };
+        (shown("labels"), shown("limits"))
+    };
+    let unknown = r#"?Variable("v")"#;
+    let open = |text: &str| (text.to_owned(), true);
+    // Labels are added to; of other maps the last value may be another one.
+    assert_eq!(of("merge({ a = 1 }, var.v)"), (open("{a: 1}"), open(&format!("{{a: {unknown}}}"))));
+    assert_eq!(of("merge(var.v, { a = 1 })"), (open("{a: 1}"), open("{a: 1}")));
+    assert_eq!(
+        of("merge(merge({ a = 1 }, var.v), { b = 2 })"),
+        (open("{a: 1, b: 2}"), open(&format!("{{a: {unknown}, b: 2}}")))
+    );
+    assert_eq!(of("merge({ a = 1 }, { a = 2 })").1, ("{a: 2}".to_owned(), false));
+    // What is taken out of it is not known.
+    assert_eq!(of("lookup(merge({ a = 1 }, var.v), \"a\", 3)").1.0, unknown);
+}

@@ -34,6 +34,8 @@ pub(super) enum Value {
     Partial(Rc<Traced>, Why),
     List(Rc<Vec<Val>>),
     Map(Rc<Vec<(Rc<Traced>, Val)>>),
+    /// A merge with something unknown: what else is stated, and whether nothing unknown may replace it.
+    PartialMap(Rc<Vec<(Rc<Traced>, Val, bool)>>, Why),
     Unknown(Why),
     /// An expression that fails whatever the unknowns are: `try` goes on to its next argument.
     Failed(Box<str>),
@@ -69,11 +71,13 @@ impl Val {
         let depth = match &value {
             Value::List(items) => 1 + items.iter().map(|v| v.depth).max().unwrap_or(0),
             Value::Map(entries) => 1 + entries.iter().map(|(_, v)| v.depth).max().unwrap_or(0),
+            Value::PartialMap(entries, _) => 1 + entries.iter().map(|(_, v, _)| v.depth).max().unwrap_or(0),
             _ => 0,
         };
         let long = match &value {
             Value::List(items) => items.len() > MAX_ITEMS,
             Value::Map(entries) => entries.len() > MAX_ITEMS,
+            Value::PartialMap(entries, _) => entries.len() > MAX_ITEMS,
             Value::Str(text) => text.text().len() > MAX_TEXT,
             _ => false,
         };
@@ -112,7 +116,7 @@ impl Val {
     /// The value unless it is unknown or failed.
     pub fn known(&self) -> Result<&Value, Fail> {
         match &self.value {
-            Value::Unknown(why) | Value::Partial(_, why) => Err(Fail::Unknown(why.clone())),
+            Value::Unknown(why) | Value::Partial(_, why) | Value::PartialMap(_, why) => Err(Fail::Unknown(why.clone())),
             Value::Failed(message) => Err(Fail::Failed(message.clone())),
             value => Ok(value),
         }

@@ -2,7 +2,9 @@
 
 use super::{Call, Found};
 use crate::render::terraform::value::{Fail, MAX_ITEMS, Val, Value, failed, too_large};
+use crate::source::Traced;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 impl Call<'_> {
     pub(super) fn collections(&self) -> Option<Found> {
@@ -192,12 +194,36 @@ impl Call<'_> {
         unknown.map_or_else(|| Ok(self.val(Value::Bool(all))), Err)
     }
 
+    /// The last value of a key counts. Around what is not known the rest is kept.
     fn merge(&self) -> Found {
-        let mut entries = vec![];
+        let mut entries: Vec<(Rc<Traced>, Val, bool)> = vec![];
+        let mut unknown = None;
+        let mut places = BTreeMap::new();
         for arg in self.args.iter().filter(|arg| !arg.is_null()) {
-            entries.extend_from_slice(arg.entries()?);
+            let stated: Vec<(Rc<Traced>, Val, bool)> = match (&arg.value, arg.entries()) {
+                (_, Ok(stated)) => stated.iter().map(|(key, value)| (Rc::clone(key), value.clone(), true)).collect(),
+                (value, Err(Fail::Unknown(why))) => {
+                    entries.iter_mut().for_each(|(.., settled)| *settled = false);
+                    unknown.get_or_insert(why);
+                    if let Value::PartialMap(stated, _) = value { stated.to_vec() } else { vec![] }
+                }
+                (_, Err(fail)) => return Err(fail),
+            };
+            for entry in stated {
+                match places.get(entry.0.text()) {
+                    Some(&at) => entries[at] = entry,
+                    None => {
+                        places.insert(entry.0.text().to_owned(), entries.len());
+                        entries.push(entry);
+                    }
+                }
+            }
         }
-        Ok(self.val(Value::map(entries)))
+        match unknown {
+            Some(why) if entries.is_empty() => Err(Fail::Unknown(why)),
+            Some(why) => Ok(self.val(Value::PartialMap(Rc::new(entries), why))),
+            None => Ok(self.val(Value::map(entries.into_iter().map(|(key, value, _)| (key, value))))),
+        }
     }
 
     fn zipmap(&self) -> Found {
