@@ -18,6 +18,9 @@ vocabulary must be one of its words. Raw documents are `dyn`: typed when used.
 An absent fact is null: a field of null is null, macros over null see an empty list. An unknown fact makes the answer unknown, unless something
 else decides it: `false && unknown` is false, `true || unknown` is true. What is stated is not null, even where its value is unknown.
 
+`when` is the scope of a rule: what is known as soon as the file at hand is read (kinds, formats, what is stated). What other files decide (*joined*
+below) or the catalog looks up may be unknown and belongs into `forbid`, where it is counted as undecided; a rule that reads it in `when` is warned about.
+
 | form | means |
 |---|---|
 | `has(a.b)` | whether it is stated: `a.b != null` |
@@ -76,8 +79,9 @@ pub fn page() -> String {
             entity.name,
             entity.doc.trim()
         ));
-        for Field { name, doc, ty } in entity.fields {
-            out.push_str(&format!("| `{name}` | {} |{} |\n", ty(), cell(doc)));
+        for Field { name, doc, ty, joined } in entity.fields {
+            let mark = if *joined { " *(joined)*" } else { "" };
+            out.push_str(&format!("| `{name}` | {} |{}{mark} |\n", ty(), cell(doc)));
         }
     }
     out.push_str("\n## Closed vocabularies\n");

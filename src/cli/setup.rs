@@ -9,6 +9,7 @@ use crate::parse::Problem;
 use crate::report::human::{self, HumanOptions};
 use crate::rules::Ruleset;
 use crate::source::{Source, SourceId, Sources};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// What a run goes by.
@@ -158,19 +159,25 @@ impl Faults {
         for path in paths {
             let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
             let id = self.source(&path, &text);
-            let problems = rules.add(id, &shown(&path), &text);
+            let (problems, advice) = rules.add(id, &shown(&path), &text);
             self.extend(problems);
+            let own = |advice: Problem| Finding::own("configuration", Severity::Warning, advice.span, advice.message);
+            self.findings.extend(advice.into_iter().map(own));
         }
         Ok(())
     }
 
-    /// Everything that is wrong, drawn, unless nothing is.
+    /// Everything that is wrong, drawn, unless nothing is. What could only be said better is said on the way.
     fn none(&self, what: &str) -> Result<(), String> {
         if self.findings.is_empty() {
             return Ok(());
         }
         let options = HumanOptions { color: false, width: human::WIDTH, show_unknown: false, summary: false };
         let drawn = human::problems(&self.findings, &self.sources, &options);
+        if self.findings.iter().all(|finding| finding.severity < Severity::Error) {
+            let _ = writeln!(std::io::stderr().lock(), "{}", drawn.trim_end());
+            return Ok(());
+        }
         Err(format!("{what} cannot be used\n\n{}", drawn.trim_end()))
     }
 }

@@ -22,7 +22,7 @@ pub use objects::{Autoscaler, Budget, Metric, Object, Resource, Route, Service};
 pub use promises::{ClusterQueue, DataClass, Quota, ServiceLevel};
 pub use protection::{Endpoint, Key, Store};
 pub use software::{Build, Image, Instruction, Package, PackageFile, Software};
-pub use subject::{List, Subject, Variable, list, subjects};
+pub use subject::{List, Subject, Variable, is_joined, list, subjects};
 pub use training::Training;
 pub use words::{
     ContainerRole, EnvSource, InfraFormat, Intent, PackageFileKind, PackageManager, PythonHome, ReleaseFormat,

@@ -170,8 +170,10 @@ entities! {
         /// What CMD and ENTRYPOINT launch.
         launch: Option<Launch>,
         /// Driver of the cluster that the files around it describe.
+        #[joined = true]
         driver: Fact<Version>,
         /// What is in the finished stage.
+        #[joined = true]
         software: Option<Software>,
     }
 

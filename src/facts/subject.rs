@@ -85,6 +85,14 @@ pub fn subjects() -> Vec<(&'static Subject, Vec<Variable>)> {
     out
 }
 
+/// Whether a variable stands for a field that other files or the catalog decide.
+pub fn is_joined(variable: &str) -> bool {
+    let joined = |subject: &Subject, field: &str| subject.entity.field(field).is_some_and(|(_, field)| field.joined);
+    let short =
+        |subject: &Subject| subject.short.iter().any(|(name, field)| *name == variable && joined(subject, field));
+    subjects().into_iter().any(|(subject, _)| short(subject))
+}
+
 /// The list of a name.
 pub fn list(name: &str) -> Option<&'static List> {
     LISTS.iter().find(|list| list.name == name)

@@ -58,6 +58,8 @@ pub struct Field {
     pub doc: &'static str,
     /// Its type. A function, because entities refer to each other.
     pub ty: fn() -> Type,
+    /// Whether other files or the catalog decide it, so that it may be unknown although its own file is read whole.
+    pub joined: bool,
 }
 
 impl PartialEq for EntityType {
@@ -485,8 +487,12 @@ impl<K, V> Blank for BTreeMap<K, V> {
 }
 
 /// Declares entities of the vocabulary: a struct with a `span`, and its reflection, from one text.
+///
+/// A field that is joined with what other files state is marked `#[joined = true]`.
 macro_rules! entities {
-    ($($(#[doc = $doc:literal])+ $name:ident { $($(#[doc = $fdoc:literal])+ $field:ident: $ty:ty,)* })*) => {
+    ($($(#[doc = $doc:literal])+ $name:ident {
+        $($(#[doc = $fdoc:literal])+ $(#[joined = $joined:literal])? $field:ident: $ty:ty,)*
+    })*) => {
         $(
             $(#[doc = $doc])+
             #[derive(Debug, Clone)]
@@ -512,6 +518,7 @@ macro_rules! entities {
                         name: $crate::facts::value::plain(stringify!($field)),
                         doc: concat!($($fdoc),+),
                         ty: <$ty as $crate::facts::value::Reflect>::ty,
+                        joined: false $(|| $joined)?,
                     },)*],
                 };
             }

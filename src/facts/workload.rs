@@ -139,6 +139,7 @@ entities! {
         /// Whether it asks for interruptible capacity (spot, preemptible), by selector or pool.
         spot: Fact<bool>,
         /// The node it lands on, as far as every candidate agrees.
+        #[joined = true]
         node: Option<Node>,
         /// The pools it may land on.
         pools: Vec<Arc<NodePool>>,
@@ -169,6 +170,7 @@ entities! {
         /// Environment by name.
         env: BTreeMap<String, EnvVar>,
         /// What is installed in it: from its build here, or from the catalog's knowledge of its image.
+        #[joined = true]
         software: Option<Software>,
         /// Whole accelerator devices it asks for (limits, after defaulting); MIG and shared slices count as devices.
         gpus: Fact<i64>,
@@ -223,6 +225,7 @@ entities! {
         /// vllm, sglang, tgi, tei, triton, tensorrt-llm, nim, ollama, llama.cpp, ray, torchrun, accelerate, deepspeed, mpirun, python, jupyter …
         engine: Fact<String>,
         /// Its release: that of the installed package, else what the tag of the engine's own image says.
+        #[joined = true]
         version: Fact<Version>,
         /// Model by name or path.
         model: Fact<String>,

@@ -2,9 +2,10 @@
 
 use super::lang::ast::{self, Fault, Piece};
 use super::lang::check::{Const, Scope, Typed, accepts};
+use super::lang::open::Openness;
 use super::text::{ParamText, RuleText};
 use crate::facts::value::Type;
-use crate::facts::{Subject, subjects};
+use crate::facts::{Subject, is_joined, subjects};
 use crate::finding::{Confidence, Severity};
 use std::ops::Range;
 
@@ -47,6 +48,8 @@ pub struct Rule {
     pub fix: Option<(Typed, Template, bool)>,
     /// How many slots an evaluation needs.
     pub slots: usize,
+    /// What could be said better.
+    pub advice: Vec<RuleFault>,
 }
 
 /// A message with values in it.
@@ -181,6 +184,7 @@ impl Compiler {
             })
             .collect();
         let when = text.when.as_ref().map(|w| self.condition("when", w));
+        let advice = when.as_ref().and_then(|when| self.beyond_scope(when, &lets)).into_iter().collect();
         let forbid = self.condition("forbid", &text.forbid);
         let at = text.at.as_ref().map(|a| self.expression("at", a));
         let labels = text
@@ -227,7 +231,18 @@ impl Compiler {
             help,
             fix,
             slots: self.scope.variables.len(),
+            advice,
         })
+    }
+
+    /// The part of a scope that may be unknown, where it should be told at once whether a rule is asked.
+    fn beyond_scope(&self, when: &Typed, lets: &[(usize, Typed)]) -> Option<RuleFault> {
+        let variables = self.scope.variables.iter().enumerate();
+        let joined = variables.filter(|(_, variable)| is_joined(&variable.name)).map(|(slot, _)| slot).collect();
+        let part = Openness { joined, lets }.of(when)?;
+        let why = "may be unknown although the file at hand was read whole: move it to `forbid`";
+        let range = Some(part.start..part.start + part.text.len());
+        Some(RuleFault { field: "when".to_owned(), range, message: format!("`{}` {why}", part.text) })
     }
 
     fn params(&mut self, params: &[ParamText]) -> Vec<Const> {
@@ -249,7 +264,7 @@ impl Compiler {
 }
 
 fn nothing() -> Typed {
-    Typed { node: super::lang::check::Node::Const(Const::Null), ty: Type::Dyn, text: "".into() }
+    Typed { node: super::lang::check::Node::Const(Const::Null), ty: Type::Dyn, text: "".into(), start: 0 }
 }
 
 /// Reads a parameter's type and value.

@@ -37,6 +37,8 @@ pub struct Loaded {
     pub page: Page,
     /// The checked rule, unless something was wrong.
     pub rule: Option<Rule>,
+    /// What could be said better.
+    pub advice: Vec<Problem>,
     /// Where its id stands.
     pub id: Span,
 }
@@ -60,15 +62,18 @@ fn read(tree: &Tree, root: Node<'_>, problems: &mut Vec<Problem>) -> Loaded {
     }
     let text = reader.rule_text();
     let page = reader.page();
-    let mut rule = None;
+    let (mut rule, mut advice) = (None, Vec::new());
     if problems.len() == before {
         match compile::compile(&text) {
-            Ok(compiled) => rule = Some(compiled),
+            Ok(compiled) => {
+                advice.extend(compiled.advice.iter().map(|fault| place(root, fault)));
+                rule = Some(compiled);
+            }
             Err(faults) => problems.extend(faults.into_iter().map(|fault| place(root, &fault))),
         }
     }
     let id = root.get("id").map_or(Span::new(tree.source, 0..0), Node::span);
-    Loaded { text, page, rule, id }
+    Loaded { text, page, rule, advice, id }
 }
 
 /// The place of a fault in the rule's text.

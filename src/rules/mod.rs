@@ -96,15 +96,17 @@ impl Ruleset {
         Self { entries: Vec::new() }
     }
 
-    /// Adds the rules of a user's file; a rule with the id of an existing one replaces it.
-    pub fn add(&mut self, source: SourceId, path: &str, text: &str) -> Vec<Problem> {
+    /// Adds the rules of a user's file; a rule with the id of an existing one replaces it. Tells what is wrong, and what
+    /// could be said better.
+    pub fn add(&mut self, source: SourceId, path: &str, text: &str) -> (Vec<Problem>, Vec<Problem>) {
         let (loaded, problems) = load::load(source, text);
+        let advice = loaded.iter().flat_map(|rule| rule.advice.clone()).collect();
         for rule in loaded.into_iter().filter(|l| l.rule.is_some()) {
             self.entries.retain(|e| e.text.id != rule.text.id);
             self.entries.push(Entry::new(rule.text, (path.to_owned(), text.to_owned()), rule.rule));
         }
         self.entries.sort_by(|a, b| a.text.id.cmp(&b.text.id));
-        problems
+        (problems, advice)
     }
 
     /// The rules in id order.
@@ -190,6 +192,8 @@ mod tests {
                 .collect();
             assert!(told.is_empty(), "{}", told.join("\n"));
             assert_eq!(loaded.len(), 1);
+            let advice: Vec<&str> = loaded[0].advice.iter().map(|p| p.message.as_str()).collect();
+            assert!(advice.is_empty(), "{}: {advice:?}", entry.file.0);
             assert_eq!(loaded[0].text, entry.text, "{}", entry.file.0);
             assert!(entry.rule().is_some());
             let stem = format!("{}/{}.yaml", entry.text.pack, entry.text.id);

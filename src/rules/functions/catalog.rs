@@ -36,9 +36,6 @@ lookups! {
     "api_removed_in" (param("api_version", str_type), param("kind", str_type)) -> Output::Type(version_type), "The Kubernetes release that no longer serves an API version of a kind; null while it is served.", |a| {
         catalog::api_removed_in(&text(&a[0])?, &text(&a[1])?)
     };
-    "catalog_names" (param("table", str_type), param("name", str_type)) -> Output::Type(bool_type), "Whether some row of a table of the catalog is about a name: the scope of rules that ask of all packages what only few have.", |a| {
-        catalog::names(&text(&a[0])?, &text(&a[1])?)
-    };
     "instance_vcpus" (param("type", str_type)) -> Output::Type(int_type), "vCPUs of a machine type.", |a| {
         catalog::instance(&text(&a[0])?)?.vcpus
     };

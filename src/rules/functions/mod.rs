@@ -295,6 +295,12 @@ pub fn find(name: &str) -> Option<&'static Function> {
     tables().find(|f| f.name == name)
 }
 
+/// Whether a function may answer unknown to what is known: it looks something up that has no row, or computes with it.
+pub fn may_miss(function: &Function) -> bool {
+    let looks_up = [catalog::FUNCTIONS, memory::FUNCTIONS, training::FUNCTIONS];
+    looks_up.into_iter().flatten().any(|row| row.name == function.name)
+}
+
 fn tables() -> impl Iterator<Item = &'static Function> {
     general::FUNCTIONS
         .iter()

@@ -9,6 +9,10 @@ use crate::version::Version;
 use std::borrow::Cow;
 
 functions! {
+    "catalog_names" (param("table", str_type), param("name", str_type)) -> Output::Type(bool_type), false, "Whether some row of a table of the catalog is about a name: the scope of rules that ask of all packages what only few have.", |a, _| {
+        let named = text(&a[0]).zip(text(&a[1])).and_then(|(table, name)| catalog::names(&table, &name));
+        Value::of(named.map_or(Data::Null, Data::Bool))
+    };
     "within" (param("version", version_type), param("range", str_type)) -> Output::Type(bool_type), false, "Whether a version lies in a range: `>=2,<3`, `==2.1.*`.", |a, _| {
         let inside = version(&a[0]).zip(text(&a[1])).is_some_and(|(v, range)| catalog::within(&v, &range));
         Value::of(Data::Bool(inside))

@@ -17,6 +17,8 @@ pub struct Typed {
     pub ty: Type,
     /// How it was written, for labels: `node.driver`.
     pub text: Box<str>,
+    /// Where it starts in the text of its rule.
+    pub start: usize,
 }
 
 /// Typed forms.
@@ -125,7 +127,7 @@ impl Scope {
     /// Types an expression of `text`. Faults are added to the scope; the result is usable only without any.
     pub fn check(&mut self, expr: &Expr, text: &str) -> Typed {
         let (node, ty) = self.node(expr, text);
-        Typed { node, ty, text: text.get(expr.range.clone()).unwrap_or("").into() }
+        Typed { node, ty, text: text.get(expr.range.clone()).unwrap_or("").into(), start: expr.range.start }
     }
 
     fn boxed(&mut self, expr: &Expr, text: &str) -> Box<Typed> {
@@ -388,7 +390,8 @@ impl Scope {
         match (name, target, args) {
             ("has", None, [arg]) => {
                 let inner = self.boxed(arg, text);
-                let null = Box::new(Typed { node: Node::Const(Const::Null), ty: Type::Null, text: "null".into() });
+                let null =
+                    Box::new(Typed { node: Node::Const(Const::Null), ty: Type::Null, text: "null".into(), start: 0 });
                 Some((Node::Binary(Op::Ne, inner, null), Type::Bool))
             }
             ("known", None, [arg]) => {

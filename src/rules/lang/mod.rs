@@ -4,4 +4,5 @@
 pub mod ast;
 pub mod check;
 pub mod eval;
+pub mod open;
 pub mod values;
