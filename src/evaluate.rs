@@ -283,7 +283,7 @@ mod tests {
         let mut rules = Ruleset::empty();
         let page = "id: it\npack: p\nseverity: error\nhelp: h\nwhy: w\nreferences: ['https://a.example']\n\
                     examples: [{fires: {a.yaml: ''}}]\n";
-        let (problems, _) = rules.add(SourceId(0), "it.yaml", &format!("{page}{rule}"));
+        let problems = rules.add(SourceId(0), "it.yaml", &format!("{page}{rule}"));
         assert!(problems.is_empty(), "{problems:?}");
         rules
     }

@@ -159,10 +159,10 @@ impl Faults {
         for path in paths {
             let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
             let id = self.source(&path, &text);
-            let (problems, advice) = rules.add(id, &shown(&path), &text);
+            let problems = rules.add(id, &shown(&path), &text);
             self.extend(problems);
             let own = |advice: Problem| Finding::own("configuration", Severity::Warning, advice.span, advice.message);
-            self.findings.extend(advice.into_iter().map(own));
+            self.findings.extend(std::mem::take(&mut rules.advice).into_iter().map(own));
         }
         Ok(())
     }

@@ -183,7 +183,7 @@ mod tests {
             "id: it\npack: p\nseverity: error\napplies_to: pool\nforbid: \"true\"\nmessage: m\nhelp: h\nwhy: w\n\
              references: ['https://a.example']\nexamples:\n  - fires: {{a.yaml: '‹bad›'}}\n    also: [{also}]\n"
         );
-        assert!(rules.add(SourceId(0), "it.yaml", &rule).0.is_empty());
+        assert!(rules.add(SourceId(0), "it.yaml", &rule).is_empty());
         let lint = |files: Vec<(String, String)>| {
             let bad = files[0].1 == "bad";
             let span = Span { source: SourceId(0), start: 0, end: 3 };

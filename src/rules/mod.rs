@@ -78,6 +78,8 @@ impl Entry {
 #[derive(Debug)]
 pub struct Ruleset {
     entries: Vec<Entry>,
+    /// What could be said better in the rules that were added.
+    pub advice: Vec<Problem>,
 }
 
 impl Ruleset {
@@ -88,25 +90,24 @@ impl Ruleset {
             .map(|(path, yaml, text)| Entry::new(text, (path.to_owned(), yaml.to_owned()), None));
         let mut entries: Vec<Entry> = entries.collect();
         entries.sort_by(|a, b| a.text.id.cmp(&b.text.id));
-        Self { entries }
+        Self { entries, advice: Vec::new() }
     }
 
     /// No rules.
     pub fn empty() -> Self {
-        Self { entries: Vec::new() }
+        Self { entries: Vec::new(), advice: Vec::new() }
     }
 
-    /// Adds the rules of a user's file; a rule with the id of an existing one replaces it. Tells what is wrong, and what
-    /// could be said better.
-    pub fn add(&mut self, source: SourceId, path: &str, text: &str) -> (Vec<Problem>, Vec<Problem>) {
+    /// Adds the rules of a user's file; a rule with the id of an existing one replaces it.
+    pub fn add(&mut self, source: SourceId, path: &str, text: &str) -> Vec<Problem> {
         let (loaded, problems) = load::load(source, text);
-        let advice = loaded.iter().flat_map(|rule| rule.advice.clone()).collect();
+        self.advice.extend(loaded.iter().flat_map(|rule| rule.advice.clone()));
         for rule in loaded.into_iter().filter(|l| l.rule.is_some()) {
             self.entries.retain(|e| e.text.id != rule.text.id);
             self.entries.push(Entry::new(rule.text, (path.to_owned(), text.to_owned()), rule.rule));
         }
         self.entries.sort_by(|a, b| a.text.id.cmp(&b.text.id));
-        (problems, advice)
+        problems
     }
 
     /// The rules in id order.

@@ -155,6 +155,19 @@ fn what_is_wrong_with_the_configuration_is_told_at_once_with_carets() {
 }
 
 #[test]
+fn a_scope_that_other_files_decide_is_warned_about_and_the_rule_is_used() {
+    let rule = "id: on-nvidia\npack: ours\nseverity: warning\napplies_to: pod\n\
+                when: pod.gpus > 0 && node.gpu.vendor == 'nvidia'\nforbid: pod.spot\nmessage: m\nhelp: h\nwhy: w\n\
+                references: ['https://a.example']\nexamples: []\n";
+    let folder = directory(&[("pack/on-nvidia.yaml", rule), ("a.yaml", "a: 1\n")]);
+    let output = gpulint(folder.path(), &["check", "--rules", "pack", "a.yaml"]);
+    assert_eq!(code(&output), 0, "{}", err(&output));
+    let warned = err(&output);
+    assert!(warned.contains("warning") && warned.contains("move it to `forbid`"), "{warned}");
+    assert!(warned.contains("pack/on-nvidia.yaml:5"), "{warned}");
+}
+
+#[test]
 fn the_configuration_is_found_upwards_from_the_target() {
     let config = format!("rules:\n  {RULE}: off\n");
     let root = directory(&[("a/b/pod.yaml", GUILTY), ("a/.gpulint.yaml", &config)]);
