@@ -1,5 +1,6 @@
 //! Trainers: what their options state about a run.
 
+use super::table::Row;
 use super::tables::{OPTIMIZERS, TRAINING_OPTIONS};
 
 /// Key of the rows that say what a trainer does when nothing is stated.
@@ -53,7 +54,8 @@ pub fn optimizer_state_bytes(name: &str) -> Option<(f64, f64)> {
 }
 
 fn rows(trainer: &str) -> impl Iterator<Item = TrainingOption> {
-    TRAINING_OPTIONS.rows().filter(move |row| row.text("trainer") == trainer).map(|row| TrainingOption {
+    let of = move |row: &Row| row.words("trainer").any(|name| name == trainer);
+    TRAINING_OPTIONS.rows().filter(of).map(|row| TrainingOption {
         field: row.text("field"),
         key: row.text("key"),
         written: row.text("written"),

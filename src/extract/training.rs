@@ -26,7 +26,8 @@ const COMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("llama-factory", &["llamafactory-cli", "lmf"], &["finetuning-type", "cutoff-len"]),
     ("torchtune", &["tune"], &[]),
     ("megatron", &[], &["tensor-model-parallel-size", "use-distributed-optimizer", "recompute-granularity"]),
-    ("transformers", &["trl"], &["per-device-train-batch-size", "num-train-epochs", "gradient-checkpointing"]),
+    ("trl", &["trl"], &[]),
+    ("transformers", &[], &["per-device-train-batch-size", "num-train-epochs", "gradient-checkpointing"]),
 ];
 
 /// Flags that name a configuration file.

@@ -7,7 +7,7 @@ use crate::known::Fact;
 entities! {
     /// A training run: what the command line states, then what the configuration files that it names state, then defaults.
     Training {
-        /// axolotl, llama-factory, torchtune, transformers, megatron; deepspeed and accelerate for their own files.
+        /// axolotl, llama-factory, torchtune, transformers, trl, megatron; deepspeed and accelerate for their own files.
         trainer: Fact<String>,
         /// Model that is trained, by name or path.
         model: Fact<String>,

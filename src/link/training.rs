@@ -61,7 +61,7 @@ fn complete<'f>(training: &mut Training, find: impl Fn(&Fact<String>) -> Option<
 /// What DeepSpeed's file and a trainer of the transformers family both state, and differently: the trainer compares
 /// them when it starts.
 fn conflicts(training: &Training, file: &Training) -> Vec<Fact<String>> {
-    let compares = |trainer: &String| matches!(trainer.as_str(), "transformers" | "llama-factory" | "axolotl");
+    let compares = |trainer: &String| matches!(trainer.as_str(), "transformers" | "trl" | "llama-factory" | "axolotl");
     if !training.trainer.get().is_some_and(compares) {
         return Vec::new();
     }

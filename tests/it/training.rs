@@ -57,6 +57,21 @@ fn a_file_that_is_not_at_hand_leaves_the_rest_unknown() {
     assert!(training.micro_batch_size.is_unknown() && training.method.is_unknown());
 }
 
+#[test]
+fn a_trainer_on_top_of_another_takes_its_options_and_has_defaults_of_its_own() {
+    let command = |more: &str| job(&format!("trl, sft, --model_name_or_path, Qwen/Qwen3-8B{more}"), "emptyDir: {}");
+    let training = run(&[("job.yaml", &command(""))]);
+    assert_eq!(training.model.get().map(String::as_str), Some("Qwen/Qwen3-8B"));
+    assert_eq!(training.gradient_checkpointing.get(), Some(&true), "of trl, not of transformers");
+    assert_eq!((training.sequence_len.get(), training.micro_batch_size.get()), (Some(&1024), Some(&8)));
+    assert_eq!(training.stack.get().map(String::as_str), Some("autocast"));
+    let training =
+        run(&[("job.yaml", &command(", --use_peft, --dtype, bfloat16, --activation_checkpointing, 'False'"))]);
+    assert_eq!(training.method.get().map(String::as_str), Some("lora"));
+    assert_eq!(training.stack.get().map(String::as_str), Some("as-loaded"));
+    assert_eq!(training.gradient_checkpointing.get(), Some(&false));
+}
+
 /// Rules of the training ledger that fire on some files, with the text they stand at.
 fn found(files: &[(&str, &str)]) -> Vec<(String, String)> {
     let kind = |path: &str| match path.rsplit('.').next() {
