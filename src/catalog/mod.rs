@@ -13,7 +13,7 @@
 //! | images | [`image`], [`image_family`], [`image_flaw`], [`image_traits`] |
 //! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`constrains`], [`extra_packages`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`], [`package_traits`] |
 //! | systems | [`base_os`] |
-//! | programs | [`server`], [`server_of_program`], [`server_of_image`], [`launcher_of_program`], [`wrappers`] |
+//! | programs | [`server`], [`server_of_program`], [`server_of_image`], [`is_tagged_by_release`], [`launcher_of_program`], [`wrappers`] |
 //! | engines | [`launch_flags`], [`feature_needs`], [`model_supported_since`], [`engine_default`] |
 //! | models | [`model`], [`models`], [`named_model`], [`weight_format`], [`encoder_peak`] |
 //! | trainers | [`training_options`], [`training_defaults`], [`optimizer_state_bytes`] |
@@ -60,8 +60,8 @@ pub use machines::{
 pub use model_names::{NamedModel, named_model};
 pub use models::{Model, model, models, published_quantization};
 pub use programs::{
-    ImageModel, Planner, Server, Wrapper, is_launcher, launcher_of_program, server, server_of_image, server_of_metric,
-    server_of_program, servers, wrappers,
+    ImageModel, Planner, Server, Wrapper, is_launcher, is_tagged_by_release, launcher_of_program, server,
+    server_of_image, server_of_metric, server_of_program, servers, wrappers,
 };
 pub use protection::{EndpointShape, KeyShape, StoreShape, endpoints_of, key_of, stores_of, tls_minimum};
 pub use servers::{

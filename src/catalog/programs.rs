@@ -167,6 +167,13 @@ pub fn server_of_image(reference: &str) -> Option<Server> {
     SERVERS.rows().find(|row| row.words("images").any(|pattern| ends_with(name, pattern))).map(Server::read)
 }
 
+/// Whether the tags of an image are releases of an engine: its publisher's, by that name here or at a mirror. Others count
+/// releases of their own (`lmcache/vllm-openai:v0.3.9`).
+pub fn is_tagged_by_release(name: &str, engine: &str) -> bool {
+    let row = SERVERS.find("engine", engine);
+    row.is_some_and(|row| row.words("release_images").any(|pattern| ends_with(name, pattern)))
+}
+
 /// Whether a name ends with the parts of a pattern; `*` stands for any text within a part.
 fn ends_with(name: &str, pattern: &str) -> bool {
     let mut parts = name.rsplit('/');

@@ -14,6 +14,8 @@ use std::sync::Arc;
 struct Shape {
     kind: &'static str,
     platform: &'static str,
+    /// Whether it is a machine by itself, and no group that a cluster may have made its own.
+    lone: bool,
     types: &'static [&'static str],
     count: (&'static str, &'static str),
     disk_gb: &'static str,
@@ -28,6 +30,7 @@ struct Shape {
 const NONE: Shape = Shape {
     kind: "",
     platform: "",
+    lone: false,
     types: &[],
     count: ("", ""),
     disk_gb: "",
@@ -52,6 +55,7 @@ const SHAPES: &[Shape] = &[
         taints: "taint",
         spot: ("capacity_type", "SPOT"),
         zones: "subnet_ids",
+        ..NONE
     },
     Shape {
         kind: "AWS::EKS::Nodegroup",
@@ -65,6 +69,7 @@ const SHAPES: &[Shape] = &[
         taints: "Taints",
         spot: ("CapacityType", "SPOT"),
         zones: "Subnets",
+        ..NONE
     },
     Shape {
         kind: "google_container_node_pool",
@@ -78,6 +83,7 @@ const SHAPES: &[Shape] = &[
         taints: "node_config.taint",
         spot: ("node_config.spot", "true"),
         zones: "node_locations",
+        ..NONE
     },
     Shape {
         kind: "azurerm_kubernetes_cluster_node_pool",
@@ -91,6 +97,7 @@ const SHAPES: &[Shape] = &[
         taints: "node_taints",
         spot: ("priority", "Spot"),
         zones: "zones",
+        ..NONE
     },
     Shape {
         kind: "alicloud_cs_kubernetes_node_pool",
@@ -107,6 +114,7 @@ const SHAPES: &[Shape] = &[
     Shape {
         kind: "aws_instance",
         platform: "ec2",
+        lone: true,
         types: &["instance_type"],
         disk_gb: "root_block_device.volume_size",
         image: "ami",
@@ -153,8 +161,15 @@ const SHAPES: &[Shape] = &[
         taints: "taints",
         ..NONE
     },
-    Shape { kind: "oci_core_instance", platform: "oci", types: &["shape"], image: "source_details.source_id", ..NONE },
-    Shape { kind: "ibm_is_instance", platform: "ibm", types: &["profile"], image: "image", ..NONE },
+    Shape {
+        kind: "oci_core_instance",
+        platform: "oci",
+        lone: true,
+        types: &["shape"],
+        image: "source_details.source_id",
+        ..NONE
+    },
+    Shape { kind: "ibm_is_instance", platform: "ibm", lone: true, types: &["profile"], image: "image", ..NONE },
     Shape {
         kind: "tencentcloud_kubernetes_node_pool",
         platform: "tke",
@@ -181,10 +196,18 @@ const SHAPES: &[Shape] = &[
         image: "LaunchTemplateData.ImageId",
         ..NONE
     },
-    Shape { kind: "AWS::EC2::Instance", platform: "ec2", types: &["InstanceType"], image: "ImageId", ..NONE },
+    Shape {
+        kind: "AWS::EC2::Instance",
+        platform: "ec2",
+        lone: true,
+        types: &["InstanceType"],
+        image: "ImageId",
+        ..NONE
+    },
     Shape {
         kind: "google_compute_instance",
         platform: "gce",
+        lone: true,
         types: &["machine_type"],
         disk_gb: "boot_disk.initialize_params.size",
         image: "boot_disk.initialize_params.image",
@@ -201,6 +224,7 @@ const SHAPES: &[Shape] = &[
     Shape {
         kind: "azurerm_linux_virtual_machine",
         platform: "azure-vm",
+        lone: true,
         types: &["size"],
         spot: ("priority", "Spot"),
         ..NONE
@@ -212,8 +236,22 @@ const SHAPES: &[Shape] = &[
         spot: ("priority", "Spot"),
         ..NONE
     },
-    Shape { kind: "alicloud_instance", platform: "ecs", types: &["instance_type"], image: "image_id", ..NONE },
-    Shape { kind: "ALIYUN::ECS::Instance", platform: "ecs", types: &["InstanceType"], image: "ImageId", ..NONE },
+    Shape {
+        kind: "alicloud_instance",
+        platform: "ecs",
+        lone: true,
+        types: &["instance_type"],
+        image: "image_id",
+        ..NONE
+    },
+    Shape {
+        kind: "ALIYUN::ECS::Instance",
+        platform: "ecs",
+        lone: true,
+        types: &["InstanceType"],
+        image: "ImageId",
+        ..NONE
+    },
     Shape {
         kind: "ALIYUN::ESS::ScalingConfiguration",
         platform: "ess",
@@ -221,8 +259,22 @@ const SHAPES: &[Shape] = &[
         image: "ImageId",
         ..NONE
     },
-    Shape { kind: "ALIYUN::ECS::InstanceGroup", platform: "ecs", types: &["InstanceType"], image: "ImageId", ..NONE },
-    Shape { kind: "tencentcloud_instance", platform: "cvm", types: &["instance_type"], image: "image_id", ..NONE },
+    Shape {
+        kind: "ALIYUN::ECS::InstanceGroup",
+        platform: "ecs",
+        lone: true,
+        types: &["InstanceType"],
+        image: "ImageId",
+        ..NONE
+    },
+    Shape {
+        kind: "tencentcloud_instance",
+        platform: "cvm",
+        lone: true,
+        types: &["instance_type"],
+        image: "image_id",
+        ..NONE
+    },
 ];
 
 /// A dotted path that steps into the first item of each sequence: nested blocks of Terraform are sequences.
@@ -287,6 +339,7 @@ pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: 
         out.driver_mode = at(accelerator, "gpu_driver_installation_config.gpu_driver_version").string();
     }
     out.driver = installed_driver(view);
+    out.in_cluster = if shape.lone { joins_cluster(view, span) } else { Fact::value(true, span) };
     if shape.platform == "aks" {
         out.driver_mode = view.get("gpu_driver").string();
     }
@@ -308,9 +361,8 @@ pub(super) fn gib(gib: f64) -> i64 {
     (gib * f64::from(1u32 << 30)) as i64
 }
 
-/// The driver that the start script of a machine installs: NVIDIA's runfile, local repository package, or a
-/// distribution's branch package.
-fn installed_driver(view: View<'_>) -> Fact<Version> {
+/// What a machine runs when it starts.
+fn start_scripts(view: View<'_>) -> Vec<Traced> {
     let paths = [
         "user_data",
         "user_data_base64",
@@ -319,8 +371,26 @@ fn installed_driver(view: View<'_>) -> Fact<Version> {
         "metadata.startup-script",
         "UserData",
     ];
-    let scripts = paths.iter().filter_map(|path| view.path(path).traced());
-    scripts.filter_map(driver_in).next().unwrap_or_else(|| Fact::absent(view.place()))
+    paths.iter().filter_map(|path| view.path(path).traced()).cloned().collect()
+}
+
+/// The driver that the start script of a machine installs: NVIDIA's runfile, local repository package, or a
+/// distribution's branch package.
+fn installed_driver(view: View<'_>) -> Fact<Version> {
+    start_scripts(view).iter().find_map(driver_in).unwrap_or_else(|| Fact::absent(view.place()))
+}
+
+/// What makes a machine a node of a cluster when its start script runs it.
+const CLUSTER_AGENTS: &[&str] =
+    &["kubeadm", "kubelet", "k3s", "k0s", "rke2", "microk8s", "nodeadm", "/etc/eks/bootstrap.sh"];
+
+/// Whether a machine by itself is a node of a cluster: nothing but its start script would tell.
+fn joins_cluster(view: View<'_>, span: Span) -> Fact<bool> {
+    let joins = |script: &Traced| CLUSTER_AGENTS.iter().any(|agent| script.text().contains(agent));
+    match start_scripts(view).iter().any(joins) {
+        true => Fact::value(true, span),
+        false => Fact::unknown(Why::NotStated("whether the machine joins a cluster".into()), span),
+    }
 }
 
 /// A driver version in an install command.

@@ -79,6 +79,8 @@ entities! {
         platform: Fact<String>,
         /// Name of its cluster, or the expression that refers to it.
         cluster: Fact<String>,
+        /// Whether its machines are nodes of a Kubernetes cluster; unknown for a machine by itself unless its start script joins one.
+        in_cluster: Fact<bool>,
         /// Machine types it may use.
         instance_types: Vec<Fact<String>>,
         /// Its GPU, when every type has the same.

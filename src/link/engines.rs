@@ -22,14 +22,14 @@ pub fn link(workloads: &mut [Workload]) {
     }
 }
 
-/// What is installed says it, else the tag of the engine's own image.
+/// What is installed says it, else the tag of the publisher's image.
 fn release(launch: &Launch, image: &Image, software: Option<&Software>) -> Fact<Version> {
     let unstated = || Fact::unknown(Why::NotStated("the release of the engine".into()), launch.span);
     let Some(engine) = launch.engine.get() else { return unstated() };
     let installed = software.and_then(|software| software.packages.get(engine)).map(|package| &package.version);
     match installed.filter(|version| !version.is_absent()) {
         Some(version) => version.clone(),
-        None if is_of_engine(image, engine) => image.tag.clone().and_then(|tag| match of_tag(&tag) {
+        None if is_tagged_by_release(image, engine) => image.tag.clone().and_then(|tag| match of_tag(&tag) {
             Some(version) => Known::Value(version),
             None => Known::Unknown(Why::NotStated("the release of the engine".into())),
         }),
@@ -136,10 +136,11 @@ fn setting((engine, release): (Fact<String>, Fact<Version>), name: &str, value: 
     Setting { span: value.span, perhaps: None, engine, release, name, value }
 }
 
-fn is_of_engine(image: &Image, engine: &str) -> bool {
+fn is_tagged_by_release(image: &Image, engine: &str) -> bool {
     let name = image.registry.get().zip(image.repository.get());
-    name.and_then(|(registry, repository)| catalog::server_of_image(&format!("{registry}/{repository}")))
-        .is_some_and(|server| server.engine == engine)
+    name.is_some_and(|(registry, repository)| {
+        catalog::is_tagged_by_release(&format!("{registry}/{repository}"), engine)
+    })
 }
 
 /// `v0.11.0`, `24.05-py3`; one number alone (`86-1.5`) may count something else.
@@ -150,7 +151,25 @@ fn of_tag(tag: &str) -> Option<Version> {
 
 #[cfg(test)]
 mod tests {
-    use super::of_tag;
+    use super::{is_tagged_by_release, of_tag};
+    use crate::facts::Image;
+    use crate::known::Fact;
+    use crate::source::{SourceId, Span};
+
+    #[test]
+    fn tags_of_other_publishers_count_releases_of_their_own() {
+        let span = Span::new(SourceId(0), 0..0);
+        let tagged = |registry: &str, repository: &str| {
+            let mut image = Image::blank(span);
+            image.registry = Fact::value(registry.to_owned(), span);
+            image.repository = Fact::value(repository.to_owned(), span);
+            is_tagged_by_release(&image, "vllm")
+        };
+        assert!(tagged("docker.io", "vllm/vllm-openai"));
+        assert!(tagged("mirror.example.com", "docker/vllm/vllm-openai"));
+        assert!(!tagged("docker.io", "lmcache/vllm-openai"));
+        assert!(!tagged("docker.io", "lmsysorg/sglang"), "of another engine");
+    }
 
     #[test]
     fn a_tag_is_a_release_when_it_starts_with_one() {

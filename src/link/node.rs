@@ -32,7 +32,10 @@ pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
             .get()
             .is_some_and(|format| matches!(format, WorkloadFormat::Slurm | WorkloadFormat::Skypilot));
         for pod in &mut workload.pods {
-            let possible = |pool: &&Arc<NodePool>| (!own || configured(&pool.format)) && admits(pool, pod);
+            let of_kubernetes = workload.format.get() == Some(&WorkloadFormat::Kubernetes);
+            let node = |pool: &NodePool| !of_kubernetes || !pool.in_cluster.is_unknown();
+            let possible =
+                |pool: &&Arc<NodePool>| (!own || configured(&pool.format)) && node(pool) && admits(pool, pod);
             pod.pools = pools.nearest(from, possible).into_iter().map(|pool| Arc::clone(pool)).collect();
             let mut node = pod.node.take().unwrap_or_else(|| Node::blank(pod.span));
             // Formats that name a card themselves name it as people do; sites of Slurm have names of their own.

@@ -503,3 +503,25 @@ fn what_builds_an_image_says_which_dockerfile_makes_it() {
         assert_eq!(made_by(workflow, &silent), None, "{silent}");
     }
 }
+
+#[test]
+fn a_machine_by_itself_is_no_node_of_a_cluster_before_it_joins_one() {
+    let pools = |machine: &str| {
+        pools(&run(&[("deploy.yaml", DEPLOYMENT), ("main.tf", machine), ("stack.yaml", machine)]), "deploy.yaml")
+    };
+    let none: [&str; 0] = [];
+    let plain = [
+        "resource \"aws_instance\" \"vm\" {\n  instance_type = \"g5.xlarge\"\n}\n",
+        "resource \"oci_core_instance\" \"vm\" {\n  shape = \"VM.GPU.A10.1\"\n}\n",
+        "resource \"google_compute_instance\" \"vm\" {\n  name = \"vm\"\n  machine_type = \"g2-standard-4\"\n}\n",
+        "resource \"azurerm_linux_virtual_machine\" \"vm\" {\n  name = \"vm\"\n  size = \"Standard_NV36ads_A10_v5\"\n}\n",
+        "AWSTemplateFormatVersion: '2010-09-09'\nResources:\n  Vm:\n    Type: AWS::EC2::Instance\n    Properties: {InstanceType: \
+         g5.xlarge}\n",
+    ];
+    for machine in plain {
+        assert_eq!(pools(machine), none, "{machine}");
+    }
+    let joining = "resource \"aws_instance\" \"vm\" {\n  instance_type = \"g5.xlarge\"\n  user_data = <<-EOT\n    curl -sfL \
+                   https://get.k3s.io | sh -\n  EOT\n}\n";
+    assert_eq!(pools(joining), ["vm"]);
+}

@@ -271,21 +271,18 @@ impl<'a> Served<'a> {
         }
     }
 
-    /// The release of the engine: of the package that is installed, else of the image's tag when the image is the engine's own.
+    /// The release of the engine, where one is stated.
     fn release(&self) -> Result<Option<Version>, Missing> {
-        let installed = self.container.software.as_ref().and_then(|software| software.packages.get(self.engine));
-        if let Some(version) = installed.and_then(|package| package.version.get()) {
+        if let Some(version) = self.launch.version.get() {
             return Ok(Some(version.clone()));
         }
         let image = &self.container.image;
         // An image that the operator chooses has some release.
-        if matches!(&image.reference.known, Known::Unknown(why) if !why.is_stated()) {
-            return Ok(None);
+        if !matches!(&image.reference.known, Known::Unknown(why) if !why.is_stated()) {
+            known(&image.reference)?;
+            known(&image.tag)?;
         }
-        let reference = known(&image.reference)?.map_or("", String::as_str);
-        let own = tables::server_of_image(reference).is_some_and(|s| s.engine == self.engine);
-        let tag = known(&image.tag)?.filter(|_| own);
-        Ok(tag.and_then(|t| Version::parse(t)).filter(|v| v.release().len() > 1))
+        Ok(None)
     }
 
     /// The setting that decides: where it stands, and its name.
