@@ -1,10 +1,10 @@
 //! Compose projects: services as workloads of one container.
 
-use super::kubernetes::{environment, labels};
+use super::kubernetes::{self, environment, labels};
 use super::{image, launch, training};
 use crate::facts::value::REST;
 use crate::facts::{
-    Container, ContainerRole, EnvVar, Facts, Mount, Pod, Port, SharedMemory, Volume, Workload, WorkloadFormat,
+    Container, ContainerRole, EnvVar, Facts, Labels, Mount, Pod, Port, SharedMemory, Volume, Workload, WorkloadFormat,
 };
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View, shell};
@@ -65,10 +65,14 @@ fn service(tree: &Arc<Tree>, (name, view): (&str, View<'_>)) -> Workload {
     shared_memory(&mut container, get("shm_size"), &pod);
     let words = command_line(get("entrypoint"), get("command"));
     let words: Vec<&Traced> = words.iter().collect();
-    container.command = words.iter().map(|w| Fact::value(w.text().to_owned(), w.whole())).collect();
+    container.entrypoint = Fact::value(get("entrypoint").is_some(), view.place());
+    container.command = words.iter().map(|w| kubernetes::word(w)).collect();
     container.spec = Some(Raw::new(tree, view));
     container.launch = launch::of(&container, &words);
     container.training = container.launch.as_ref().and_then(training::of);
+    if let Some(why) = ["entrypoint", "command"].into_iter().find_map(|key| kubernetes::open_words(get(key))) {
+        kubernetes::leave_launch_open(&mut container, &why);
+    }
     pod.gpus = container.gpus.clone();
     pod.containers.push(container);
     super::lone(
@@ -83,7 +87,7 @@ fn service(tree: &Arc<Tree>, (name, view): (&str, View<'_>)) -> Workload {
 fn command_line(entrypoint: View<'_>, command: View<'_>) -> Vec<Traced> {
     let alone = |other: View<'_>| other.items().next().is_none() && other.traced().is_none();
     let words = |view: View<'_>, whole: bool| match (view.node(), view.traced()) {
-        (Some(node), _) if node.is_seq() => node.items().filter_map(|item| item.traced().cloned()).collect(),
+        (Some(node), _) if node.is_seq() => kubernetes::words(view),
         (_, Some(text)) if whole => vec![text.clone()],
         (_, Some(text)) => {
             shell::parse(text).commands.iter().flat_map(|c| c.words.iter().map(|w| w.traced().clone())).collect()
@@ -95,6 +99,11 @@ fn command_line(entrypoint: View<'_>, command: View<'_>) -> Vec<Traced> {
     let script = out.last().is_some_and(|last| last.text().ends_with('c') && last.text().starts_with('-'));
     out.extend(words(command, alone(entrypoint) || script));
     out
+}
+
+/// The arguments that a service gives the build of its image.
+pub fn arguments(build: View<'_>) -> Labels {
+    variables(build.get("args")).into_iter().map(|(name, variable)| (name, variable.value)).collect()
 }
 
 /// A map, or a list of `NAME=value`; a bare name comes from the shell.

@@ -14,11 +14,24 @@ use std::sync::Arc;
 /// Reads a Dockerfile into facts.
 pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::TextFile {
     let parsed = dockerfile::parse(id, text);
+    facts.builds.extend(stages(&parsed.instructions, path, &Labels::new()).into_iter().map(Arc::new));
+    super::TextFile { problems: parsed.problems, comments: parsed.comments, ..super::TextFile::default() }
+}
+
+/// The stages as they are built with arguments; none where the Dockerfile takes no such argument.
+pub fn built_with(id: SourceId, path: &str, text: &str, given: &Labels) -> Vec<Build> {
+    let lines = dockerfile::parse(id, text).instructions;
+    let mut declared = lines.iter().filter(|line| line.keyword == "ARG").flat_map(Line::assignments);
+    let takes = declared.any(|argument| given.contains_key(argument.name.text()));
+    if takes { stages(&lines, path, given) } else { Vec::new() }
+}
+
+fn stages(lines: &[Line], path: &str, given: &Labels) -> Vec<Build> {
     let mut global: BTreeMap<String, String> = BTreeMap::new();
     let mut stages: Vec<Build> = Vec::new();
     let mut starts: Vec<Start<'_>> = Vec::new();
     let mut scope: BTreeMap<String, String> = BTreeMap::new();
-    for line in &parsed.instructions {
+    for line in lines {
         if line.keyword == "FROM" {
             scope = BTreeMap::new();
             let under = line.base().and_then(|base| named(&stages, base.image.text()));
@@ -40,10 +53,12 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::T
                     let known = a.value.and_then(|v| shell::expand(v.text(), &|n| global.get(n).cloned()));
                     global.extend(known.map(|v| (a.name.text().to_owned(), v)));
                 }
+                give(line, given, &mut global, &mut Labels::new());
             }
             continue;
         };
         instruction(line, stage, &mut scope, &global);
+        give(line, given, &mut scope, &mut stage.args);
         if let Some(start) = starts.last_mut()
             && start.takes(line)
         {
@@ -54,8 +69,20 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::T
     if let Some(last) = stages.last_mut() {
         last.final_stage = Fact::value(true, last.span);
     }
-    facts.builds.extend(stages.into_iter().map(Arc::new));
-    super::TextFile { problems: parsed.problems, comments: parsed.comments, ..super::TextFile::default() }
+    stages
+}
+
+/// Arguments that are given take the place of defaults; those that cannot be told leave them open.
+fn give(line: &Line, given: &Labels, scope: &mut BTreeMap<String, String>, args: &mut Labels) {
+    for argument in line.assignments().into_iter().filter(|_| line.keyword == "ARG") {
+        let name = argument.name.text();
+        let Some(fact) = given.get(name).or_else(|| given.get(REST)) else { continue };
+        match fact.get() {
+            Some(value) => drop(scope.insert(name.to_owned(), value.clone())),
+            None => drop(scope.remove(name)),
+        }
+        args.insert(name.to_owned(), fact.clone());
+    }
 }
 
 /// What the image of a stage starts, and what it defers to the stages on it.

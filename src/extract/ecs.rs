@@ -93,12 +93,17 @@ fn container(tree: &Arc<Tree>, view: View<'_>, pod: &Pod) -> Container {
     } else {
         (Fact::value(SharedMemory::Default, out.span), Fact::value(DEFAULT_SHM, out.span))
     };
-    let words: Vec<&Traced> =
-        ["entryPoint", "command"].iter().flat_map(|key| kubernetes::words(get(view, key))).collect();
-    out.command = words.iter().map(|w| Fact::value(w.text().to_owned(), w.whole())).collect();
+    let lists = ["entryPoint", "command"].map(|key| get(view, key));
+    let words: Vec<Traced> = lists.iter().flat_map(|list| kubernetes::words(*list)).collect();
+    let words: Vec<&Traced> = words.iter().collect();
+    out.entrypoint = Fact::value(lists[0].is_some(), view.place());
+    out.command = words.iter().map(|w| kubernetes::word(w)).collect();
     out.spec = Some(Raw::new(tree, view));
     out.launch = launch::of(&out, &words);
     out.training = out.launch.as_ref().and_then(training::of);
+    if let Some(why) = lists.into_iter().find_map(kubernetes::open_words) {
+        kubernetes::leave_launch_open(&mut out, &why);
+    }
     out
 }
 

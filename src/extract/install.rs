@@ -282,19 +282,28 @@ fn of_conda(words: &[Traced]) -> Install {
             }
             "-f" | "--file" => install.files.extend(rest.next().map(fact)),
             _ if text.starts_with('-') => {}
-            _ => {
-                let end = text.find(['=', '<', '>', '!', '~', ' ']).unwrap_or(text.len());
-                let (name, version) = text.split_at(end);
-                let mut package = system(word, name.rsplit("::").next().unwrap_or(name), PackageManager::Conda);
-                if let Some(exact) = version.strip_prefix('=') {
-                    let exact = exact.trim_start_matches('=').split('=').next().unwrap_or("");
-                    set_version(&mut package, exact, word.whole());
-                }
-                install.packages.push(package);
-            }
+            _ => install.packages.extend(conda(word)),
         }
     }
     install
+}
+
+/// A package of conda, under the name that it has for pip: `pytorch::pytorch=2.5.1=py3.11_cuda12.4`, `numpy<2`.
+pub fn conda(text: &Traced) -> Option<Package> {
+    let whole = text.text().trim();
+    let (name, stated) = whole.split_at(whole.find(['=', '<', '>', '!', '~', ' ']).unwrap_or(whole.len()));
+    let name = name.rsplit("::").next()?.to_lowercase();
+    let mut out = Package::blank(text.whole());
+    out.name = Fact::value(if name == "pytorch" { "torch".to_owned() } else { name }, text.whole());
+    out.manager = Fact::value(PackageManager::Conda, text.whole());
+    let exact = stated.trim_start_matches('=').split('=').next().unwrap_or_default();
+    let version = Version::parse(exact).filter(|_| stated.starts_with('='));
+    // `=2.5` is any release of 2.5.
+    let pinned = version.as_ref().is_some_and(|version| stated.starts_with("==") || version.release().len() > 2);
+    out.pinned = Fact::value(pinned, text.whole());
+    let unpinned = || Fact::unknown(Why::NotStated("the version that will be installed".into()), text.whole());
+    out.version = version.map_or_else(unpinned, |version| Fact::value(version, text.whole()));
+    Some(out)
 }
 
 /// What the package manager of a distribution installs.

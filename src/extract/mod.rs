@@ -51,6 +51,7 @@ fn installed_by(container: &Container, path: &str) -> Vec<PackageFile> {
     let Some(spec) = &container.spec else { return vec![] };
     let view = spec.view();
     let words = ["entrypoint", "command", "args"].map(|key| kubernetes::words(view.get(key))).concat();
+    let words: Vec<_> = words.iter().collect();
     install::of_commands(&launch::commands(&words, &container.env), path)
 }
 

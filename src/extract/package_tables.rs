@@ -282,7 +282,7 @@ pub fn conda_file(root: Node<'_>, path: &str) -> Option<PackageFile> {
     out.kind = Fact::value(PackageFileKind::Conda, out.span);
     for item in dependencies.items() {
         if let Some(text) = item.traced() {
-            out.packages.extend(conda(text));
+            out.packages.extend(install::conda(text));
         }
         for requirement in item.get("pip").items().filter_map(View::traced) {
             out.packages.extend(
@@ -291,17 +291,4 @@ pub fn conda_file(root: Node<'_>, path: &str) -> Option<PackageFile> {
         }
     }
     (!out.packages.is_empty()).then_some(out)
-}
-
-fn conda(text: &Traced) -> Option<Package> {
-    let whole = text.text().trim();
-    let name = whole.split(['=', '<', '>', '!', '~', ' ']).next()?;
-    let mut out = Package::blank(text.whole());
-    out.name = Fact::value(name.rsplit("::").next()?.to_lowercase(), text.whole());
-    out.manager = Fact::value(PackageManager::Conda, text.whole());
-    let exact = whole[name.len()..].trim_start_matches('=');
-    let version = Version::parse(exact).filter(|_| whole[name.len()..].starts_with('='));
-    out.pinned = Fact::value(version.is_some(), text.whole());
-    out.version = Fact::from_option(version, text.whole());
-    Some(out)
 }

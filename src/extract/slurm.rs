@@ -43,12 +43,10 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> Vec<Span
     pod.role = Fact::value("main".to_owned(), first);
     pod.replicas = nodes.clone();
     pod.gpus = gpus.clone();
-    pod.node = card.map(|(name, span)| {
-        let mut node = Node::blank(span);
-        node.platform = Fact::value("slurm".to_owned(), span);
-        node.gpu = Some(named(&name, span));
-        node
-    });
+    let mut node = Node::blank(card.as_ref().map_or(first, |(_, span)| *span));
+    node.platform = Fact::value("slurm".to_owned(), node.span);
+    node.gpu = card.map(|(name, span)| named(&name, span));
+    pod.node = Some(node);
     pod.containers.push(container);
     let mut out = Workload::blank(first);
     out.format = Fact::value(WorkloadFormat::Slurm, first);
@@ -257,7 +255,11 @@ fn container_image(script: &shell::Script) -> Option<Image> {
     });
     let mut images =
         named.filter(|name| !name.text().starts_with(['/', '.', '$', '<']) && !name.text().contains(".sqsh"));
-    images.next().map(|name| image::reference(&name))
+    images.next().map(|name| match name.text().trim_start_matches("docker://") {
+        plain if plain.len() == name.text().len() && !plain.contains('#') => image::reference(&name),
+        // Enroot writes REGISTRY#IMAGE.
+        other => image::reference(&Traced::opaque(other.replacen('#', "/", 1), name.whole())),
+    })
 }
 
 /// A GPU by its name at the site; what the catalog knows of it is joined later.

@@ -163,8 +163,10 @@ entities! {
         copies: Vec<Fact<String>>,
         /// Environment after the last instruction.
         env: Labels,
-        /// Build arguments with their defaults.
+        /// Build arguments with their defaults, or with what they are given where services build it with arguments of theirs.
         args: Labels,
+        /// The services that build it with these arguments; none for what the Dockerfile says by itself.
+        built_for: Vec<Fact<String>>,
         /// The instructions of this stage.
         instructions: Vec<Instruction>,
         /// What CMD and ENTRYPOINT launch.

@@ -161,6 +161,8 @@ entities! {
         image: Image,
         /// Command and arguments as the process gets them, entrypoint of the image not included.
         command: Vec<Fact<String>>,
+        /// Whether it replaces the entrypoint of its image; else its words are arguments of that.
+        entrypoint: Fact<bool>,
         /// What it launches, as far as the command line, the environment and the image tell.
         launch: Option<Launch>,
         /// The training run that it launches, as far as the command line and the configuration files that it names tell.

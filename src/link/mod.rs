@@ -22,6 +22,7 @@ mod training;
 mod variant;
 
 pub use boundary::{Boundary, Layout};
+pub use software::named_by;
 pub use variant::{Routes, Variant};
 
 use crate::facts::{Facts, Workload};

@@ -53,8 +53,11 @@ pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
             if node.driver.is_absent() {
                 node.driver = Fact::unknown(Why::NotStated("the driver of the node".into()), node.span);
             }
-            if node.gpu.is_none() {
-                node.gpu = asked_for(pod, node.span);
+            // Of a GPU that cannot be told the vendor is known: the one whose resource the pod asks for.
+            if node.gpu.as_ref().is_none_or(|gpu| gpu.perhaps.is_some()) {
+                let why = node.gpu.as_ref().and_then(|gpu| gpu.perhaps.clone());
+                let why = why.unwrap_or_else(|| Why::NotStated("the GPU of the node".into()));
+                node.gpu = asked_for(pod, why, node.span).or(node.gpu);
             }
             if pod.spot.is_absent() {
                 pod.spot = node.spot.clone();
@@ -76,12 +79,12 @@ fn stated(gpu: &Gpu, site: bool) -> Option<Gpu> {
     }
 }
 
-/// The GPU of which only the vendor is known: the one whose resource the pod asks for.
-fn asked_for(pod: &Pod, span: Span) -> Option<Gpu> {
+/// The GPU of which nothing but the vendor is known; `None` when the pod asks for none.
+fn asked_for(pod: &Pod, why: Why, span: Span) -> Option<Gpu> {
     if pod.gpus.is_absent() || pod.gpus.get() == Some(&0) {
         return None;
     }
-    let mut gpu = unknown_gpu(Why::NotStated("the GPU of the node".into()), span);
+    let mut gpu = unknown_gpu(why, span);
     let asking = pod.containers.iter().filter(|c| c.gpus.get() != Some(&0));
     if let Some(vendor) = agree(asking.map(|c| c.gpu_vendor.clone())).filter(|vendor| vendor.get().is_some()) {
         (gpu.vendor, gpu.perhaps) = (vendor, None);

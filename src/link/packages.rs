@@ -162,7 +162,10 @@ pub fn complete(package: &mut Package) {
             package.variant = Fact::value(variant, span);
         }
     }
-    let Some(version) = package.version.get() else { return };
+    // Builds of conda are not those of wheels.
+    let Some(version) = package.version.get().filter(|_| package.manager.get() != Some(&PackageManager::Conda)) else {
+        return;
+    };
     let extras: Vec<&str> = package.extras.get().map_or("", String::as_str).split(',').collect();
     // A package that has GPU code only with one of its extras.
     if from_index(package) && catalog::gpu_package(&name, Some(version), &extras).flatten().is_some() {

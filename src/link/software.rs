@@ -4,9 +4,10 @@ use super::boundary::{Boundary, Candidates, Reach};
 use super::{lists, nearest, packages};
 use crate::catalog;
 use crate::evidence;
+use crate::facts::value::{Blank, REST};
 use crate::facts::{
-    Build, Container, Facts, Image, Package, PackageFile, PackageFileKind, PackageManager, PythonHome, Software,
-    Workload,
+    Build, Container, Facts, Image, Launch, Package, PackageFile, PackageFileKind, PackageManager, PythonHome,
+    Software, Workload,
 };
 use crate::known::{Fact, Known, Why};
 use crate::parse::View;
@@ -111,11 +112,27 @@ pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
                 if container.launch.is_none() && container.command.is_empty() {
                     container.launch = build.and_then(|build| build.launch.clone());
                 }
+                if container.launch.is_none() && container.entrypoint.get() == Some(&false) {
+                    container.launch = build.and_then(|build| entered(build));
+                }
                 container.image.build = build.cloned();
                 container.software = software;
             }
         }
     }
+}
+
+/// What an entrypoint launches that is given other arguments: the engine, and nothing else is known.
+fn entered(build: &Build) -> Option<Launch> {
+    let instruction = build.instructions.iter().rfind(|i| i.keyword.get().is_some_and(|k| k == "ENTRYPOINT"))?;
+    let takes_arguments = instruction.text.get()?.starts_with('[');
+    let engine = &build.launch.as_ref()?.engine;
+    let mut out = Launch::blank(engine.span);
+    let why = Why::NotModelled("arguments for the entrypoint of a build".into());
+    out.engine = engine.clone();
+    out.leave_open(&why);
+    out.flags.insert(REST.to_owned(), Fact::unknown(why, engine.span));
+    (takes_arguments && instruction.span.contains(engine.span)).then_some(out)
 }
 
 /// The path of the Dockerfile that makes an image, as the configuration or something that builds it says of exactly this
@@ -145,7 +162,7 @@ fn declared(
     Some(Some(first).filter(|_| paths.is_empty()))
 }
 
-/// The build that a Compose service names.
+/// The build that a Compose service names, with its own arguments where it gives some.
 fn built_by_service<'i>(
     context: View<'_>,
     from: SourceId,
@@ -156,9 +173,13 @@ fn built_by_service<'i>(
     }
     let (path, target) = named_by(context);
     let path = boundary.layout().relative(from, &path);
-    builds.find(|build| {
-        is_at(build, &path) && target.as_ref().map_or(is_final(build), |stage| build.stage.get() == Some(stage))
-    })
+    let named = |build: &Build| {
+        let last = || build.final_stage.get() == Some(&true);
+        is_at(build, &path) && target.as_ref().map_or_else(last, |stage| build.stage.get() == Some(stage))
+    };
+    let given = |build: &Build| build.built_for.iter().any(|service| service.span == context.place());
+    let own = builds.find(|build| named(build) && given(build));
+    own.or_else(|| builds.find(|build| named(build) && build.built_for.is_empty()))
 }
 
 fn is_at(build: &Build, path: &str) -> bool {
@@ -196,11 +217,11 @@ fn list_of(build: &Build, software: &Software) -> Option<Arc<PackageFile>> {
 }
 
 fn is_final(build: &Build) -> bool {
-    build.final_stage.get() == Some(&true)
+    build.final_stage.get() == Some(&true) && build.built_for.is_empty()
 }
 
 /// The Dockerfile and the target that a Compose service names, as seen from its file.
-fn named_by(context: View<'_>) -> (String, Option<String>) {
+pub fn named_by(context: View<'_>) -> (String, Option<String>) {
     let stated = |key: &str| context.get(key).string().get().cloned();
     let root = context.string().get().cloned().or_else(|| stated("context")).unwrap_or_else(|| ".".to_owned());
     (format!("{root}/{}", stated("dockerfile").unwrap_or_else(|| "Dockerfile".to_owned())), stated("target"))

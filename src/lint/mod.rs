@@ -2,6 +2,7 @@
 //! expanded into variants, which are joined once and asked, and what they show is told once. Knows every stage; prints
 //! nothing and reads no file.
 
+mod builds;
 mod charts;
 mod compose;
 mod kustomizations;
@@ -140,6 +141,7 @@ fn repository(files: Vec<(SourceId, Kind, Read)>, declared: Facts, sources: &Sou
         out.tell(read.problems);
     }
     facts.append(of_roots);
+    builds::with_arguments(&here, &mut facts);
     // Templates under the name of something else, that only a Terraform module makes what they are called.
     for id in here.of_kind(Kind::Data).filter(|id| !taken_in.files.contains(id)) {
         match read::literal(id, sources.get(id)) {

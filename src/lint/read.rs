@@ -72,6 +72,7 @@ fn read_file(id: SourceId, input: &Input) -> Read {
             let mut tree = yaml::parse(id, text, dialect);
             out.comments = std::mem::take(&mut tree.comments);
             if template.is_some() {
+                tree.doubt(&mask::conditions(&input.text));
                 // Branches may state a key twice; broken text is not the author's fault.
                 out.skipped = template.filter(|_| !tree.problems.is_empty()).map(|t| format!("{t} template"));
                 out.tree = out.skipped.is_none().then(|| Arc::new(tree));

@@ -2,7 +2,7 @@
 //! be parsed as it stands and keeps its place. Knows the signs of Go templates, Jinja, Terraform and envsubst; evaluates
 //! nothing.
 //!
-//! Of two branches the first is kept, of a loop one turn; definitions are left out. An expression becomes a variable,
+//! Of two branches the first is kept, and told to be a condition; of a loop one turn; definitions are left out. An expression becomes a variable,
 //! `$(name)`, whose value is unknown. One that has a line of its own may be any number of keys or items: it becomes a
 //! merge of what is unknown, or an unknown item.
 
@@ -46,6 +46,42 @@ pub fn mask(text: &str) -> String {
     }
     fill(text, &mut out, &values);
     String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
+}
+
+/// A part of a text that may be left out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Condition {
+    /// From the sign that opens it to the one that closes it.
+    pub range: Range<usize>,
+    /// Whether something else stands there then.
+    pub otherwise: bool,
+}
+
+/// Most conditions of one text that are told.
+const MAX_CONDITIONS: usize = 1000;
+
+/// What a text holds on a condition, the inner ones first.
+pub fn conditions(text: &str) -> Vec<Condition> {
+    let (mut open, mut out): (Vec<Option<Condition>>, Vec<Condition>) = (vec![], vec![]);
+    for part in parts(text) {
+        let start = part.range.start;
+        match part.sign {
+            Sign::Open => {
+                let asks = ["if", "unless", "with"].contains(&word(&text[part.range]).1);
+                open.push(asks.then_some(Condition { range: start..start, otherwise: false }));
+            }
+            Sign::Define => open.push(None),
+            Sign::Else => open.last_mut().into_iter().flatten().for_each(|condition| condition.otherwise = true),
+            Sign::Close => {
+                let closed = open.pop().flatten().filter(|_| out.len() < MAX_CONDITIONS);
+                out.extend(
+                    closed.map(|condition| Condition { range: condition.range.start..part.range.end, ..condition }),
+                );
+            }
+            Sign::Value | Sign::Other => {}
+        }
+    }
+    out
 }
 
 /// What a part of a template is for.
@@ -110,8 +146,7 @@ fn sign(part: &str) -> Sign {
         return Sign::Value;
     }
     let directive = part.starts_with("{%") || part.starts_with("%{");
-    let inner = part[2..].trim_start_matches(['-', '~', '+']).trim_start();
-    let word = inner.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
+    let (inner, word) = word(part);
     match word {
         _ if part.starts_with("{#") || inner.starts_with("/*") => Sign::Other,
         _ if part.starts_with("${") => Sign::Value,
@@ -123,6 +158,12 @@ fn sign(part: &str) -> Sign {
         _ if directive || inner.starts_with('$') && inner.contains("=") => Sign::Other,
         _ => Sign::Value,
     }
+}
+
+/// What a part says within its signs, and its first word.
+fn word(part: &str) -> (&str, &str) {
+    let inner = part[2..].trim_start_matches(['-', '~', '+']).trim_start();
+    (inner, inner.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default())
 }
 
 /// The directive that closes what another one opens.

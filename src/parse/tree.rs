@@ -1,5 +1,6 @@
 //! The spanned tree that every syntax is read into.
 
+use super::mask::Condition;
 use super::scalar::{self, Scalar};
 use crate::known::{Fact, Known, Why};
 use crate::source::{SourceId, Span, Traced};
@@ -223,6 +224,50 @@ impl Tree {
         let moved = |span: &mut Span| *span = text.span(span.range());
         self.comments.iter_mut().for_each(moved);
         self.problems.iter_mut().for_each(|p| p.span = text.span(p.span.range()));
+    }
+
+    /// Makes unknown what stands on a condition, as seen from what holds it, and whether it is there. A document that is on
+    /// a condition as a whole is read as if it were there.
+    pub fn doubt(&mut self, conditions: &[Condition]) {
+        let mut stack: Vec<(NodeId, Option<usize>)> = self.documents.iter().map(|&root| (root, None)).collect();
+        while let Some((id, holder)) = stack.pop() {
+            let start = |node: NodeId| self.node(node).span().range().start;
+            let children: Vec<(usize, NodeId)> = match self.node(id).kind() {
+                NodeKind::Map(entries) => entries.iter().map(|e| (start(e.key), e.value)).collect(),
+                NodeKind::Seq(items) => items.iter().map(|&item| (start(item), item)).collect(),
+                _ => continue,
+            };
+            let around = |condition: &Condition| match holder {
+                Some(at) => condition.range.contains(&at),
+                None => children.iter().all(|(at, _)| condition.range.contains(at)),
+            };
+            let mut rest = None;
+            for &(at, child) in &children {
+                let mut decides = conditions.iter().filter(|c| c.range.contains(&at) && !around(c)).peekable();
+                if decides.peek().is_none() {
+                    stack.push((child, Some(at)));
+                    continue;
+                }
+                rest = decides.any(|condition| condition.otherwise).then_some(self.node(child).span()).or(rest);
+                self.nodes[child.0 as usize].kind = NodeKind::Unknown(Why::Template.perhaps());
+            }
+            if let Some(span) = rest {
+                self.open(id, span);
+            }
+        }
+    }
+
+    /// Lets a mapping have any other keys.
+    fn open(&mut self, id: NodeId, span: Span) {
+        let kind = NodeKind::Scalar { text: Traced::opaque("<<", span), plain: true };
+        let mut add = |kind| {
+            self.nodes.push(Data { kind, span, tag: None });
+            NodeId(self.nodes.len() as u32 - 1)
+        };
+        let entry = Entry { key: add(kind), value: add(NodeKind::Unknown(Why::Template.perhaps())) };
+        if let NodeKind::Map(entries) = &mut self.nodes[id.0 as usize].kind {
+            entries.push(entry);
+        }
     }
 
     /// Every node, in the order they were read.

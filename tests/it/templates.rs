@@ -1,5 +1,6 @@
 //! Manifests in template languages that are not rendered: what is literal is linted, the rest is unknown.
 
+use crate::languages::answer;
 use gpulint::discover::kind_of;
 use gpulint::facts::Facts;
 use gpulint::lint::{self, Input, Outcome};
@@ -46,12 +47,35 @@ spec:
     - --tensor-parallel-size=4
     resources:
       limits:
-{% if large %}
         nvidia.com/gpu: 2
-{% else %}
-        nvidia.com/gpu: 1
+{% if large %}
+    tty: true
 {% endif %}
 ";
+
+#[test]
+fn what_stands_on_a_condition_is_neither_there_nor_missing() {
+    let plain = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n  - name: a\n    image: x:1\n";
+    let limits = "    resources: {limits: {nvidia.com/gpu: 1}}\n";
+    for (path, open, otherwise, close) in [
+        ("a.yaml.j2", "{% if x %}", "{% else %}", "{% endif %}"),
+        ("a.yaml", "    {{- if .Values.x }}", "    {{- else }}", "    {{- end }}"),
+        ("a.yaml.tftpl", "%{ if x }", "%{ else }", "%{ endif }"),
+    ] {
+        let inside = format!("{plain}{open}\n{limits}{close}\n");
+        let beside = format!("{plain}{open}\n    tty: true\n{otherwise}\n{limits}{close}\n");
+        let items = format!(
+            "{plain}{open}\n  - {{name: b, image: 'y:1', resources: {{limits: {{nvidia.com/gpu: 1}}}}}}\n{close}\n"
+        );
+        for text in [&inside, &beside, &items] {
+            for condition in ["workload.gpus > 0", "workload.gpus == 0"] {
+                assert_eq!(answer(condition, "workload", &[(path, text)]), "undecided", "{path}: {condition}\n{text}");
+            }
+        }
+        let whole = format!("{}\n{plain}{limits}{}\n", open.trim(), close.trim());
+        assert_eq!(answer("workload.gpus == 1", "workload", &[(path, &whole)]), "fires", "{path}");
+    }
+}
 
 #[test]
 fn what_is_literal_in_a_jinja_template_is_linted_where_it_stands() {

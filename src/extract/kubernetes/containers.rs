@@ -5,7 +5,7 @@ use crate::extract::{image, launch, training};
 use crate::facts::value::{Blank, REST};
 use crate::facts::{Container, ContainerRole, EnvSource, EnvVar, Launch, Mount, Pod, Port, Probe, SharedMemory};
 use crate::known::{Fact, Known, Why};
-use crate::parse::{Missing, Raw, Tree, View};
+use crate::parse::{Missing, Node, NodeKind, Raw, Tree, View};
 use crate::quantity;
 use crate::source::Traced;
 use std::collections::BTreeMap;
@@ -42,7 +42,9 @@ pub fn container(tree: &Arc<Tree>, view: View<'_>, role: ContainerRole, pod: &Po
     out.privileged = view.path("securityContext.privileged").boolean().or_default(false);
     out.capabilities = view.path("securityContext.capabilities.add").strings();
     shared_memory(&mut out, view, pod);
-    let words: Vec<&Traced> = ["command", "args"].iter().flat_map(|key| words(view.get(key))).collect();
+    let words: Vec<Traced> = ["command", "args"].iter().flat_map(|key| words(view.get(key))).collect();
+    let words: Vec<&Traced> = words.iter().collect();
+    out.entrypoint = Fact::value(view.get("command").is_some(), view.place());
     out.command = words.iter().map(|w| word(w)).collect();
     out.spec = Some(Raw::new(tree, view));
     out.launch = launch::of(&out, &words).or_else(|| launch::of_kserve(view, &out, &words));
@@ -51,6 +53,7 @@ pub fn container(tree: &Arc<Tree>, view: View<'_>, role: ContainerRole, pod: &Po
     let complete = out.launch.is_some() && view.get("modelFormat").is_some() && !view.get("runtime").is_some();
     let command = view.get("command");
     let unknown = view.get("args").unknown().filter(|_| !complete);
+    let unknown = unknown.or_else(|| ["command", "args"].iter().find_map(|key| open_words(view.get(key))));
     if let Some(why) = unknown.or_else(|| command.node().and_then(|_| command.unknown())) {
         leave_launch_open(&mut out, &why);
     }
@@ -58,7 +61,7 @@ pub fn container(tree: &Arc<Tree>, view: View<'_>, role: ContainerRole, pod: &Po
 }
 
 /// Arguments that stand elsewhere may state what the words at hand leave out.
-fn leave_launch_open(out: &mut Container, why: &Why) {
+pub fn leave_launch_open(out: &mut Container, why: &Why) {
     let launch = out.launch.get_or_insert_with(|| Launch { perhaps: Some(why.clone()), ..Launch::blank(out.span) });
     launch.leave_open(why);
     launch.flags.insert(REST.to_owned(), Fact::unknown(why.clone(), launch.span));
@@ -67,16 +70,41 @@ fn leave_launch_open(out: &mut Container, why: &Why) {
     }
 }
 
-/// The words of a command: a list of texts, or one text.
-pub fn words(view: View<'_>) -> Vec<&Traced> {
+/// The words of a command: a list of texts, or one text. An expression stands for a word.
+pub fn words(view: View<'_>) -> Vec<Traced> {
+    let word = |item: Node<'_>| match item.kind() {
+        NodeKind::Unknown(Why::Variable(name) | Why::Remote(name)) => {
+            Some(Traced::opaque(format!("${{{name}}}"), item.span()))
+        }
+        NodeKind::Unknown(_) => Some(Traced::opaque("${expression}", item.span())),
+        _ => item.traced().cloned(),
+    };
     match view.node() {
-        Some(node) if node.is_seq() => node.items().filter_map(|i| i.traced()).collect(),
-        _ => view.traced().into_iter().collect(),
+        Some(node) if node.is_seq() => node.items().filter_map(word).collect(),
+        _ => view.traced().cloned().into_iter().collect(),
     }
 }
 
-fn word(text: &Traced) -> Fact<String> {
-    Fact::value(text.text().to_owned(), text.whole())
+/// Why a list of words may hold more than is written: an expression that is no option's value.
+pub fn open_words(view: View<'_>) -> Option<Why> {
+    let items: Vec<Node<'_>> = view.node().into_iter().flat_map(Node::items).collect();
+    let option = |at: usize| {
+        let before = at.checked_sub(1).and_then(|at| items[at].text());
+        before.is_some_and(|text| text.starts_with('-') && !text.contains('='))
+    };
+    items.iter().enumerate().find_map(|(at, item)| match item.kind() {
+        NodeKind::Unknown(why) if matches!(why, Why::Perhaps(_)) || !option(at) => Some(why.clone()),
+        _ => None,
+    })
+}
+
+/// A word of a command; unknown where an expression stands for all of it.
+pub fn word(text: &Traced) -> Fact<String> {
+    let expression = text.text().strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+    match expression.filter(|name| !name.contains(['$', '{', ' '])) {
+        Some(name) => Fact::unknown(Why::Variable(name.into()), text.whole()),
+        None => Fact::value(text.text().to_owned(), text.whole()),
+    }
 }
 
 fn written(view: View<'_>) -> Fact<String> {

@@ -9,7 +9,9 @@ mod pods;
 mod releases;
 mod workloads;
 
-pub use containers::{container, environment, looks_like_container, resources, words};
+pub use containers::{
+    container, environment, leave_launch_open, looks_like_container, open_words, resources, word, words,
+};
 pub use places::open;
 pub use pods::{labels, scheduling};
 
@@ -32,6 +34,11 @@ pub fn text(text: &Traced, facts: &mut Facts) {
     if !tree.problems.is_empty() && text.text().contains("${") {
         let masked = Traced::tiled(mask::mask(text.text()), text.whole(), text.tiles().to_vec());
         tree = yaml::parse_traced(&masked, Dialect::Kubernetes);
+        let place = |condition: mask::Condition| mask::Condition {
+            range: text.span(condition.range.clone()).range(),
+            ..condition
+        };
+        tree.doubt(&mask::conditions(text.text()).into_iter().map(place).collect::<Vec<_>>());
     }
     let tree = Arc::new(tree);
     tree.roots().filter(|root| is_object(*root)).for_each(|root| document(&tree, root, facts));

@@ -2,7 +2,7 @@
 
 use super::containers;
 use crate::facts::{ContainerRole, Labels, Pod, Requirement, Toleration, Volume};
-use crate::known::Fact;
+use crate::known::{Fact, Why};
 use crate::parse::{Node, Raw, Tree, View};
 use crate::quantity;
 use std::sync::Arc;
@@ -52,7 +52,13 @@ pub fn spec_of(tree: &Arc<Tree>, spec: View<'_>, role: &str) -> Pod {
         let container = containers::container(tree, view, role, &pod);
         pod.init_containers.push(container);
     }
-    pod.gpus = gpus(&pod);
+    // A container that stands on a condition may ask for some, too.
+    let doubted =
+        spec.get("containers").items().find_map(|item| item.unknown().filter(|w| matches!(w, Why::Perhaps(_))));
+    pod.gpus = match doubted {
+        Some(why) => Fact::unknown(why, spec.get("containers").place()),
+        None => gpus(&pod),
+    };
     pod
 }
 
