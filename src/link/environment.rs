@@ -3,6 +3,7 @@
 use super::boundary::{Boundary, Candidates, Reach};
 use super::same_namespace;
 use crate::catalog;
+use crate::facts::value::REST;
 use crate::facts::{Container, EnvSource, EnvVar, Launch, Object, Workload};
 use crate::known::{Fact, Known, Why};
 use crate::parse::View;
@@ -23,6 +24,9 @@ pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
             let taken = variables(container, data);
             if taken.is_empty() {
                 continue;
+            }
+            if complete(container, data) {
+                container.env.remove(REST);
             }
             for (name, value) in taken {
                 let variable = container.env.entry(name).or_insert_with(|| EnvVar::blank(value.span));
@@ -77,6 +81,13 @@ fn variables<'m>(container: &Container, data: impl Fn(View<'_>) -> Option<View<'
         out.extend(data(reference.get("name")).map(|map| (name, map.get(&key).string())));
     }
     out
+}
+
+/// Whether everything that a container takes whole is at hand.
+fn complete<'m>(container: &Container, data: impl Fn(View<'_>) -> Option<View<'m>>) -> bool {
+    let Some(spec) = container.spec.as_ref() else { return false };
+    let mut sources = spec.view().get("envFrom").items().peekable();
+    sources.peek().is_some() && sources.all(|source| data(source.path("configMapRef.name")).is_some())
 }
 
 /// Gives settings that a variable stands for its value, and settings that nothing states those of their own variables.

@@ -32,6 +32,11 @@ pub fn container(tree: &Arc<Tree>, view: View<'_>, role: ContainerRole, pod: &Po
     out.role = Fact::value(role, view.place());
     out.image = image::at(view.get("image"));
     out.env = environment(view.get("env"));
+    if let Some(source) = view.get("envFrom").items().next() {
+        let mut rest = EnvVar::blank(source.place());
+        rest.value = Fact::unknown(Why::Remote("what envFrom names".into()), source.place());
+        out.env.entry(REST.to_owned()).or_insert(rest);
+    }
     resources(&mut out, view.get("resources"));
     out.claims = names(view.path("resources.claims"));
     out.ports = view.get("ports").items().map(port).collect();
