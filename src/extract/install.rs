@@ -384,7 +384,7 @@ mod tests {
         }
         let found = install("conda install -c nvidia -n base 'numpy<2' pytorch==2.5.1 --file more.txt").unwrap();
         let names: Vec<_> = found.packages.iter().filter_map(|p| p.name.get()).collect();
-        assert_eq!(names, ["numpy", "pytorch"]);
+        assert_eq!(names, ["numpy", "torch"]);
         assert_eq!(found.files.len(), 1);
     }
 
