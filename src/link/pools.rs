@@ -123,7 +123,7 @@ fn gpu_of(pool: &NodePool) -> Option<Gpu> {
     if !pool.accelerator.is_absent() {
         return Some(of_name(&pool.accelerator, |name| catalog::gpus_named(name).collect()));
     }
-    let types = pool.instance_types.iter().map(of_machine).collect();
+    let types = pool.instance_types.iter().map(of_type).collect();
     let required = pool.requirements.iter().filter_map(required).collect::<Vec<_>>();
     // Requirements hold all at once: one that leaves a single GPU decides.
     let mut told = [vec![types], required].concat().into_iter().filter(|gpus| !gpus.is_empty()).map(alike);
@@ -153,10 +153,18 @@ fn of_name(name: &Fact<String>, rows: impl Fn(&str) -> Vec<&'static catalog::Gpu
     }
 }
 
+/// The GPU of machines that a word names. Machines that are stated and not known may have none.
+fn of_machine(name: &Fact<String>, rows: impl Fn(&str) -> Vec<&'static catalog::Gpu>) -> Gpu {
+    match &name.known {
+        Known::Unknown(why) => unknown_gpu(why.clone().perhaps(), name.span),
+        _ => of_name(name, rows),
+    }
+}
+
 /// The GPU of a machine type; `None` where its family has none.
-fn of_machine(name: &Fact<String>) -> Option<Gpu> {
+fn of_type(name: &Fact<String>) -> Option<Gpu> {
     let plain = name.get().is_some_and(|name| catalog::is_plain_machine(name));
-    (!plain).then(|| of_name(name, |text| catalog::instance_gpu(text).into_iter().collect()))
+    (!plain).then(|| of_machine(name, |text| catalog::instance_gpu(text).into_iter().collect()))
 }
 
 /// What a requirement of Karpenter on machines leaves: by the name of the GPU, the machine type or its family.
@@ -165,7 +173,7 @@ fn required(requirement: &Requirement) -> Option<Vec<Option<Gpu>>> {
     let of = |value: &Fact<String>| match key {
         "instance-gpu-name" => Some(Some(of_name(value, |text| catalog::karpenter_gpus(text).collect()))),
         "gke-accelerator" => Some(Some(of_name(value, |text| catalog::gpu(text).into_iter().collect()))),
-        "instance-type" => Some(of_machine(value)),
+        "instance-type" => Some(of_type(value)),
         "instance-family"
             if value.get().is_some_and(|family| catalog::is_plain_machine(&format!("{family}.large"))) =>
         {
@@ -173,7 +181,7 @@ fn required(requirement: &Requirement) -> Option<Vec<Option<Gpu>>> {
         }
         "instance-family" => {
             let gpu = |family: &str| catalog::instance_family_gpu(family).flatten().into_iter().collect();
-            Some(Some(of_name(value, gpu)))
+            Some(Some(of_machine(value, gpu)))
         }
         "instance-category" => {
             let plain = value.get().is_some_and(|category| catalog::is_plain_machine(&format!("{category}5.large")));

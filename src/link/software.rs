@@ -306,41 +306,7 @@ pub fn of_image(image: &Image) -> Software {
     };
     let (info, unread) = evidence::watched(|| catalog::image(&name, tag));
     if let Ok(info) = info {
-        let version = |v: Option<Version>| Fact::from_option(v, place).resting_on(unread);
-        let word = |text: Option<String>| Fact::from_option(text, place).resting_on(unread);
-        out.cuda = version(info.cuda);
-        out.cudnn = version(info.cudnn);
-        out.tensorrt = version(info.tensorrt);
-        out.ngc = version(info.ngc);
-        out.flavor = word(info.flavor);
-        out.os = word(info.os);
-        out.os_version = version(info.os_version);
-        out.python = version(info.python);
-        out.min_driver = version(info.min_driver);
-        out.forward_compat = Fact::value(info.forward_compat, place).resting_on(unread);
-        out.min_compute_capability = version(info.min_compute_capability);
-        let shipped = [(info.framework, info.framework_version), (Some("torch"), info.torch)];
-        for (name, release) in shipped {
-            let Some(name) = name.filter(|n| !out.packages.contains_key(*n)) else { continue };
-            if release.is_none() && info.framework != Some(name) {
-                continue;
-            }
-            let mut package = Package::blank(place);
-            package.name = Fact::value(name.to_owned(), place);
-            package.manager = Fact::value(PackageManager::Image, place);
-            package.pinned = Fact::value(true, place);
-            package.version = version(release);
-            package.cuda = out.cuda.clone();
-            let variant = out.cuda.get().map(|c| format!("cu{}{}", c.major(), c.minor()));
-            package.variant = Fact::from_option(variant, place);
-            packages::complete(&mut package);
-            out.packages.insert(name.to_owned(), package);
-        }
-        if let Some(build) = info.build.filter(|b| !b.sm.is_empty() || !b.ptx.is_empty())
-            && let Some(package) = out.packages.get_mut(build.package)
-        {
-            packages::carries(package, build, (place, unread));
-        }
+        holds(&mut out, info, (place, unread));
     } else if let Some((os, version)) = distribution(&name, tag) {
         out.os = Fact::value(os, place);
         out.os_version = Fact::from_option(version, place);
@@ -361,6 +327,45 @@ pub fn of_image(image: &Image) -> Software {
     }
     base_os(&mut out);
     out
+}
+
+/// Takes in what the catalog lists of an image, decided at `place` by rows that somebody read or not.
+fn holds(out: &mut Software, info: catalog::ImageInfo, (place, unread): (Span, bool)) {
+    let version = |v: Option<Version>| Fact::from_option(v, place).resting_on(unread);
+    let word = |text: Option<String>| Fact::from_option(text, place).resting_on(unread);
+    out.cuda = version(info.cuda);
+    out.cudnn = version(info.cudnn);
+    out.tensorrt = version(info.tensorrt);
+    out.ngc = version(info.ngc);
+    out.flavor = word(info.flavor);
+    out.os = word(info.os);
+    out.os_version = version(info.os_version);
+    out.python = version(info.python);
+    out.min_driver = version(info.min_driver);
+    out.forward_compat = Fact::value(info.forward_compat, place).resting_on(unread);
+    out.min_compute_capability = version(info.min_compute_capability);
+    let shipped = [(info.framework, info.framework_version), (Some("torch"), info.torch)];
+    for (name, release) in shipped {
+        let Some(name) = name.filter(|n| !out.packages.contains_key(*n)) else { continue };
+        if release.is_none() && info.framework != Some(name) {
+            continue;
+        }
+        let mut package = Package::blank(place);
+        package.name = Fact::value(name.to_owned(), place);
+        package.manager = Fact::value(PackageManager::Image, place);
+        package.pinned = Fact::value(true, place);
+        package.version = version(release);
+        package.cuda = out.cuda.clone();
+        let variant = out.cuda.get().map(|c| format!("cu{}{}", c.major(), c.minor()));
+        package.variant = Fact::from_option(variant, place);
+        packages::complete(&mut package);
+        out.packages.insert(name.to_owned(), package);
+    }
+    if let Some(build) = info.build.filter(|b| !b.sm.is_empty() || !b.ptx.is_empty())
+        && let Some(package) = out.packages.get_mut(build.package)
+    {
+        packages::carries(package, build, (place, unread));
+    }
 }
 
 fn unknown(mut out: Software, reason: &Fact<String>) -> Software {

@@ -79,21 +79,7 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant]) -> Rendered {
     let open = releases::add(&mut sets, &charts, &releases, sources);
     let by_chart = |release: &&&HelmRelease| release.format.get() == Some(&ReleaseFormat::ChartDependency);
     let listed: Vec<&HelmRelease> = releases.iter().filter(by_chart).copied().collect();
-    let jobs: Vec<(&Chart<'_>, ValueSet)> =
-        charts.iter().zip(sets).flat_map(|(chart, sets)| sets.into_iter().map(move |set| (chart, set))).collect();
-    let held = held(&charts);
-    let done: Vec<(SourceId, ValueSet, One)> = jobs
-        .into_par_iter()
-        .flat_map_iter(|(chart, set)| {
-            let mut one = guarded(chart, &set, (&listed, sources));
-            one.failure = one.failure.filter(|_| !held.contains(chart.directory));
-            // Whether an operator is installed is not known: the other side is looked at too.
-            let other = (set.example.is_none() && !one.apis.is_empty()).then(|| with_apis(&set, &one.apis));
-            let other = other.map(|set| (guarded(chart, &set, (&listed, sources)), set));
-            let both = std::iter::once((one, set)).chain(other);
-            both.map(|(one, set)| (chart.metadata.source, set, one))
-        })
-        .collect();
+    let done = every_set(&charts, sets, &listed, sources);
     let mut out = Rendered::default();
     // A template that some chart or some set rendered was read.
     let mut read = BTreeSet::new();
@@ -144,6 +130,29 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant]) -> Rendered {
     };
     out.skipped = skipped.map(|id| (sources.get(id).path.clone(), why(&id))).collect();
     out
+}
+
+/// What every chart gives with each of its sets, and where it asks what a cluster serves, with that as well.
+fn every_set(
+    charts: &[Chart<'_>],
+    sets: Vec<Vec<ValueSet>>,
+    listed: &[&HelmRelease],
+    sources: &Sources,
+) -> Vec<(SourceId, ValueSet, One)> {
+    let jobs: Vec<(&Chart<'_>, ValueSet)> =
+        charts.iter().zip(sets).flat_map(|(chart, sets)| sets.into_iter().map(move |set| (chart, set))).collect();
+    let held = held(charts);
+    jobs.into_par_iter()
+        .flat_map_iter(|(chart, set)| {
+            let mut one = guarded(chart, &set, (listed, sources));
+            one.failure = one.failure.filter(|_| !held.contains(chart.directory));
+            // Whether an operator is installed is not known: the other side is looked at too.
+            let other = (set.example.is_none() && !one.apis.is_empty()).then(|| with_apis(&set, &one.apis));
+            let other = other.map(|set| (guarded(chart, &set, (listed, sources)), set));
+            let both = std::iter::once((one, set)).chain(other);
+            both.map(|(one, set)| (chart.metadata.source, set, one))
+        })
+        .collect()
 }
 
 /// What to know of how charts were judged: which are not, with the reason, and which with and without what operators

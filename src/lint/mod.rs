@@ -23,7 +23,7 @@ use crate::rules::Ruleset;
 use crate::source::{Source, SourceId, Sources, Span};
 use rayon::prelude::*;
 use read::Read;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use trouble::Trouble;
 
@@ -142,16 +142,11 @@ fn repository(files: Vec<(SourceId, Kind, Read)>, declared: Facts, sources: &Sou
     }
     facts.append(of_roots);
     builds::with_arguments(&here, &mut facts);
-    // Templates under the name of something else, that only a Terraform module makes what they are called.
-    for id in here.of_kind(Kind::Data).filter(|id| !taken_in.files.contains(id)) {
-        match read::literal(id, sources.get(id)) {
-            Some(stated) => facts.append(stated),
-            None => {
-                facts.unread.insert(id);
-                out.skipped.push((here.path(id).to_owned(), "template that no module here renders".to_owned()));
-            }
-        }
-    }
+    let (stated, unread) = unrendered(&here, &taken_in.files);
+    facts.append(stated);
+    facts.unread.extend(&unread);
+    let reason = |id| (here.path(id).to_owned(), "template that no module here renders".to_owned());
+    out.skipped.extend(unread.into_iter().map(reason));
     let profiles = compose::profiles(&here, &mut facts);
     let mut variants = vec![Variant::plain(facts)];
     variants.extend(kustomized.variants);
@@ -171,6 +166,19 @@ fn repository(files: Vec<(SourceId, Kind, Read)>, declared: Facts, sources: &Sou
     out.evaluation.append(asked);
     out.take(variants);
     out
+}
+
+/// What is literal in templates under the name of something else, that only a Terraform module makes what they are called;
+/// those that cannot be read by themselves.
+fn unrendered(here: &Repository<'_>, taken_in: &BTreeSet<SourceId>) -> (Facts, Vec<SourceId>) {
+    let (mut stated, mut unread) = (Facts::default(), Vec::new());
+    for id in here.of_kind(Kind::Data).filter(|id| !taken_in.contains(id)) {
+        match read::literal(id, here.sources.get(id)) {
+            Some(facts) => stated.append(facts),
+            None => unread.push(id),
+        }
+    }
+    (stated, unread)
 }
 
 impl Outcome {
