@@ -29,10 +29,7 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, object: &Object) -> Option<Workloa
     if kind == "RayService" {
         ray_serve(&mut out, spec.get("serveConfigV2"));
     }
-    let per_node = [spec.get("nprocPerNode"), spec.path("trainer.numProcPerNode")].into_iter().find(|v| v.is_some());
-    if let Some(stated) = per_node {
-        processes_per_node(&mut out, stated);
-    }
+    processes_per_node(&mut out, spec);
     out.format = Fact::value(WorkloadFormat::Kubernetes, object.kind.span);
     out.kind = object.kind.clone();
     out.api_version = object.api_version.clone();
@@ -62,12 +59,22 @@ fn ray_serve(out: &mut Workload, config: View<'_>) {
     }
 }
 
-/// Training operators hand the number of processes to torchrun by its environment; the command line wins.
-fn processes_per_node(out: &mut Workload, stated: View<'_>) {
+/// Training operators hand the number of processes to torchrun by its environment; the command line wins. Before 1.8 the
+/// operator of PyTorchJobs did so only beside a master.
+fn processes_per_node(out: &mut Workload, spec: View<'_>) {
+    let of_job = spec.get("nprocPerNode");
+    let stated = if of_job.is_some() { of_job } else { spec.path("trainer.numProcPerNode") };
+    if !stated.is_some() {
+        return;
+    }
+    let handed = !of_job.is_some() || spec.path("pytorchReplicaSpecs.Master").is_some();
     let launches = out.pods.iter_mut().flat_map(|pod| &mut pod.containers).filter_map(|c| c.launch.as_mut());
     for launch in launches.filter(|l| l.engine.get().is_some_and(|e| e == "torchrun")) {
         if launch.processes_per_node.is_absent() {
-            launch.processes_per_node = stated.parse(|text| text.parse().ok());
+            launch.processes_per_node = match handed {
+                true => stated.parse(|text| text.parse().ok()),
+                false => Fact::unknown(Why::NotStated("the release of the training operator".into()), stated.place()),
+            };
         }
     }
 }
