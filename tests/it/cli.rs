@@ -399,3 +399,14 @@ fn what_is_missed_is_missing_only_where_everything_was_read() {
         assert!(why.as_ref().is_some_and(|why| why.contains(path)), "{path}: {why:?}");
     }
 }
+
+#[test]
+fn what_decides_is_named_as_the_file_has_it() {
+    let service = "apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nmetadata: {name: a}\nspec:\n  template:\n    \
+                   containers: [{name: main, resources: {limits: {nvidia.com/gpu: 1}}}]\n";
+    let told = |text: &str| out(&gpulint(directory(&[("a.yaml", text)]).path(), &["check", ".", "--show-unknown"]));
+    assert!(!told(service).contains("envFrom"), "no such key stands there");
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: [{name: main, envFrom: [{secretRef: {name: s}}], \
+               resources: {limits: {nvidia.com/gpu: 1}}}]\n";
+    assert!(told(pod).contains("what envFrom names"), "{}", told(pod));
+}

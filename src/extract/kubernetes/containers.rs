@@ -34,7 +34,8 @@ pub fn container(tree: &Arc<Tree>, view: View<'_>, role: ContainerRole, pod: &Po
     out.env = environment(view.get("env"));
     if let Some(source) = view.get("envFrom").items().next() {
         let mut rest = EnvVar::blank(source.place());
-        rest.value = Fact::unknown(Why::Remote("what envFrom names".into()), source.place());
+        let why = source.unknown().unwrap_or_else(|| Why::Remote("what envFrom names".into()));
+        rest.value = Fact::unknown(why, source.place());
         out.env.entry(REST.to_owned()).or_insert(rest);
     }
     resources(&mut out, view.get("resources"));
