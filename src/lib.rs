@@ -10,6 +10,7 @@
 //!
 //! Arrows go one way; `tests/it/architecture.rs` holds the table of who may use whom.
 
+pub mod budget;
 pub mod catalog;
 pub mod cli;
 pub mod config;

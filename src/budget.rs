@@ -1,0 +1,112 @@
+//! What a run may spend. A file is small and what it asks for is not: aliases, loops, templates and copies make much out
+//! of little. Whoever loops over what a user wrote spends from a [`Share`], in proportion to the bytes that are touched or
+//! made. Knows numbers only.
+
+use std::cell::Cell;
+use std::fmt;
+
+/// Work of a whole run, in bytes touched.
+const RUN_WORK: u64 = 8 << 30;
+/// Least and most work of a share, beside what grows with its text.
+const WORK: (u64, u64) = (4 << 20, 128 << 20);
+/// Work for each byte of text.
+const WORK_PER_BYTE: u64 = 256;
+/// Bytes that a whole run may make.
+const RUN_MADE: u64 = 1 << 30;
+/// Least and most bytes that a share may make, beside what grows with its text.
+const MADE: (u64, u64) = (1 << 20, 64 << 20);
+/// Bytes made for each byte of text.
+const MADE_PER_BYTE: u64 = 16;
+/// What a step costs that touches few bytes: evaluating one node, visiting one element.
+pub const STEP: usize = 32;
+/// What a node of a tree costs to make, whatever its text.
+pub const NODE: usize = 128;
+
+/// The part of a run's budget that one file, chart, kustomization or module may spend. It depends on nothing but how
+/// much there is to do, so that the same input is answered in the same way on any machine.
+#[derive(Debug)]
+pub struct Share {
+    work: Cell<u64>,
+    made: Cell<u64>,
+}
+
+/// A share is spent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spent {
+    /// Too much to do.
+    Work,
+    /// Too much to hold in memory.
+    Made,
+}
+
+impl fmt::Display for Spent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Spent::Work => "it takes more work than one file may ask for",
+            Spent::Made => "it grows larger than one file may",
+        })
+    }
+}
+
+impl Share {
+    /// The share of one of `units` that are worked on in a stage, which is given `bytes` of text.
+    pub fn of(units: usize, bytes: usize) -> Self {
+        let part = |run: u64, (least, most): (u64, u64), per_byte: u64| {
+            Cell::new((run / units.max(1) as u64).clamp(least, most) + bytes as u64 * per_byte)
+        };
+        Self { work: part(RUN_WORK, WORK, WORK_PER_BYTE), made: part(RUN_MADE, MADE, MADE_PER_BYTE) }
+    }
+
+    /// Spends work on `bytes` that are read, compared or copied for a moment; [`STEP`] where they are few.
+    ///
+    /// # Errors
+    /// Nothing is left; it stays so.
+    pub fn work(&self, bytes: usize) -> Result<(), Spent> {
+        take(&self.work, bytes, Spent::Work)
+    }
+
+    /// Spends on `bytes` that are made and kept, and on the work of making them.
+    ///
+    /// # Errors
+    /// As for [`Share::work`].
+    pub fn make(&self, bytes: usize) -> Result<(), Spent> {
+        self.work(bytes)?;
+        take(&self.made, bytes, Spent::Made)
+    }
+
+    /// What it lacks, if something asked for more than was left.
+    pub fn spent(&self) -> Option<Spent> {
+        match (self.work.get(), self.made.get()) {
+            (0, _) => Some(Spent::Work),
+            (_, 0) => Some(Spent::Made),
+            _ => None,
+        }
+    }
+}
+
+fn take(from: &Cell<u64>, bytes: usize, spent: Spent) -> Result<(), Spent> {
+    // What is asked for and not given leaves nothing, so that whoever goes on regardless gets nothing either.
+    from.set(from.get().saturating_sub(bytes as u64));
+    if from.get() == 0 { Err(spent) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_spent_stays_spent() {
+        let share = Share::of(1, 0);
+        assert_eq!(share.make(1 << 20), Ok(()));
+        assert_eq!(share.make(1 << 40), Err(Spent::Work));
+        assert_eq!(share.work(1), Err(Spent::Work));
+        assert_eq!(share.spent(), Some(Spent::Work));
+    }
+
+    #[test]
+    fn many_get_less_than_one_and_a_long_text_gets_more() {
+        let most = |share: Share| (0..).take_while(|_| share.make(1 << 16).is_ok()).count();
+        let (one, many, long) = (most(Share::of(1, 0)), most(Share::of(10_000, 0)), most(Share::of(10_000, 1 << 20)));
+        assert!(many < one && many < long, "{one} {many} {long}");
+    }
+}
