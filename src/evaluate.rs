@@ -231,6 +231,7 @@ fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec
         entity: asked.name.clone(),
         values: Vec::new(),
         fix,
+        unlinted: None,
     }
 }
 

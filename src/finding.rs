@@ -1,10 +1,43 @@
 //! Findings: what is wrong, where, and what decided it. Knows spans only; nothing of rendering or rules.
 
 use crate::source::Span;
+use crate::words::words;
 use serde::Serialize;
 
 /// The pack of what gpulint says about the run itself: files, suppressions, configuration.
 pub const OWN_PACK: &str = "gpulint";
+
+/// The finding on a file that was not linted.
+pub const FILE_NOT_LINTED: &str = "file-not-linted";
+
+words! {
+    /// Why a file was not linted.
+    Unlinted {
+        /// It cannot be opened or unpacked.
+        Unreadable = "unreadable",
+        /// It is larger than what is read.
+        TooLarge = "too-large",
+        /// Its text is in another encoding than UTF-8, or is none.
+        Encoding = "encoding",
+        /// It asks for more work or memory than one file may.
+        Budget = "budget",
+        /// gpulint failed on it.
+        Failure = "failure",
+    }
+}
+
+impl Unlinted {
+    /// What to do about it.
+    pub fn help(self) -> &'static str {
+        match self {
+            Unlinted::Unreadable => "let gpulint read it, or exclude it in the configuration",
+            Unlinted::TooLarge => "split it, or exclude it in the configuration",
+            Unlinted::Encoding => "save it in UTF-8",
+            Unlinted::Budget => "write out what grows there, or exclude the file in the configuration",
+            Unlinted::Failure => "report it at the project's issue tracker; everything else was linted",
+        }
+    }
+}
 
 /// Findings of [`OWN_PACK`] and what they mean. They come from no rule file, so they are listed here.
 pub const OWN_RULES: &[(&str, &str)] = &[
@@ -14,7 +47,12 @@ pub const OWN_RULES: &[(&str, &str)] = &[
         "A key is written twice in one mapping: a value is lost, or the tool that reads the file refuses it.",
     ),
     ("expired-suppression", "A suppression has a date that is over: it waives nothing any more."),
-    ("internal-error", "gpulint failed on a file or a rule; everything else was linted. Please report it."),
+    (
+        FILE_NOT_LINTED,
+        "A file that a tool may apply was not linted, or not as a whole. How bad that is can be said for each reason, as a parameter: \
+         `unreadable`, `too-large`, `encoding`, `budget` (it asks for more work or memory than one file may), `failure` (of gpulint).",
+    ),
+    ("internal-error", "gpulint failed on a rule; everything else was asked. Please report it."),
     ("kustomization-error", "A kustomization cannot be built, so its files are linted one by one."),
     ("malformed-suppression", "A comment or an annotation that should waive a finding cannot be read."),
     ("suppression-without-reason", "A suppression gives no reason, and the configuration asks for one."),
@@ -124,6 +162,8 @@ pub struct Finding {
     pub values: Vec<String>,
     /// Suggested change.
     pub fix: Option<Fix>,
+    /// For [`FILE_NOT_LINTED`]: why.
+    pub unlinted: Option<Unlinted>,
 }
 
 impl Finding {
@@ -141,7 +181,14 @@ impl Finding {
             entity: String::new(),
             values: Vec::new(),
             fix: None,
+            unlinted: None,
         }
+    }
+
+    /// That a file was not linted, as a finding on it.
+    pub fn not_linted(why: Unlinted, span: Span, message: &str) -> Self {
+        let own = Self::own(FILE_NOT_LINTED, Severity::Error, span, format!("not linted: {message}"));
+        Self { unlinted: Some(why), help: Some(why.help().to_owned()), ..own }
     }
 
     /// The message, with the sets of values that it holds for.

@@ -48,7 +48,7 @@ pub fn run(check: &Check) -> Result<u8, String> {
     let (seen, linted) = (read + files.skipped.len(), read - unread.len().min(read));
     let mut skipped = [files.skipped, unread].concat();
     skipped.sort();
-    let coverage = Coverage { seen, linted, skipped, charts: std::mem::take(&mut outcome.charts) };
+    let coverage = Coverage { seen, linted, skipped, notes: std::mem::take(&mut outcome.notes) };
     let input = judge::Input {
         findings: outcome.evaluation.findings,
         undecided: outcome.evaluation.undecided,

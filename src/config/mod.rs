@@ -4,12 +4,13 @@
 mod read;
 
 use crate::facts::{Cluster, Facts, HelmRelease, NodePool, Object};
-use crate::finding::{Confidence, OWN_RULES, Severity};
+use crate::finding::{Confidence, FILE_NOT_LINTED, OWN_RULES, Severity, Unlinted};
 use crate::known::Fact;
 use crate::parse::{Dialect, Problem, yaml};
 use crate::rules::Ruleset;
 use crate::source::{SourceId, Span};
 use crate::version::Version;
+use crate::words::Word as _;
 use globset::GlobMatcher;
 use jiff::civil::Date;
 use std::sync::Arc;
@@ -157,6 +158,13 @@ impl Config {
         given.severity.map(|(severity, _)| severity)
     }
 
+    /// The severity that a reason not to lint a file is given; `Some(None)` is off.
+    pub fn not_linted(&self, why: Unlinted) -> Option<Option<Severity>> {
+        let changes = self.overrides.iter().rev().filter(|change| change.rule.text == FILE_NOT_LINTED);
+        let mut given = changes.flat_map(|change| &change.params).filter(|(name, _)| name.text == why.text());
+        given.find_map(|(_, value)| severity(value)).or_else(|| self.severity(FILE_NOT_LINTED))
+    }
+
     /// Changes the rules as configured. What names no rule, pack or parameter is a problem.
     pub fn apply(&self, rules: &mut Ruleset) -> Vec<Problem> {
         let mut problems = Vec::new();
@@ -167,10 +175,17 @@ impl Config {
             tell(word.span, format!("there is no rule or pack `{}`{}", word.text, rules.hint(&word.text)));
         }
         for change in &self.overrides {
-            if own(&change.rule.text) {
+            let id = &change.rule.text;
+            if own(id) {
+                for (name, value) in &change.params {
+                    if id != FILE_NOT_LINTED || Unlinted::parse(&name.text).is_none() {
+                        tell(name.span, format!("`{id}` has no parameter `{}`", name.text));
+                    } else if severity(value).is_none() {
+                        tell(name.span, "expected off, info, warning or error".to_owned());
+                    }
+                }
                 continue;
             }
-            let id = &change.rule.text;
             if rules.get(id).is_none() {
                 tell(change.rule.span, format!("there is no rule `{id}`{}", rules.hint(id)));
                 continue;
@@ -187,6 +202,15 @@ impl Config {
             }
         }
         problems
+    }
+}
+
+/// A severity that stands as the value of a parameter; `Some(None)` is off.
+fn severity(value: &[String]) -> Option<Option<Severity>> {
+    match value {
+        [word] if word == "off" => Some(None),
+        [word] => Severity::parse(word).map(Some),
+        _ => None,
     }
 }
 

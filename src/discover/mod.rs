@@ -8,7 +8,7 @@ mod repository;
 mod template;
 
 pub use kind::{Kind, charts, is_named_format, kind_in, kind_of};
-pub use template::Template;
+pub use template::{Template, is_template_name};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use ignore::{DirEntry, WalkBuilder};

@@ -78,6 +78,28 @@ fn has_directive_line(text: &str) -> bool {
     text.lines().any(|line| starts_with_sign(line.trim_start()))
 }
 
+/// Whether the name alone says that something is run over the text first.
+pub fn is_template_name(path: &str) -> bool {
+    without_template_suffix(&path.to_ascii_lowercase()).is_some()
+}
+
+/// A line of YAML without its comment.
+fn uncommented(line: &str) -> &str {
+    let mut quote = None;
+    let mut before = ' ';
+    for (at, c) in line.char_indices() {
+        match quote {
+            Some(open) if c == open && before != '\\' => quote = None,
+            Some(_) => {}
+            None if c == '#' && before.is_whitespace() => return &line[..at],
+            None if matches!(c, '"' | '\'') => quote = Some(c),
+            None => {}
+        }
+        before = c;
+    }
+    line
+}
+
 /// Whether an action stands where YAML would read it as a mapping or not at all: in front of a line or a value,
 /// in a flow collection, or with quotes inside a quoted scalar. In plain, quoted and block scalars it is text.
 fn breaks_yaml(text: &str) -> bool {
@@ -100,6 +122,10 @@ fn breaks_yaml(text: &str) -> bool {
                 Some(_) => quote = None,
                 None => continue,
             }
+            continue;
+        }
+        let (line, content) = (uncommented(line), uncommented(content));
+        if content.is_empty() {
             continue;
         }
         if is_lone_variable(content) && !awaits_value {

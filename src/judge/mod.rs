@@ -19,8 +19,9 @@ pub struct Coverage {
     pub linted: usize,
     /// Paths and reasons of the others.
     pub skipped: Vec<(String, String)>,
-    /// Charts that were not judged, or with and without what operators serve: paths, with what to know of it.
-    pub charts: Vec<(String, String)>,
+    /// Files that were read in part, and charts that were not judged or with and without what operators serve: paths, with what to
+    /// know of it.
+    pub notes: Vec<(String, String)>,
 }
 
 /// What a run found, before anybody's wishes are applied.
@@ -130,7 +131,11 @@ impl<'a> Wish<'a> {
         if finding.pack != OWN_PACK {
             return true;
         }
-        match config.severity(&finding.rule) {
+        let given = match finding.unlinted {
+            Some(why) => config.not_linted(why),
+            None => config.severity(&finding.rule),
+        };
+        match given {
             Some(Some(severity)) => finding.severity = severity,
             Some(None) => return false,
             None => {}

@@ -18,6 +18,7 @@ fn finding(rule: &str, text: &str, under: &str) -> Finding {
         entity: "Deployment/ml/api container server".to_owned(),
         values: Vec::new(),
         fix: None,
+        unlinted: None,
     }
 }
 

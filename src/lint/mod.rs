@@ -23,6 +23,7 @@ use crate::rules::Ruleset;
 use crate::source::{Source, SourceId, Sources, Span};
 use rayon::prelude::*;
 use read::Read;
+pub use read::template;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use trouble::Trouble;
@@ -55,8 +56,9 @@ pub struct Outcome {
     pub comments: Vec<Span>,
     /// Templates of charts that could not be read, with the reason.
     pub skipped: Vec<(String, String)>,
-    /// Charts that were not judged, or were in several ways that no value tells apart: paths, with what to know of it.
-    pub charts: Vec<(String, String)>,
+    /// Files that were read in part, and charts that were not judged or were in several ways that no value tells apart: paths,
+    /// with what to know of it.
+    pub notes: Vec<(String, String)>,
 }
 
 /// The files of one repository.
@@ -121,6 +123,7 @@ fn repository(files: Vec<(SourceId, Kind, Read)>, declared: Facts, sources: &Sou
         let in_part = read.problems.iter().any(|(_, trouble)| matches!(trouble, Trouble::Syntax(_)));
         facts.unread.extend((read.skipped.is_some() || in_part).then_some(id));
         out.skipped.extend(read.skipped.map(|reason| (here.path(id).to_owned(), reason)));
+        out.notes.extend(read.note.map(|note| (here.path(id).to_owned(), note)));
         out.tell(read.problems);
         out.comments.extend(read.comments);
         facts.append(read.facts);
@@ -159,7 +162,7 @@ fn repository(files: Vec<(SourceId, Kind, Read)>, declared: Facts, sources: &Sou
     out.tell(rendered.failures.into_iter().map(|problem| (problem, Trouble::Template)));
     out.comments.extend(rendered.comments);
     out.skipped.extend(rendered.skipped);
-    out.charts = rendered.notes;
+    out.notes.extend(rendered.notes);
     variants.extend(rendered.variants);
     link::join(&mut variants, sources);
     let asked = variants::ask(&variants, sources, rules);
@@ -205,7 +208,7 @@ impl Outcome {
         self.evaluation.append(other.evaluation);
         self.comments.extend(other.comments);
         self.skipped.extend(other.skipped);
-        self.charts.extend(other.charts);
+        self.notes.extend(other.notes);
     }
 
     /// Every form of the facts.

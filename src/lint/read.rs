@@ -2,9 +2,10 @@
 
 use super::trouble::Trouble;
 use super::{Input, syntax};
-use crate::discover::{self, Kind};
+use crate::discover::{self, Kind, Template};
 use crate::extract;
 use crate::facts::Facts;
+use crate::finding::Unlinted;
 use crate::parse::{Dialect, Problem, Tree, mask, yaml};
 use crate::render::terraform::ModuleFile;
 use crate::source::{Source, SourceId, Span};
@@ -26,6 +27,8 @@ pub struct Read {
     pub module: Option<ModuleFile>,
     /// Why it was not linted, if it was not.
     pub skipped: Option<String>,
+    /// What of it was not read, if something was not.
+    pub note: Option<String>,
 }
 
 /// Reads one file.
@@ -36,8 +39,9 @@ pub fn read(id: SourceId, input: &Input) -> Read {
 /// A panic is a finding on its file; the others are read all the same.
 fn guarded(id: SourceId, read: impl FnOnce() -> Read) -> Read {
     catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
-        let message = "gpulint failed on this file; please report it".to_owned();
-        Read { problems: vec![(Problem { span: Span::new(id, 0..0), message }, Trouble::Internal)], ..Read::default() }
+        let message = "gpulint failed on this file".to_owned();
+        let problem = Problem { span: Span::new(id, 0..0), message };
+        Read { problems: vec![(problem, Trouble::NotLinted(Unlinted::Failure))], ..Read::default() }
     })
 }
 
@@ -53,7 +57,7 @@ pub fn documents(id: SourceId, tree: &Arc<Tree>, path: &str) -> Read {
 /// What is literal in a template that is meant for a module; `None` when it cannot be read by itself.
 pub fn literal(id: SourceId, source: &Source) -> Option<Facts> {
     let kind = discover::kind_of(&source.path)?;
-    discover::template(&source.path, kind, &source.text)?;
+    template(&source.path, kind, &source.text)?;
     let mut read = read(id, &Input { path: source.path.clone(), kind, text: source.text.to_string(), repository: 0 });
     if let Some(tree) = read.tree.take() {
         read.facts.append(documents(id, &tree, &source.path).facts);
@@ -62,35 +66,77 @@ pub fn literal(id: SourceId, source: &Source) -> Option<Facts> {
 }
 
 fn read_file(id: SourceId, input: &Input) -> Read {
-    let mut out = Read::default();
-    let template = discover::template(&input.path, input.kind, &input.text);
-    let masked = template.map(|_| mask::mask(&input.text));
-    let text = masked.as_ref().unwrap_or(&input.text);
     match input.kind {
-        Kind::Yaml | Kind::Json => {
-            let dialect = if input.kind == Kind::Json { Dialect::Typed } else { Dialect::Kubernetes };
-            let mut tree = yaml::parse(id, text, dialect);
-            out.comments = std::mem::take(&mut tree.comments);
-            if template.is_some() {
-                tree.doubt(&mask::conditions(&input.text));
-                // Branches may state a key twice; broken text is not the author's fault.
-                out.skipped = template.filter(|_| !tree.problems.is_empty()).map(|t| format!("{t} template"));
-                out.tree = out.skipped.is_none().then(|| Arc::new(tree));
-                return out;
-            }
-            match syntax::documents(&mut tree, &input.path, &input.text) {
-                Ok(problems) => out.problems = problems,
-                Err(reason) => out.skipped = Some(reason),
-            }
-            out.tree = Some(Arc::new(tree));
+        Kind::Yaml | Kind::Json => read_documents(id, input),
+        Kind::Chart | Kind::Data => Read::default(),
+        _ => read_text(id, input),
+    }
+}
+
+fn dialect(kind: Kind) -> Dialect {
+    if kind == Kind::Json { Dialect::Typed } else { Dialect::Kubernetes }
+}
+
+/// The template language of a text of documents that has to be run before a tool can read it: text that parses is read
+/// as the tool reads it, whatever its comments and values look like.
+pub fn template(path: &str, kind: Kind, text: &str) -> Option<Template> {
+    let template = discover::template(path, kind, text)?;
+    let stands = || yaml::parse(SourceId(0), text, dialect(kind)).problems.is_empty();
+    let documents = matches!(kind, Kind::Yaml | Kind::Json) && !discover::is_template_name(path);
+    (!(documents && stands())).then_some(template)
+}
+
+fn read_documents(id: SourceId, input: &Input) -> Read {
+    let mut out = Read::default();
+    let Some(template) = template(&input.path, input.kind, &input.text) else {
+        let mut tree = yaml::parse(id, &input.text, dialect(input.kind));
+        out.comments = std::mem::take(&mut tree.comments);
+        match syntax::documents(&mut tree, &input.path, &input.text) {
+            Ok(problems) => out.problems = problems,
+            Err(reason) => out.skipped = Some(reason),
         }
-        Kind::Chart | Kind::Data => {}
-        kind => {
-            let file = extract::text(id, &input.path, text, kind, &mut out.facts);
-            out.problems = syntax::text(&file, &out.facts, template.is_none());
-            out.comments = file.comments;
-            out.module = file.module;
-        }
+        out.tree = Some(Arc::new(tree));
+        return out;
+    };
+    let mut tree = yaml::parse(id, &mask::mask(&input.text), dialect(input.kind));
+    out.comments = std::mem::take(&mut tree.comments);
+    let conditions = mask::conditions(&input.text);
+    tree.doubt(&conditions);
+    // Branches may state a key twice; broken text is not the author's fault.
+    if tree.problems.is_empty() {
+        out.note = masked(template, &conditions);
+        out.tree = Some(Arc::new(tree));
+    } else {
+        out.skipped = Some(format!("{template} template"));
     }
     out
+}
+
+/// A text in a syntax of its own, as it stands or, where it does not parse, around the directives of a template.
+fn read_text(id: SourceId, input: &Input) -> Read {
+    let Input { path, kind, text, .. } = input;
+    let template = discover::template(path, *kind, text);
+    let mut facts = Facts::default();
+    let mut file = extract::text(id, path, text, *kind, &mut facts);
+    let template = template.filter(|_| discover::is_template_name(path) || !file.problems.is_empty());
+    if template.is_some() {
+        facts = Facts::default();
+        file = extract::text(id, path, &mask::mask(text), *kind, &mut facts);
+    }
+    Read {
+        problems: syntax::text(&file, &facts, template.is_none()),
+        note: template.and_then(|template| masked(template, &mask::conditions(text))),
+        comments: file.comments,
+        module: file.module,
+        facts,
+        ..Read::default()
+    }
+}
+
+/// What is left out of a template that is read by itself.
+fn masked(template: Template, conditions: &[mask::Condition]) -> Option<String> {
+    match conditions.iter().filter(|condition| condition.otherwise).count() {
+        0 => None,
+        n => Some(format!("{template} template, read in part: the other side of {n} conditions was left out")),
+    }
 }

@@ -1,6 +1,6 @@
 //! What is wrong with a file, as findings. Knows how bad it is and what helps; reads nothing.
 
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, Severity, Unlinted};
 use crate::parse::Problem;
 
 /// What was not linted because of an error, if anything was.
@@ -36,8 +36,8 @@ pub enum Trouble {
     Template,
     /// A kustomization could not be built.
     Kustomization,
-    /// gpulint failed.
-    Internal,
+    /// It was not linted, or not as a whole.
+    NotLinted(Unlinted),
 }
 
 /// A problem of a file as a finding.
@@ -52,7 +52,7 @@ pub fn finding(problem: Problem, trouble: Trouble) -> Finding {
             let help = "mend the kustomization; until then its files are linted one by one";
             ("kustomization-error", Severity::Warning, help)
         }
-        Trouble::Internal => ("internal-error", Severity::Error, "report the file at the project's issue tracker"),
+        Trouble::NotLinted(why) => return Finding::not_linted(why, problem.span, &problem.message),
     };
     let help = Some(help.to_owned());
     Finding { help, ..Finding::own(rule, severity, problem.span, problem.message) }

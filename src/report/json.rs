@@ -5,6 +5,7 @@ use crate::finding::{Finding, Severity};
 use crate::judge::Verdict;
 use crate::rules::Ruleset;
 use crate::source::{Sources, Span, sanitise};
+use crate::words::Word as _;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,7 +39,7 @@ pub fn report(verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Value {
             "seen": coverage.seen,
             "linted": coverage.linted,
             "skipped": coverage.skipped.iter().map(|(path, reason)| json!({"path": path, "reason": reason})).collect::<Vec<_>>(),
-            "charts": coverage.charts.iter().map(|(path, note)| json!({"path": path, "note": note})).collect::<Vec<_>>(),
+            "notes": coverage.notes.iter().map(|(path, note)| json!({"path": path, "note": note})).collect::<Vec<_>>(),
         },
         "summary": {
             "error": verdict.count(Severity::Error),
@@ -72,6 +73,7 @@ fn diagnostic(finding: &Finding, sources: &Sources, pages: &Pages<'_>) -> Value 
         })).collect::<Vec<_>>(),
         "entity": finding.entity,
         "values": finding.values,
+        "reason": finding.unlinted.map(crate::finding::Unlinted::text),
         "fingerprint": finding.fingerprint(path),
         "fix": finding.fix.as_ref().map(|fix| json!({
             "path": sources.get(fix.span.source).path,

@@ -29,7 +29,7 @@ fn report(verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Value {
     number_equal_fingerprints(&mut results);
     let coverage = &verdict.coverage;
     let skipped = coverage.skipped.iter().map(|(path, reason)| (path, format!("not linted: {reason}")));
-    let told = skipped.chain(coverage.charts.iter().map(|(path, note)| (path, note.clone())));
+    let told = skipped.chain(coverage.notes.iter().map(|(path, note)| (path, note.clone())));
     let notifications = told.map(|(path, text)| Notification {
         level: "note",
         message: Text { text },
@@ -323,6 +323,7 @@ mod tests {
             entity: "Pod/a".to_owned(),
             values: Vec::new(),
             fix: None,
+            unlinted: None,
         }
     }
 
@@ -338,7 +339,7 @@ mod tests {
                 seen: 3,
                 linted: 2,
                 skipped: vec![("big.yaml".to_owned(), "too large".to_owned())],
-                charts: vec![],
+                notes: vec![],
             },
             ..Verdict::default()
         };

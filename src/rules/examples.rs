@@ -190,6 +190,7 @@ mod tests {
             let find = |rule: &str| Finding {
                 confidence: Confidence::High,
                 fix: Some(Fix { span, replacement: replacement.to_owned(), safe: false }),
+                unlinted: None,
                 ..Finding::own(rule, Severity::Error, span, "m".to_owned())
             };
             Linted {

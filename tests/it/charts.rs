@@ -282,7 +282,7 @@ fn every_way_to_state_values_of_a_helmfile_is_a_set_of_values() {
     for silent in ["installed: false\nvalues: [{parallel: 16}]", "condition: api.on\nvalues: [{parallel: 16}]"] {
         let off = format!("environments: {{default: {{values: [{{api: {{on: false}}}}]}}}}\n{}", helmfile(silent));
         let (places, outcome) = with_api(&[("helmfile.d/api.yaml", &off)]);
-        assert!(places.is_empty() && outcome.charts.is_empty(), "{silent}");
+        assert!(places.is_empty() && outcome.notes.is_empty(), "{silent}");
     }
 }
 
@@ -301,7 +301,7 @@ fn what_a_helmfile_leaves_to_its_environment_is_taken_from_each_or_said_to_be_un
     for (path, why) in [("env/{{ .Values.x }}.yaml", "an expression names its values"), ("env/x.yaml", "env/x.yaml")] {
         let (places, outcome) = with_api(&[&values[..], &[("helmfile.yaml", &named(path))]].concat());
         assert!(places.is_empty());
-        let note = &outcome.charts[0];
+        let note = &outcome.notes[0];
         assert_eq!(note.0, "deploy/api/Chart.yaml");
         assert!(note.1.contains("not judged: as the release api of helmfile.yaml installs it"), "{}", note.1);
         assert!(note.1.contains(why), "{}", note.1);
@@ -364,7 +364,7 @@ fn a_chart_that_no_values_install_is_said_to_be_skipped() {
         assert!(of(&outcome, RULE).is_empty(), "{refusal}");
         let skipped = outcome.skipped.iter().find(|(path, _)| path == "api/templates/pod.yaml").expect("skipped");
         assert!(skipped.1.contains(why), "{}", skipped.1);
-        let [(chart, note)] = &outcome.charts[..] else { panic!("{:?}", outcome.charts) };
+        let [(chart, note)] = &outcome.notes[..] else { panic!("{:?}", outcome.notes) };
         assert!(chart == "api/Chart.yaml" && note.starts_with("not judged: ") && note.contains(why), "{note}");
     }
 }
@@ -382,7 +382,7 @@ fn both_sides_of_an_operator_that_may_be_there_are_looked_at() {
     assert_eq!(found.len(), 1, "{:#?}", outcome.evaluation.findings);
     assert_eq!(found[0].values, ["the default values where keda.sh/v1alpha1 is served"]);
     let note = "judged with and without what operators serve: keda.sh/v1alpha1".to_owned();
-    assert_eq!(outcome.charts, [("api/Chart.yaml".to_owned(), note)]);
+    assert_eq!(outcome.notes, [("api/Chart.yaml".to_owned(), note)]);
     // What is so either way is told once, without a name.
     let outcome = run(&[CHART, ("api/templates/pod.yaml", &template), ("api/values.yaml", "parallel: 16\n")]);
     assert!(of(&outcome, RULE).iter().any(|found| found.values.is_empty()));

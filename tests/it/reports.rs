@@ -62,7 +62,7 @@ fn verdict(rules: &Ruleset) -> (Verdict, Sources) {
             seen: 3,
             linted: 2,
             skipped: vec![("big.yaml".to_owned(), "too large".to_owned())],
-            charts: vec![("api/Chart.yaml".to_owned(), "not judged: a model is needed".to_owned())],
+            notes: vec![("api/Chart.yaml".to_owned(), "not judged: a model is needed".to_owned())],
         },
     };
     let options = judge::Options {

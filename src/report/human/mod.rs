@@ -171,8 +171,8 @@ fn summary(verdict: &Verdict, options: &HumanOptions) -> String {
     }
     let most = if options.show_unknown { usize::MAX } else { MOST };
     let mut lines = vec![clean(&parts.join(" · "))];
-    lines.extend(coverage.charts.iter().take(most).map(|(path, note)| clean(&format!("{path}: {note}"))));
-    let more = coverage.charts.len().saturating_sub(most);
+    lines.extend(coverage.notes.iter().take(most).map(|(path, note)| clean(&format!("{path}: {note}"))));
+    let more = coverage.notes.len().saturating_sub(most);
     lines.extend((more > 0).then(|| format!("and {} (--show-unknown lists them)", plural(more, "further chart"))));
     lines.join("\n") + "\n"
 }

@@ -22,6 +22,7 @@ fn finding(span: Span, related: Vec<Label>) -> Finding {
         entity: "Deployment/api".to_owned(),
         values: Vec::new(),
         fix: None,
+        unlinted: None,
     }
 }
 
@@ -40,7 +41,7 @@ fn rendered(files: &[(&str, &str)], finding: Finding) -> String {
     let sources = Sources::new(files.iter().map(|(path, text)| Source::new(*path, *text)).collect());
     let verdict = Verdict {
         shown: vec![finding],
-        coverage: Coverage { seen: files.len(), linted: files.len(), skipped: vec![], charts: vec![] },
+        coverage: Coverage { seen: files.len(), linted: files.len(), skipped: vec![], notes: vec![] },
         ..Verdict::default()
     };
     render(&verdict, &sources, &OPTIONS)
@@ -86,7 +87,7 @@ fn nothing_raw_reaches_the_terminal() {
         shown: vec![found],
         waived: vec![],
         undecided: vec![undecided(evil, evil)],
-        coverage: Coverage { seen: 3, linted: 2, skipped: vec![(evil.to_owned(), evil.to_owned())], charts: vec![] },
+        coverage: Coverage { seen: 3, linted: 2, skipped: vec![(evil.to_owned(), evil.to_owned())], notes: vec![] },
     };
     let text = render(&verdict, &sources, &HumanOptions { show_unknown: true, ..OPTIONS });
     let raw = |c: &char| c.is_control() && *c != '\n' || ('\u{202a}'..='\u{202e}').contains(c);
@@ -131,7 +132,7 @@ fn the_summary_says_what_was_not_seen() {
                 skipped("Helm template"),
                 skipped("Helm template"),
             ],
-            charts: vec![],
+            notes: vec![],
         },
         ..Verdict::default()
     };
