@@ -119,3 +119,15 @@ fn the_lowest_driver_of_a_file_is_the_clusters() {
     assert_eq!(driver.get().map(ToString::to_string).as_deref(), Some("535.183.01"));
     assert!(!config.set_driver(0, SourceId(4), "name\nNVIDIA L4\n"));
 }
+
+#[test]
+fn a_reason_not_to_lint_a_file_has_a_severity_of_its_own() {
+    let (config, problems) =
+        config("rules: {file-not-linted: {severity: warning, params: {too-large: off, encoding: error, x: y}}}\n");
+    assert!(problems.is_empty(), "{problems:?}");
+    assert_eq!(config.not_linted(Unlinted::TooLarge), Some(None));
+    assert_eq!(config.not_linted(Unlinted::Encoding), Some(Some(Severity::Error)));
+    assert_eq!(config.not_linted(Unlinted::Budget), Some(Some(Severity::Warning)));
+    let told = config.apply(&mut Ruleset::builtin());
+    assert_eq!(told.iter().map(|p| p.message.as_str()).collect::<Vec<_>>(), ["`file-not-linted` has no parameter `x`"]);
+}

@@ -26,27 +26,25 @@ pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
     );
     for workload in workloads {
         let from = workload.span.source;
-        // Schedulers of their own place these, not on pools of Kubernetes.
-        let own = workload
-            .format
-            .get()
-            .is_some_and(|format| matches!(format, WorkloadFormat::Slurm | WorkloadFormat::Skypilot));
+        let format = workload.format.get().copied();
         for pod in &mut workload.pods {
-            let of_kubernetes = workload.format.get() == Some(&WorkloadFormat::Kubernetes);
-            let node = |pool: &NodePool| !of_kubernetes || !pool.in_cluster.is_unknown();
-            let possible =
-                |pool: &&Arc<NodePool>| (!own || configured(&pool.format)) && node(pool) && admits(pool, pod);
+            let possible = |pool: &&Arc<NodePool>| {
+                (configured(&pool.format) || format.is_none_or(|format| serves(pool, format))) && admits(pool, pod)
+            };
             pod.pools = pools.nearest(from, possible).into_iter().map(|pool| Arc::clone(pool)).collect();
             let mut node = pod.node.take().unwrap_or_else(|| Node::blank(pod.span));
             // Formats that name a card themselves name it as people do; sites of Slurm have names of their own.
-            let site = workload.format.get() == Some(&WorkloadFormat::Slurm);
+            let site = format == Some(WorkloadFormat::Slurm);
             node.gpu = node.gpu.take().and_then(|gpu| stated(&gpu, site));
             from_selectors(&mut node, pod);
             // A machine type that the pod itself selects says more than the pools it may run on.
             from_accelerator(&mut node, pod);
             from_machine(&mut node);
             from_pools(&mut node, &pod.pools);
-            from_clusters(&mut node, &clusters.nearest(from, |_| true));
+            from_clusters(
+                &mut node,
+                &clusters.nearest(from, |cluster| configured(&cluster.format) || of_clusters(format)),
+            );
             from_drivers(&mut node, &drivers.nearest(from, |_| true));
             from_accelerator(&mut node, pod);
             from_machine(&mut node);
@@ -65,6 +63,23 @@ pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
             pod.node = Some(node);
             slices(pod);
         }
+    }
+}
+
+/// Whether what a format states runs in a Kubernetes cluster.
+fn of_clusters(format: Option<WorkloadFormat>) -> bool {
+    format.is_none_or(|format| matches!(format, WorkloadFormat::Kubernetes | WorkloadFormat::Values))
+}
+
+/// Whether what a format states may land on machines like these.
+fn serves(pool: &NodePool, format: WorkloadFormat) -> bool {
+    match format {
+        WorkloadFormat::Kubernetes => !pool.in_cluster.is_unknown(),
+        WorkloadFormat::Values => true,
+        WorkloadFormat::Compose => pool.in_cluster.get() != Some(&true),
+        WorkloadFormat::Ecs | WorkloadFormat::AwsBatch => pool.platform.get().is_none_or(|platform| platform == "ec2"),
+        // Schedulers of their own place these.
+        WorkloadFormat::Sagemaker | WorkloadFormat::Skypilot | WorkloadFormat::Slurm => false,
     }
 }
 

@@ -137,6 +137,9 @@ fn read_text(id: SourceId, input: &Input) -> Read {
 fn masked(template: Template, conditions: &[mask::Condition]) -> Option<String> {
     match conditions.iter().filter(|condition| condition.otherwise).count() {
         0 => None,
-        n => Some(format!("{template} template, read in part: the other side of {n} conditions was left out")),
+        n => Some(format!(
+            "{template} template, read in part: the other side of {n} condition{} was left out",
+            if n == 1 { "" } else { "s" }
+        )),
     }
 }

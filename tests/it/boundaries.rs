@@ -525,3 +525,16 @@ fn a_machine_by_itself_is_no_node_of_a_cluster_before_it_joins_one() {
                    https://get.k3s.io | sh -\n  EOT\n}\n";
     assert_eq!(pools(joining), ["vm"]);
 }
+
+#[test]
+fn what_other_schedulers_place_lands_on_no_node_of_a_cluster() {
+    let task = "{\"family\": \"t\", \"containerDefinitions\": [{\"name\": \"c\", \"image\": \"x/y:1\", \"resourceRequirements\": \
+                [{\"type\": \"GPU\", \"value\": \"1\"}]}]}";
+    let compose = "services:\n  c:\n    image: x/y:1\n    deploy: {resources: {reservations: {devices: [{driver: nvidia, count: 1, \
+                   capabilities: [gpu]}]}}}\n";
+    for (path, text) in [("task-definition.json", task), ("compose.yaml", compose)] {
+        let outcome = run(&[(path, text), ("nodes.yaml", NODES), ("pod.yaml", DEPLOYMENT)]);
+        assert!(pools(&outcome, path).is_empty(), "{path}");
+        assert_eq!(pools(&outcome, "pod.yaml"), ["gpu"], "{path}");
+    }
+}

@@ -127,3 +127,45 @@ fn a_template_that_is_no_yaml_around_its_expressions_is_said_to_be_skipped() {
     assert_eq!(outcome.skipped, [("a.yaml.j2".to_owned(), "Jinja template".to_owned())]);
     assert!(outcome.evaluation.findings.is_empty());
 }
+
+const TWO_OF_ONE: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: bad}MARK\nspec:\n  containers:\n  - name: c\n    image: x/y:1\n    \
+                          resources: {requests: {nvidia.com/gpu: 2}, limits: {nvidia.com/gpu: 1}}\n";
+
+#[test]
+fn comments_of_text_that_parses_hide_nothing() {
+    for (mark, before, after) in [
+        (" # {{ y }}", "# {{ if x }}\n# {{ else }}\n", "# {{ end }}\n"),
+        (" # {#", "", "# #}\n"),
+        (" # {% if x %}", "", "# {% endif %}\n"),
+        (" # ${A", "", "# }\n"),
+    ] {
+        let text = format!("{before}{}{after}", TWO_OF_ONE.replace("MARK", mark));
+        let outcome = run(&[("pod.yaml", &text)]);
+        let rules: Vec<&str> = outcome.evaluation.findings.iter().map(|f| f.rule.as_str()).collect();
+        assert!(rules.contains(&"gpu-request-differs-from-limit"), "{text}\n{rules:?}");
+    }
+}
+
+#[test]
+fn a_comment_makes_no_template_of_what_does_not_parse() {
+    let outcome = run(&[("compose.yaml", "services:\n  a: {image: x}\n b: [c] # see ${FOO}\n")]);
+    let rules: Vec<&str> = outcome.evaluation.findings.iter().map(|f| f.rule.as_str()).collect();
+    assert!(rules.contains(&"syntax-error"), "{rules:?} {:?}", outcome.skipped);
+}
+
+#[test]
+fn a_dockerfile_that_parses_is_read_as_it_stands() {
+    let text = "FROM nvidia/cuda:12.4.1-base-ubuntu22.04\nRUN cat <<E\n{{ if x }}\n{{ else }}\nE\nRUN pip install \
+                torch==1.13.1+cu116\nRUN cat <<E\n{{ end }}\nE\n";
+    let outcome = run(&[("Dockerfile", text)]);
+    let packages = &outcome.facts.package_files;
+    assert!(packages.iter().any(|file| file.packages.iter().any(|p| p.name.get().is_some_and(|n| n == "torch"))));
+}
+
+#[test]
+fn the_other_side_of_conditions_is_said_to_be_left_out() {
+    let text = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n{% if x %}\n  nodeName: a\n{% else %}\n  nodeName: b\n{% endif %}\n";
+    let outcome = run(&[("pod.yaml.j2", text)]);
+    let [(path, note)] = &outcome.notes[..] else { panic!("{:?}", outcome.notes) };
+    assert!(path == "pod.yaml.j2" && note.contains("1 condition"), "{path} {note}");
+}
