@@ -313,9 +313,8 @@ impl Traced {
     }
 }
 
-/// Makes foreign text safe to show: control characters, bidirectional overrides and zero-width
-/// characters are replaced by visible stand-ins **of the same UTF-8 length**, so offsets stay valid.
-/// Newline and tab are kept.
+/// Makes foreign text safe to show: control characters, bidirectional overrides and characters that nobody can see are
+/// replaced by visible stand-ins **of the same UTF-8 length**, so offsets stay valid. Newline and tab are kept.
 pub fn sanitise(text: &str) -> Cow<'_, str> {
     if !text.chars().any(|c| stand_in(c).is_some()) {
         return Cow::Borrowed(text);
@@ -330,15 +329,74 @@ pub fn sanitise(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// A value as part of a line: sanitised, with a sign where its own lines end.
+pub fn one_line(text: &str) -> String {
+    sanitise(text.trim_end()).replace('\n', "␊").replace('\t', " ")
+}
+
+/// Lines as a log may show them: none of them is a command to the runner of a continuous-integration service, whatever
+/// values stand in it. The last thing that happens to text before it is written for people. GitHub obeys lines that begin
+/// with `::` and `##[…]` anywhere; others have words between these signs (`##vso[`).
+pub fn for_log(text: &str) -> Cow<'_, str> {
+    if !text.contains("::") && !text.contains("##") {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for line in text.split_inclusive('\n') {
+        let start = line.len() - after_unseen(line).len();
+        let (before, mut rest) = line.split_at(start);
+        out.push_str(before);
+        if let Some(told) = rest.strip_prefix("::") {
+            out.push('∷');
+            rest = told;
+        }
+        while let Some(at) = rest.find("##") {
+            let signs = rest[at..].bytes().take_while(|b| *b == b'#').count();
+            let word = rest[at + signs..].bytes().take_while(u8::is_ascii_alphanumeric).count();
+            let (head, tail) = rest.split_at(at + signs + word);
+            out.push_str(head);
+            rest = tail.strip_prefix('[').map_or(tail, |tail| {
+                out.push('(');
+                tail
+            });
+        }
+        out.push_str(rest);
+    }
+    Cow::Owned(out)
+}
+
+/// A line from the first character on that is seen: not a blank, a colour or what sanitising would show.
+fn after_unseen(line: &str) -> &str {
+    let mut rest = line;
+    loop {
+        rest =
+            rest.trim_start_matches(|c: char| c.is_whitespace() && c != '\n' || stand_in(c).is_some() && c != '\u{1b}');
+        let Some(colour) = rest.strip_prefix("\u{1b}[") else { return rest };
+        let Some(end) = colour.find(|c: char| c.is_ascii_alphabetic()) else { return rest };
+        rest = &colour[end + 1..];
+    }
+}
+
 /// The stand-in of a character that must not reach a terminal; same UTF-8 length.
 fn stand_in(c: char) -> Option<&'static str> {
     match c {
         '\n' | '\t' => None,
         '\r' => Some(" "),
         '\0'..='\u{1f}' | '\u{7f}' => Some("?"),
-        '\u{80}'..='\u{9f}' | '\u{ad}' => Some("·"),
-        '\u{61c}' => Some("·"),
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => Some("\u{fffd}"),
+        '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' => Some("·"),
+        // Fillers and vowel signs without a shape, marks of direction, joiners, line ends of Unicode, annotations.
+        '\u{115f}'..='\u{1160}'
+        | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{3164}'
+        | '\u{feff}'
+        | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}' => Some("\u{fffd}"),
+        // Tags and further selectors can spell whole sentences that nobody sees.
+        '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}' => Some("\u{10101}"),
         _ => None,
     }
 }
@@ -361,12 +419,31 @@ mod tests {
 
     #[test]
     fn stand_ins_keep_the_length() {
-        for c in ['\u{1b}', '\u{9b}', '\u{202e}', '\u{feff}', '\u{200b}', '\u{61c}', '\u{ad}'] {
+        let four = ['\u{e0001}', '\u{e0041}', '\u{e007f}', '\u{e0100}', '\u{1d173}'];
+        let three = ['\u{202e}', '\u{feff}', '\u{200b}', '\u{180e}', '\u{fff9}', '\u{fffb}', '\u{3164}', '\u{2028}'];
+        for c in ['\u{1b}', '\u{9b}', '\u{61c}', '\u{ad}', '\u{85}'].into_iter().chain(three).chain(four) {
             let shown = sanitise(&c.to_string()).into_owned();
             assert_eq!(shown.len(), c.len_utf8());
             assert_ne!(shown, c.to_string());
         }
         assert!(matches!(sanitise("plain é\n"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn no_line_is_a_command_of_a_runner() {
+        for (text, shown) in [
+            ("::error::x\n", "∷error::x\n"),
+            ("a\n \t\u{a0}::add-mask::x", "a\n \t\u{a0}∷add-mask::x"),
+            ("\u{1b}[31m  ::error::x", "\u{1b}[31m  ∷error::x"),
+            ("\u{200b}::x", "\u{200b}∷x"),
+            ("a ::x, b: std::fs", "a ::x, b: std::fs"),
+            ("a ##[error]b ##vso[task.x] ###[c]", "a ##(error]b ##vso(task.x] ###(c]"),
+            ("## a [b]\n# [c]", "## a [b]\n# [c]"),
+            ("::##[x]", "∷##(x]"),
+        ] {
+            assert_eq!(for_log(text), shown);
+        }
+        assert_eq!(one_line("a\nb\tc\n"), "a␊b c");
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! `gpulint check`.
 
 use super::arguments::Check;
-use super::files::{cwd, files, stdin};
+use super::files::{cwd, files, named, shown, stdin};
+use super::output::Output;
 use super::setup::Setup;
-use super::{CLEAN, FINDINGS, print};
+use super::{CLEAN, FINDINGS, print_as_is};
 use crate::discover::{self, Options};
 use crate::facts::{HelmRelease, ReleaseFormat};
 use crate::finding::{Confidence, Severity};
@@ -37,6 +38,7 @@ pub fn run(check: &Check) -> Result<u8, String> {
     options.no_ignore = check.no_ignore;
     let files =
         if check.paths.iter().any(|p| p == Path::new("-")) { stdin(check)? } else { files(&check.paths, &options)? };
+    let outputs = outputs(check, &[files.paths, setup.read.clone(), check.values.clone()].concat())?;
     let read = files.inputs.iter().filter(|input| discover::kind_of(&input.path).is_some()).count();
     // The configuration comes after the files, so that its facts have places too.
     let (config, mut extra) = setup.after(files.inputs.len());
@@ -63,7 +65,7 @@ pub fn run(check: &Check) -> Result<u8, String> {
         today: jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date(),
     };
     let verdict = judge::judge(input, &outcome.sources, &config, &wishes);
-    write(check, &verdict, &outcome.sources, &setup.rules)?;
+    write(check, &outputs, &verdict, &outcome.sources, &setup.rules)?;
     let fail_on = check.fail_on.map(Severity::from).or(config.fail_on).unwrap_or(Severity::Error);
     let failed = verdict.shown.iter().any(|f| f.severity >= fail_on);
     Ok(if failed && !check.exit_zero { FINDINGS } else { CLEAN })
@@ -73,12 +75,12 @@ pub fn run(check: &Check) -> Result<u8, String> {
 fn given(paths: &[PathBuf], inputs: usize, extra: &mut Vec<Source>) -> Result<Option<Arc<HelmRelease>>, String> {
     let mut layers = Vec::new();
     for path in paths {
-        let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let text = named(path)?;
         let id = SourceId((inputs + extra.len()) as u32);
         let tree = Arc::new(yaml::parse(id, &text, Dialect::Kubernetes));
         let root = yaml::root(&tree).filter(|root| root.is_map() && tree.problems.is_empty());
-        layers.push(Raw::new(&tree, root.ok_or_else(|| format!("{}: not a mapping", path.display()))?.view()));
-        extra.push(Source::new(path.display().to_string(), text));
+        layers.push(Raw::new(&tree, root.ok_or_else(|| format!("{}: not a mapping", shown(path)))?.view()));
+        extra.push(Source::new(shown(path), text));
     }
     let Some(last) = layers.last() else { return Ok(None) };
     let mut release = HelmRelease::blank(last.place);
@@ -87,15 +89,32 @@ fn given(paths: &[PathBuf], inputs: usize, extra: &mut Vec<Source>) -> Result<Op
     Ok(Some(Arc::new(release)))
 }
 
+/// The files that reports are written to.
+fn outputs(check: &Check, read: &[PathBuf]) -> Result<Vec<Output>, String> {
+    if let Some(surplus) = check.output.get(check.format.len()) {
+        return Err(format!("--output {}: no --format is left for it", shown(surplus)));
+    }
+    if let Some(twice) = check.output.iter().enumerate().find(|(i, path)| check.output[..*i].contains(path)) {
+        return Err(format!("--output {}: given twice", shown(twice.1)));
+    }
+    check.output.iter().map(|path| Output::new(path, read)).collect()
+}
+
 /// Writes every report that was asked for.
-fn write(check: &Check, verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Result<(), String> {
+fn write(
+    check: &Check,
+    outputs: &[Output],
+    verdict: &Verdict,
+    sources: &Sources,
+    rules: &Ruleset,
+) -> Result<(), String> {
     for (i, reporter) in check.format.iter().enumerate() {
-        let output = check.output.get(i);
+        let output = outputs.get(i);
         let human = human_options(check, output.is_none());
         let text = (reporter.write)(&Report { verdict, sources, rules, human });
         match output {
-            Some(path) => std::fs::write(path, text).map_err(|e| format!("{}: {e}", path.display()))?,
-            None => print(&text),
+            Some(output) => output.write(&text)?,
+            None => print_as_is(&text)?,
         }
     }
     Ok(())

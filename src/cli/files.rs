@@ -1,11 +1,11 @@
 //! The files of a run: found, read, or said why not.
 
 use super::arguments::Check;
-use crate::discover::{self, Found, Kind, MAX_BYTES, Options, Template};
+use crate::discover::{self, Found, Gate, Kind, MAX_BYTES, Options, Template};
 use crate::lint::{self, Input};
+use crate::source::one_line;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// Files that were read, and those that were not.
@@ -14,6 +14,8 @@ pub struct Files {
     pub inputs: Vec<Input>,
     /// Paths and reasons of the others.
     pub skipped: Vec<(String, String)>,
+    /// Where all of them stand.
+    pub paths: Vec<PathBuf>,
 }
 
 /// Finds and reads files.
@@ -23,7 +25,7 @@ pub struct Files {
 pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
     let discovery = discover::discover(paths, options).map_err(|e| e.to_string())?;
     if let Some(missing) = discovery.skipped.iter().find(|s| s.reason == discover::Reason::Missing) {
-        return Err(format!("{}: {}", missing.path, missing.reason));
+        return Err(format!("{}: {}", one_line(&missing.path), missing.reason));
     }
     let mut skipped: Vec<(String, String)> =
         discovery.skipped.into_iter().map(|s| (s.path, s.reason.to_string())).collect();
@@ -43,7 +45,7 @@ pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
     }
     inputs.sort_by(|a, b| a.path.cmp(&b.path));
     skipped.sort();
-    Ok(Files { inputs, skipped })
+    Ok(Files { inputs, skipped, paths: discovery.found.into_iter().map(|found| found.disk).collect() })
 }
 
 /// Reads a file, or the texts of a packed chart. What a chart merely brings along may be anything: its templates may
@@ -82,14 +84,31 @@ pub fn cwd() -> PathBuf {
     std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
 }
 
+/// The gate that paths which people and configurations name go through.
+pub fn gate(cwd: &Path) -> Gate<'_> {
+    Gate { cwd, roots: &[] }
+}
+
+/// A path as reports show it.
+pub fn shown(path: &Path) -> String {
+    one_line(&discover::shown(path, &cwd()))
+}
+
+/// The text of a file that the command line names.
+///
+/// # Errors
+/// It cannot be read, or is larger than what is linted.
+pub fn named(path: &Path) -> Result<String, String> {
+    gate(&cwd()).read(path, MAX_BYTES).map_err(|reason| format!("{}: {reason}", shown(path)))
+}
+
 /// The text that comes in on standard input, as the file that the command line calls it.
 ///
 /// # Errors
 /// It cannot be read, or its name is no kind of file that is linted.
 pub fn stdin(check: &Check) -> Result<Files, String> {
-    let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text).map_err(|e| format!("standard input: {e}"))?;
+    let text = discover::text(std::io::stdin(), MAX_BYTES).map_err(|reason| format!("standard input: {reason}"))?;
     let path = check.stdin_filename.clone();
     let kind = discover::kind_of(&path).ok_or_else(|| format!("{path}: not a kind of file that is linted"))?;
-    Ok(Files { inputs: vec![Input { path, kind, text, repository: 0 }], skipped: Vec::new() })
+    Ok(Files { inputs: vec![Input { path, kind, text, repository: 0 }], skipped: Vec::new(), paths: Vec::new() })
 }

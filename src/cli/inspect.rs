@@ -3,13 +3,14 @@
 use super::arguments::{Arguments, Listing, Schema};
 use super::files::{cwd, files};
 use super::setup::{Setup, add_pack};
-use super::{CLEAN, FINDINGS, print};
+use super::{CLEAN, FINDINGS, print, print_as_is};
 use crate::config;
 use crate::discover::{self, Options};
 use crate::facts::value::{Data, Entity, Value as Fact};
 use crate::facts::{Facts, LISTS, List};
 use crate::finding::{OWN_PACK, OWN_RULES};
 use crate::lint::{self, Input};
+use crate::report::json::escaped;
 use crate::rules::Ruleset;
 use crate::rules::examples::{self, Linted, Verdict};
 use crate::rules::text::outline;
@@ -47,7 +48,7 @@ pub fn rules(format: &Listing) -> Result<u8, String> {
             })).collect::<Vec<_>>()).map_err(|e| e.to_string())?,
         ],
     };
-    print(&(lines.join("\n") + "\n"));
+    print(&(lines.join("\n") + "\n"))?;
     Ok(CLEAN)
 }
 
@@ -88,7 +89,7 @@ fn markdown(rules: &Ruleset) -> String {
 /// No such rule.
 pub fn explain(rule: &str, packs: &[PathBuf]) -> Result<u8, String> {
     if let Some((_, meaning)) = OWN_RULES.iter().find(|(id, _)| *id == rule) {
-        print(&format!("{rule} ({OWN_PACK} pack)\n\n{meaning}\n"));
+        print(&format!("{rule} ({OWN_PACK} pack)\n\n{meaning}\n"))?;
         return Ok(CLEAN);
     }
     let rules = Setup::read(Setup::find(&[]), packs)?.rules;
@@ -120,7 +121,7 @@ pub fn explain(rule: &str, packs: &[PathBuf]) -> Result<u8, String> {
             text.lines().for_each(|l| out.push_str(&format!("  {l}\n")));
         }
     }
-    print(&out);
+    print(&out)?;
     Ok(CLEAN)
 }
 
@@ -155,7 +156,7 @@ pub fn test(directory: Option<&Path>) -> Result<u8, String> {
         count(Verdict::Noisy),
         count(Verdict::Wrong)
     ));
-    print(&crate::source::sanitise(&out));
+    print(&out)?;
     Ok(if failed > 0 { FINDINGS } else { CLEAN })
 }
 
@@ -194,7 +195,8 @@ pub fn facts(paths: &[PathBuf], all: bool) -> Result<u8, String> {
         Value::Object(form)
     });
     out.insert("forms".to_owned(), forms.collect());
-    print(&(serde_json::to_string_pretty(&Value::Object(out)).map_err(|e| e.to_string())? + "\n"));
+    let text = serde_json::to_string_pretty(&Value::Object(out)).map_err(|e| e.to_string())?;
+    print_as_is(&(escaped(&text) + "\n"))?;
     Ok(CLEAN)
 }
 
@@ -264,11 +266,11 @@ impl Show<'_> {
 /// # Errors
 /// None today.
 pub fn schema(of: Schema) -> Result<u8, String> {
-    print(match of {
+    print_as_is(match of {
         Schema::Rule => include_str!("../../schemas/rule.json"),
         Schema::Config => include_str!("../../schemas/config.json"),
         Schema::Report => include_str!("../../schemas/report.json"),
-    });
+    })?;
     Ok(CLEAN)
 }
 
@@ -279,6 +281,6 @@ pub fn schema(of: Schema) -> Result<u8, String> {
 pub fn completions(shell: clap_complete::Shell) -> Result<u8, String> {
     let mut out = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "gpulint", &mut out);
-    print(&String::from_utf8_lossy(&out));
+    print_as_is(&String::from_utf8_lossy(&out))?;
     Ok(CLEAN)
 }

@@ -5,16 +5,17 @@ mod check;
 mod files;
 mod inspect;
 mod language;
+mod output;
 mod render;
 mod setup;
 mod vram;
 
 pub use arguments::Arguments;
 
-use crate::source::sanitise;
 use arguments::Command;
+use clap::Parser;
+use output::{complain, print, print_as_is};
 use std::any::Any;
-use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
@@ -25,14 +26,27 @@ pub const FINDINGS: u8 = 1;
 /// gpulint could not do its work: usage, configuration, rule pack.
 pub const FAILED: u8 = 2;
 
-/// Runs a command. A fault of gpulint itself is told and ends like anything else that kept it from its work.
-pub fn run(arguments: &Arguments) -> ExitCode {
+/// Runs the command that the command line asks for. A fault of gpulint itself is told and ends like anything else that kept
+/// it from its work.
+pub fn run() -> ExitCode {
     // What a panic says may quote a file, so it is neither printed raw nor for files that get a finding instead.
     std::panic::set_hook(Box::new(|_| {}));
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        // Names of files are arguments too.
+        Err(error) if error.use_stderr() => {
+            complain(error.render().to_string().trim_end());
+            return ExitCode::from(FAILED);
+        }
+        Err(help) => {
+            let _ = help.print();
+            return ExitCode::from(CLEAN);
+        }
+    };
     let code = catch_unwind(AssertUnwindSafe(|| command(&arguments.command)))
         .unwrap_or_else(|panic| Err(format!("an internal error, please report it: {}", told(panic.as_ref()))));
     ExitCode::from(code.unwrap_or_else(|message| {
-        let _ = writeln!(std::io::stderr(), "gpulint: {}", sanitise(&message));
+        complain(&format!("gpulint: {message}"));
         FAILED
     }))
 }
@@ -55,11 +69,4 @@ fn command(command: &Command) -> Result<u8, String> {
         Command::Schema { of } => inspect::schema(*of),
         Command::Completions { shell } => inspect::completions(*shell),
     }
-}
-
-/// Writes to standard output; a closed pipe is nobody's error.
-fn print(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes());
-    let _ = out.flush();
 }

@@ -1,13 +1,13 @@
 //! `gpulint render`.
 
-use super::files::{cwd, files};
+use super::files::{cwd, files, named, shown};
 use super::{CLEAN, FINDINGS, print};
 use crate::discover::{Kind, Options, kind_of};
 use crate::parse::scalar::Scalar;
 use crate::parse::{Dialect, Node, NodeKind, Problem, Raw, yaml};
 use crate::render::helm::{self, File, KUBERNETES};
 use crate::render::kustomize::{self, Files};
-use crate::source::{Source, Sources, sanitise};
+use crate::source::{Source, Sources};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,8 +23,7 @@ pub fn run(paths: &[PathBuf], values: &[PathBuf], bases: bool) -> Result<u8, Str
     let mut sources = Sources::new(inputs.into_iter().map(|input| Source::new(input.path, input.text)).collect());
     let count = sources.iter().count();
     for path in values {
-        let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
-        sources.push(Source::new(path.display().to_string(), text));
+        sources.push(Source::new(shown(path), named(path)?));
     }
     let all: Vec<File<'_>> =
         sources.iter().map(|(id, source)| File { source: id, path: &source.path, text: &source.text }).collect();
@@ -58,7 +57,7 @@ pub fn run(paths: &[PathBuf], values: &[PathBuf], bases: bool) -> Result<u8, Str
     if !kustomizations(&sources, count, bases, &mut out) {
         code = FINDINGS;
     }
-    print(&sanitise(&out));
+    print(&out)?;
     Ok(code)
 }
 

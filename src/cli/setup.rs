@@ -2,14 +2,15 @@
 //! is told at once, drawn at its place.
 
 use super::arguments::Check;
-use super::files::cwd;
+use super::files::{cwd, gate, shown};
+use super::output::complain;
 use crate::config::{self, Config};
+use crate::discover::{MAX_SETTINGS, Reason};
 use crate::finding::{Finding, OWN_PACK, OWN_RULES, Severity};
-use crate::parse::Problem;
+use crate::parse::{Dialect, Problem, yaml};
 use crate::report::human::{self, HumanOptions};
 use crate::rules::Ruleset;
-use crate::source::{Source, SourceId, Sources};
-use std::io::Write as _;
+use crate::source::{Source, SourceId, Sources, Span};
 use std::path::{Path, PathBuf};
 
 /// What a run goes by.
@@ -24,6 +25,8 @@ pub struct Setup {
     file: Option<(String, String)>,
     /// Paths and texts of the files that name drivers.
     driver_files: Vec<(String, String)>,
+    /// Every file that was read for it.
+    pub read: Vec<PathBuf>,
 }
 
 impl Setup {
@@ -47,7 +50,8 @@ impl Setup {
         let start = targets.first().map_or_else(cwd, |target| cwd().join(target));
         for directory in start.ancestors().filter(|d| d.is_dir()) {
             let file = directory.join(config::FILE_NAME);
-            if file.is_file() {
+            // Whatever has this name is meant as one: what cannot be read must not pass for none.
+            if file.symlink_metadata().is_ok() {
                 return Some(file);
             }
             if directory.join(".git").exists() {
@@ -70,28 +74,39 @@ impl Setup {
         let (mut config, mut file, mut base) = (Config::default(), None, cwd());
         let mut driver_files = Vec::new();
         if let Some(path) = found {
-            let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+            let refused = |path: &Path, reason: Reason| format!("{}: {reason}", shown(path));
+            let cwd = cwd();
+            let text = gate(&cwd).read(&path, MAX_SETTINGS).map_err(|reason| refused(&path, reason))?;
+            faults.read.push(path.clone());
             let id = faults.source(&path, &text);
             let (read, problems) = config::parse(id, &text);
             faults.extend(problems);
+            base = base.join(path.with_file_name(""));
+            let home = base.canonicalize().unwrap_or_else(|_| base.clone());
+            let below = |named: &str| gate(&cwd).admit_below(&home, named);
             for pack in &read.packs {
-                faults.add_pack(&mut rules, &path.with_file_name("").join(&pack.text))?;
+                match below(&pack.text) {
+                    Ok(directory) => faults.add_pack(&mut rules, &directory)?,
+                    Err(reason) => faults.tell(pack.span, format!("the pack `{}` is not read: {reason}", pack.text)),
+                }
             }
             faults.extend(read.apply(&mut rules));
             for (_, word) in &read.driver_files {
-                let path = path.with_file_name("").join(&word.text);
-                let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-                if !Config::default().set_driver(0, SourceId(0), &text) {
-                    let message = "there is no column driver_version in this file".to_owned();
-                    faults.extend(vec![Problem { span: word.span, message }]);
+                match below(&word.text).and_then(|path| Ok((gate(&cwd).read(&path, MAX_SETTINGS)?, path))) {
+                    Ok((text, path)) => {
+                        if !Config::default().set_driver(0, SourceId(0), &text) {
+                            faults.tell(word.span, "there is no column driver_version in this file".to_owned());
+                        }
+                        driver_files.push((shown(&path), text));
+                        faults.read.push(path);
+                    }
+                    Err(reason) => faults.tell(word.span, format!("`{}` is not read: {reason}", word.text)),
                 }
-                driver_files.push((shown(&path), text));
             }
-            base = base.join(path.with_file_name(""));
             (config, file) = (read, Some((shown(&path), text)));
         }
         faults.none("the configuration")?;
-        Ok(Self { rules, config, base, file, driver_files })
+        Ok(Self { rules, config, base, file, driver_files, read: faults.read })
     }
 
     /// The configuration with places in the source after `inputs` others, and its sources.
@@ -112,12 +127,6 @@ impl Setup {
     }
 }
 
-/// A path as reports show it.
-fn shown(path: &Path) -> String {
-    let cwd = cwd();
-    path.strip_prefix(&cwd).unwrap_or(path).to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/")
-}
-
 /// Adds the rule files of a directory.
 ///
 /// # Errors
@@ -128,11 +137,18 @@ pub fn add_pack(rules: &mut Ruleset, directory: &Path) -> Result<(), String> {
     faults.none("the rules")
 }
 
+/// Whether a text says that it is a rule, right or wrong.
+fn is_rule(text: &str) -> bool {
+    yaml::parse(SourceId(0), text, Dialect::Core).roots().any(|root| root.get("id").is_some())
+}
+
 /// What is wrong with what the user wrote for gpulint.
 #[derive(Default)]
 struct Faults {
     sources: Sources,
     findings: Vec<Finding>,
+    /// The files that were read.
+    read: Vec<PathBuf>,
 }
 
 impl Faults {
@@ -141,23 +157,34 @@ impl Faults {
     }
 
     fn extend(&mut self, problems: Vec<Problem>) {
-        let own = |problem: Problem| Finding::own("configuration", Severity::Error, problem.span, problem.message);
-        self.findings.extend(problems.into_iter().map(own));
+        problems.into_iter().for_each(|problem| self.tell(problem.span, problem.message));
+    }
+
+    fn tell(&mut self, span: Span, message: String) {
+        self.findings.push(Finding::own("configuration", Severity::Error, span, message));
     }
 
     fn add_pack(&mut self, rules: &mut Ruleset, directory: &Path) -> Result<(), String> {
-        let mut paths: Vec<PathBuf> = walkdir::WalkDir::new(directory)
+        let cwd = cwd();
+        let directory = gate(&cwd).admit(directory).map_err(|reason| format!("{}: {reason}", shown(directory)))?;
+        let mut paths: Vec<PathBuf> = walkdir::WalkDir::new(&directory)
             .into_iter()
             .filter_map(Result::ok)
+            .filter(|entry| !entry.file_type().is_dir())
             .map(walkdir::DirEntry::into_path)
             .filter(|p| p.extension().is_some_and(|e| e == "yaml" || e == "yml"))
             .collect();
         paths.sort();
         if paths.is_empty() {
-            return Err(format!("{}: no rule files", directory.display()));
+            return Err(format!("{}: no rule files", shown(&directory)));
         }
         for path in paths {
-            let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+            let text = gate(&cwd).read(&path, MAX_SETTINGS).map_err(|reason| format!("{}: {reason}", shown(&path)))?;
+            if !is_rule(&text) {
+                // What else it holds is not for the log of a run.
+                return Err(format!("{}: not a rule file: it has no `id`", shown(&path)));
+            }
+            self.read.push(path.clone());
             let id = self.source(&path, &text);
             let problems = rules.add(id, &shown(&path), &text);
             self.extend(problems);
@@ -175,7 +202,7 @@ impl Faults {
         let options = HumanOptions { color: false, width: human::WIDTH, show_unknown: false, summary: false };
         let drawn = human::problems(&self.findings, &self.sources, &options);
         if self.findings.iter().all(|finding| finding.severity < Severity::Error) {
-            let _ = writeln!(std::io::stderr().lock(), "{}", drawn.trim_end());
+            complain(drawn.trim_end());
             return Ok(());
         }
         Err(format!("{what} cannot be used\n\n{}", drawn.trim_end()))

@@ -2,11 +2,13 @@
 //! neither rules nor GPUs.
 
 mod archive;
+mod gate;
 mod kind;
 mod named;
 mod repository;
 mod template;
 
+pub use gate::{Gate, MAX_SETTINGS, text};
 pub use kind::{Kind, charts, is_named_format, kind_in, kind_of};
 pub use template::{Template, is_template_name};
 
@@ -15,7 +17,6 @@ use ignore::{DirEntry, WalkBuilder};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
@@ -115,6 +116,10 @@ pub enum Reason {
     Loop,
     /// A link that leads out of the roots.
     OutsideRoots,
+    /// A path in a configuration that leads out of its repository.
+    OutsideRepository,
+    /// A link, where something is to be written.
+    Link,
     /// More linked directories than one run enters.
     TooManyLinks,
     /// A template of another language: its text is not the syntax of its name.
@@ -139,6 +144,8 @@ impl fmt::Display for Reason {
             Reason::Unreadable(why) => write!(f, "not readable: {why}"),
             Reason::Loop => f.write_str("a symbolic link to a directory that contains it"),
             Reason::OutsideRoots => f.write_str("a symbolic link that leads out of the linted directories"),
+            Reason::OutsideRepository => f.write_str("outside of the repository"),
+            Reason::Link => f.write_str("a symbolic link"),
             Reason::TooManyLinks => write!(f, "more than {MAX_LINKED_DIRECTORIES} linked directories"),
             Reason::Template(template) => write!(f, "{template} template"),
             Reason::Multipart => f.write_str("a MIME message of several parts"),
@@ -173,9 +180,14 @@ pub fn discover(roots: &[PathBuf], options: &Options) -> Result<Discovery, BadPa
     let exclude = Exclude::new(options)?;
     let mut out = Discovery::default();
     let mut directories = Vec::new();
+    let gate = Gate { cwd: &options.cwd, roots: &[] };
     for root in roots {
         // Without `.` components, so that the same file has the same name from every root.
         let disk: PathBuf = options.cwd.join(root).components().collect();
+        if let Err(reason @ Reason::OutsideRoots) = gate.admit(&disk) {
+            out.skip(&disk, &options.cwd, reason);
+            continue;
+        }
         match fs::metadata(&disk) {
             Ok(meta) if meta.is_dir() => directories.push(disk),
             Ok(_) if options.force_exclude && exclude.with_parents(&disk) => {}
@@ -207,7 +219,7 @@ pub fn discover(roots: &[PathBuf], options: &Options) -> Result<Discovery, BadPa
 impl Discovery {
     fn walk(&mut self, walk: &mut WalkBuilder, roots: &[PathBuf], (exclude, options): (Exclude, &Options)) {
         let (tell, told) = mpsc::channel();
-        let gate = Gate {
+        let gate = Sieve {
             exclude,
             roots: roots.iter().filter_map(|root| root.canonicalize().ok()).collect(),
             linked: AtomicUsize::new(0),
@@ -294,14 +306,14 @@ impl Discovery {
 }
 
 /// What the walk may enter and yield.
-struct Gate {
+struct Sieve {
     exclude: Exclude,
     roots: Vec<PathBuf>,
     linked: AtomicUsize,
     tell: Sender<(PathBuf, Reason)>,
 }
 
-impl Gate {
+impl Sieve {
     fn lets(&self, entry: &DirEntry) -> bool {
         let is_dir = entry.file_type().is_some_and(|t| t.is_dir());
         if is_dir && is_tool_directory(entry.path()) || self.exclude.holds(entry.path(), is_dir) {
@@ -369,7 +381,7 @@ impl Exclude {
 }
 
 /// A path as shown: relative to the working directory where it lies below, with `/`.
-fn shown(disk: &Path, cwd: &Path) -> String {
+pub fn shown(disk: &Path, cwd: &Path) -> String {
     let path = disk.strip_prefix(cwd).unwrap_or(disk);
     path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/")
 }
@@ -384,18 +396,12 @@ fn in_chart(disk: &Path) -> bool {
 impl Found {
     /// Reads the text; a byte order mark stays. Refuses what is larger than `limit` bytes.
     pub fn read(&self, limit: u64) -> Result<String, Reason> {
-        let unreadable = |error: std::io::Error| Reason::Unreadable(error.to_string());
-        let meta = fs::metadata(&self.disk).map_err(unreadable)?;
-        // Opening a pipe would wait for its writer.
-        if !meta.is_file() {
-            return Err(Reason::Unreadable("not a regular file".into()));
-        }
-        let mut bytes = Vec::new();
-        // The file may grow while it is read.
-        fs::File::open(&self.disk).map_err(unreadable)?.take(limit + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-        if bytes.len() as u64 > limit {
-            return Err(Reason::TooLarge(meta.len().max(limit + 1), limit));
-        }
+        let file = gate::open(&self.disk)?;
+        let long = file.metadata().map_or(0, |meta| meta.len());
+        let bytes = gate::bytes(file, limit).map_err(|reason| match reason {
+            Reason::TooLarge(read, limit) => Reason::TooLarge(long.max(read), limit),
+            other => other,
+        })?;
         match &bytes[..] {
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1..=255, ..] | [1..=255, 0, ..] => Err(Reason::NotUtf8("UTF-16")),
             _ if bytes.contains(&0) => Err(Reason::NotUtf8("binary data")),
@@ -433,8 +439,7 @@ impl Found {
 
     /// The texts of a packed chart, as if it were a directory.
     pub fn unpack(&self) -> Result<Vec<(String, String)>, Reason> {
-        let file = fs::File::open(&self.disk).map_err(|error| Reason::Unreadable(error.to_string()))?;
-        archive::unpack(&self.path, file).map_err(|error| Reason::Unreadable(error.to_string()))
+        archive::unpack(&self.path, gate::open(&self.disk)?).map_err(|error| Reason::Unreadable(error.to_string()))
     }
 
     /// The template language that must be run before `text` is what the name says; `None` for text that can be

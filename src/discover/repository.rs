@@ -28,8 +28,13 @@ pub(super) fn tell(found: &mut [Found], starts: &[PathBuf]) {
     }
 }
 
+/// The Git work tree around a directory.
+pub(super) fn work_tree(directory: &Path) -> Option<&Path> {
+    directory.ancestors().find(|above| above.join(".git").exists())
+}
+
 fn repository(directory: &Path, starts: &[PathBuf]) -> PathBuf {
-    let tree = directory.ancestors().find(|above| above.join(".git").exists());
+    let tree = work_tree(directory);
     let given =
         || starts.iter().filter(|start| directory.starts_with(start)).min_by_key(|start| start.components().count());
     tree.map(Path::to_owned).or_else(|| given().cloned()).unwrap_or_else(|| directory.to_owned())

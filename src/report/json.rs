@@ -13,6 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Date of the newest data in the catalog.
 const CATALOG: &str = env!("GPULINT_CATALOG");
 
+/// What every report begins with.
+pub const HEAD: &str = r#"{"version":1,"tool":{"name":"gpulint","#;
+
 /// The report as a line of JSON.
 pub fn write(with: &Report<'_>) -> String {
     line(&report(with.verdict, with.sources, with.rules))
@@ -84,18 +87,26 @@ fn diagnostic(finding: &Finding, sources: &Sources, pages: &Pages<'_>) -> Value 
     })
 }
 
-/// The report as a line of JSON. Characters that could steer a terminal are escaped, so that it can be shown raw.
+/// The report as a line of JSON. Characters that could steer a terminal are escaped, and so is what a runner could take
+/// for a command, so that it can be shown raw.
 pub fn line(value: &Value) -> String {
-    let text = value.to_string();
-    let mut out = String::with_capacity(text.len() + 1);
-    let mut buffer = [0; 4];
-    for c in text.chars() {
+    let mut out = escaped(&value.to_string());
+    out.push('\n');
+    out
+}
+
+/// JSON in which characters that could steer a terminal or a runner are escaped. Signs that runners know occur in texts
+/// only, and what makes a line a command to others never begins a line of JSON.
+pub fn escaped(json: &str) -> String {
+    let mut out = String::with_capacity(json.len() + 1);
+    let (mut buffer, mut units) = ([0; 4], [0; 2]);
+    for c in json.chars() {
         match sanitise(c.encode_utf8(&mut buffer)) {
+            Cow::Borrowed(_) if c == '#' && out.ends_with('#') => out.push_str("\\u0023"),
             Cow::Borrowed(same) => out.push_str(same),
-            Cow::Owned(_) => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            Cow::Owned(_) => c.encode_utf16(&mut units).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}"))),
         }
     }
-    out.push('\n');
     out
 }
 

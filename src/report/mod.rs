@@ -40,3 +40,8 @@ pub const REPORTERS: &[Reporter] = &[
     Reporter { name: "json", about: "Version 1 of the JSON report", write: json::write },
     Reporter { name: "sarif", about: "SARIF 2.1.0, for code scanning", write: sarif::write },
 ];
+
+/// Whether a text begins like a report in JSON: what an earlier run wrote.
+pub fn is_report(text: &str) -> bool {
+    [json::HEAD, sarif::HEAD].iter().any(|head| text.starts_with(head))
+}

@@ -10,6 +10,9 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// What every report begins with.
+pub const HEAD: &str = r#"{"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":[{"tool":{"driver":{"name":"gpulint","#;
+
 /// The report as a line of JSON.
 pub fn write(with: &Report<'_>) -> String {
     json::line(&report(with.verdict, with.sources, with.rules))
@@ -32,7 +35,7 @@ fn report(verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Value {
     let told = skipped.chain(coverage.notes.iter().map(|(path, note)| (path, note.clone())));
     let notifications = told.map(|(path, text)| Notification {
         level: "note",
-        message: Text { text },
+        message: Text::of(&text),
         locations: vec![Location {
             physical_location: Physical { artifact_location: artifact(path), region: None },
             message: None,
@@ -86,8 +89,10 @@ fn descriptor(id: &str, rules: &Ruleset) -> Descriptor {
 
 fn outcome<'a>(finding: &'a Finding, waived: Option<&str>, rule_index: usize, sources: &Sources) -> Outcome<'a> {
     let source = sources.get(finding.span.source);
-    let suppression =
-        |reason: &str| Suppression { kind: "external", justification: (!reason.is_empty()).then(|| reason.to_owned()) };
+    let suppression = |reason: &str| Suppression {
+        kind: "external",
+        justification: (!reason.is_empty()).then(|| Text::of(reason).text),
+    };
     let mut text = finding.text();
     if let Some(help) = finding.help.as_deref().filter(|help| !help.is_empty()) {
         text = format!("{text}\n{help}");
@@ -100,7 +105,7 @@ fn outcome<'a>(finding: &'a Finding, waived: Option<&str>, rule_index: usize, so
         rule_id: &finding.rule,
         rule_index,
         level: level(finding.severity),
-        message: Text { text },
+        message: Text::of(&text),
         locations: [location(finding.span, None, sources)],
         related_locations: related,
         partial_fingerprints: Fingerprints { meaning: finding.fingerprint(&source.path) },
@@ -132,7 +137,7 @@ fn location(span: Span, text: Option<&str>, sources: &Sources) -> Location {
     let source = sources.get(span.source);
     Location {
         physical_location: Physical { artifact_location: artifact(&source.path), region: Some(region(source, span)) },
-        message: text.filter(|text| !text.is_empty()).map(|text| Text { text: text.to_owned() }),
+        message: text.filter(|text| !text.is_empty()).map(Text::of),
     }
 }
 
@@ -222,6 +227,13 @@ struct Help {
 #[derive(Serialize)]
 struct Text {
     text: String,
+}
+
+impl Text {
+    /// Text that may hold what a file says: the format would read `[text](address)` as a link.
+    fn of(text: &str) -> Self {
+        Self { text: text.replace("](", "] (") }
+    }
 }
 
 #[derive(Serialize)]

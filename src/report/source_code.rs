@@ -1,7 +1,7 @@
 //! Windows of a source for the diagnostics renderer: sanitised, without a pass over the file, and clipped where
 //! lines are long. Knows nothing of findings.
 
-use crate::source::{Source, Span, sanitise};
+use crate::source::{Source, Span, one_line, sanitise};
 use miette::{MietteError, SourceCode, SourceSpan, SpanContents};
 use std::borrow::Cow;
 
@@ -44,7 +44,7 @@ pub struct Code<'a> {
 impl<'a> Code<'a> {
     /// Shows a source under its own path.
     pub fn new(source: &'a Source) -> Self {
-        Self { source, text: sanitise(&source.text), name: sanitise(&source.path).replace(['\n', '\t'], " ") }
+        Self { source, text: sanitise(&source.text), name: one_line(&source.path) }
     }
 
     /// The byte range of a line, without its line end.

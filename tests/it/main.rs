@@ -11,6 +11,7 @@ mod compose;
 mod configuration;
 mod docs;
 mod formats;
+mod gate;
 mod guides;
 mod invariants;
 mod languages;

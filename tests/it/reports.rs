@@ -4,12 +4,13 @@
 use gpulint::config::Config;
 use gpulint::discover::Kind;
 use gpulint::facts::Facts;
+use gpulint::finding::{Confidence, Finding, Label, Severity, Undecided};
 use gpulint::judge::{self, Coverage, Verdict};
 use gpulint::lint::{self, Input};
 use gpulint::report::human::HumanOptions;
 use gpulint::report::{REPORTERS, Report};
 use gpulint::rules::Ruleset;
-use gpulint::source::Sources;
+use gpulint::source::{Source, SourceId, Sources, Span};
 
 /// Faults of several severities, one of them in a file with a hostile name and text, one waived, one undecided.
 const FILES: &[(&str, &str)] = &[
@@ -94,5 +95,77 @@ fn every_output_tells_every_finding_and_what_was_not_read() {
         let raw = text.chars().find(|c| c.is_control() && *c != '\n' || *c == '\u{202e}');
         assert_eq!(raw, None, "{}: a raw character from a file", reporter.name);
         assert!(text.ends_with('\n'), "{}: the last line is not ended", reporter.name);
+    }
+}
+
+/// What a file may say to a terminal, to the log of a runner, or to people behind their back.
+const ATTACKS: &[&str] = &[
+    "x\n::error::pwned",
+    "::stop-commands::x",
+    "  ::add-mask::x",
+    "a ##[error]x ##vso[task.setvariable]x ##teamcity[x]",
+    "a\r::error::x",
+    "a\u{85}::error::x",
+    "a\u{2028}::error::x",
+    "a\u{1b}[2K\u{9b}1A\u{8}x",
+    "a\u{202e}x\u{2066}",
+    "a\u{200b}\u{180e}\u{fff9}\u{fffb}\u{3164}x",
+    "a\u{e0041}\u{e007f}\u{e0100}x",
+    "[click](https://evil.example) <img src=x onerror=alert(1)> `code` | cell",
+    "\"}], \"x\": 1, \\u0000 \\",
+];
+
+#[test]
+fn no_value_steers_a_terminal_a_runner_or_a_reader() {
+    let rules = Ruleset::builtin();
+    let human = HumanOptions { color: false, width: 60, show_unknown: true, summary: true };
+    for attack in ATTACKS {
+        let span = Span::new(SourceId(0), 0..1);
+        // A word before it, so that wrapping may put it on a line of its own.
+        let said = format!("{} {attack}", "word ".repeat(11));
+        let text = || (*attack).to_owned();
+        let finding = Finding {
+            message: said.clone(),
+            related: vec![Label { span: Span::new(SourceId(1), 0..1), text: said.clone() }],
+            help: Some(said.clone()),
+            entity: text(),
+            values: vec![text()],
+            ..Finding::own("syntax-error", Severity::Error, span, text())
+        };
+        let undecided = Undecided {
+            rule: "gpu-limit-missing".to_owned(),
+            pack: "scheduling".to_owned(),
+            confidence: Confidence::High,
+            span,
+            why: said.clone(),
+            entity: text(),
+        };
+        let verdict = Verdict {
+            shown: vec![finding.clone(), Finding { message: text(), help: Some(text()), ..finding.clone() }],
+            waived: vec![(finding, text())],
+            undecided: vec![undecided],
+            coverage: Coverage { seen: 1, linted: 1, skipped: vec![(text(), text())], notes: vec![(text(), text())] },
+        };
+        let sources = Sources::new(vec![Source::new(*attack, *attack), Source::new(format!("b/{attack}"), said)]);
+        for reporter in REPORTERS {
+            let text = (reporter.write)(&Report { verdict: &verdict, sources: &sources, rules: &rules, human });
+            for line in text.lines() {
+                assert!(!line.trim_start().starts_with("::"), "{}: {attack:?}\n{text}", reporter.name);
+            }
+            assert!(!text.contains("##[") && !text.contains("##vso["), "{}: {attack:?}\n{text}", reporter.name);
+            let unseen = |c: char| {
+                let tag = ('\u{e0000}'..='\u{e0fff}').contains(&c);
+                c.is_control() && c != '\n'
+                    || tag
+                    || "\u{2028}\u{202e}\u{2066}\u{200b}\u{180e}\u{fff9}\u{3164}".contains(c)
+            };
+            assert_eq!(text.chars().find(|c| unseen(*c)), None, "{}: {attack:?}\n{text}", reporter.name);
+            if reporter.name != "human" {
+                let read: serde_json::Value = serde_json::from_str(&text).expect("one line of JSON");
+                assert_eq!(text.lines().count(), 1);
+                let link = read.to_string().contains("](https://evil");
+                assert!(reporter.name == "json" || !link, "a link in {text}");
+            }
+        }
     }
 }

@@ -4,9 +4,10 @@ mod recommend;
 mod show;
 
 use super::arguments::{Vram, VramFormat, VramTask};
-use super::{CLEAN, FINDINGS, print};
+use super::{CLEAN, FINDINGS, print, print_as_is};
 use crate::catalog;
 use crate::parse::{Dialect, yaml};
+use crate::report::json::escaped;
 use crate::source::SourceId;
 use crate::version::Version;
 use crate::vram::run::Run;
@@ -22,7 +23,7 @@ use std::path::Path;
 /// A GPU that the catalog does not know and whose memory is not given.
 pub fn run(arguments: &Vram) -> Result<u8, String> {
     let Some(gpu) = arguments.gpu.as_deref().filter(|_| !arguments.recommend) else {
-        print(&recommend::run(arguments)?);
+        print(&recommend::run(arguments)?)?;
         return Ok(CLEAN);
     };
     let card = card(gpu, arguments.gpu_memory_gib)?;
@@ -31,8 +32,8 @@ pub fn run(arguments: &Vram) -> Result<u8, String> {
         VramTask::Train => train(arguments, &card),
     };
     match arguments.format {
-        VramFormat::Human => print(&show::human(arguments, &card, &answer)),
-        VramFormat::Json => print(&show::json(&answer.ledger, answer.change.as_deref())),
+        VramFormat::Human => print(&show::human(arguments, &card, &answer))?,
+        VramFormat::Json => print_as_is(&escaped(&show::json(&answer.ledger, answer.change.as_deref())))?,
     }
     Ok(if answer.ledger.verdict == Verdict::DoesNotFit { FINDINGS } else { CLEAN })
 }
@@ -52,8 +53,7 @@ fn card(gpu: &str, gib: Option<f64>) -> Result<Card, String> {
 fn local(model: &str) -> Option<Result<Architecture, String>> {
     let path = Path::new(model);
     let file = if path.is_dir() { path.join("config.json") } else { path.to_owned() };
-    let named = file.file_name().is_some_and(|name| name == "config.json");
-    let text = std::fs::read_to_string(file).ok().filter(|_| named)?;
+    let text = file.file_name().filter(|name| *name == "config.json").and_then(|_| super::files::named(&file).ok())?;
     let tree = yaml::parse(SourceId(0), &text, Dialect::Typed);
     let get = |key: &str| yaml::root(&tree)?.scalar_at(key).map(str::to_owned);
     Some(Config::new(&get).architecture(model))

@@ -4,7 +4,7 @@ use super::Report;
 use super::source_code::{Code, shown};
 use crate::finding::{Finding, Severity, Undecided};
 use crate::judge::Verdict;
-use crate::source::{SourceId, Sources, Span, sanitise};
+use crate::source::{SourceId, Sources, Span, for_log, one_line};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -30,7 +30,7 @@ pub struct HumanOptions {
 
 /// The whole report.
 pub fn write(report: &Report<'_>) -> String {
-    render(report.verdict, report.sources, &report.human)
+    for_log(&render(report.verdict, report.sources, &report.human)).into_owned()
 }
 
 fn render(verdict: &Verdict, sources: &Sources, options: &HumanOptions) -> String {
@@ -96,11 +96,11 @@ impl<'a> Printer<'a> {
         for (i, (file, places)) in files.into_iter().enumerate() {
             let help = finding.help.as_deref().filter(|help| i == last && !help.is_empty());
             let part = Part {
-                code: (i == 0).then(|| clean(&format!("{}[{}]", finding.severity.name(), finding.rule))),
-                message: if i == 0 { clean(&finding.text()) } else { String::new() },
+                code: (i == 0).then(|| one_line(&format!("{}[{}]", finding.severity.name(), finding.rule))),
+                message: if i == 0 { one_line(&finding.text()) } else { String::new() },
                 severity,
                 labels: self.labels(file, &places),
-                help: help.map(clean),
+                help: help.map(one_line),
             };
             self.part(&part, file);
         }
@@ -110,7 +110,7 @@ impl<'a> Printer<'a> {
     fn labels(&self, file: SourceId, places: &[(Span, &str)]) -> Vec<LabeledSpan> {
         let source = self.sources.get(file);
         let label = |(i, (span, text)): (usize, &(Span, &str))| {
-            let text = (!text.is_empty()).then(|| clean(text));
+            let text = (!text.is_empty()).then(|| one_line(text));
             let span = shown(source, *span);
             if i == 0 { LabeledSpan::new_primary_with_span(text, span) } else { LabeledSpan::new_with_span(text, span) }
         };
@@ -137,14 +137,9 @@ impl<'a> Printer<'a> {
         let rules: Vec<&str> = checks.iter().map(|check| check.rule.as_str()).collect();
         let line =
             format!("{}:{}:{}: undecided: {} [{}]", source.path, at.line, at.column, first.why, rules.join(", "));
-        self.out.push_str(&clean(&line).replace('\n', " "));
+        self.out.push_str(&one_line(&line));
         self.out.push('\n');
     }
-}
-
-/// Text that cannot move the cursor: tabs and line ends within words are the renderer's affair.
-fn clean(text: &str) -> String {
-    sanitise(text).replace('\t', " ").trim_end().to_owned()
 }
 
 /// The end: what was found, what was looked at, what is not known, and how charts were judged.
@@ -170,8 +165,8 @@ fn summary(verdict: &Verdict, options: &HumanOptions) -> String {
         parts.push(format!("{} undecided{hint}", plural(verdict.undecided.len(), "check")));
     }
     let most = if options.show_unknown { usize::MAX } else { MOST };
-    let mut lines = vec![clean(&parts.join(" · "))];
-    lines.extend(coverage.notes.iter().take(most).map(|(path, note)| clean(&format!("{path}: {note}"))));
+    let mut lines = vec![one_line(&parts.join(" · "))];
+    lines.extend(coverage.notes.iter().take(most).map(|(path, note)| one_line(&format!("{path}: {note}"))));
     let more = coverage.notes.len().saturating_sub(most);
     lines.extend((more > 0).then(|| format!("and {} (--show-unknown lists them)", plural(more, "further chart"))));
     lines.join("\n") + "\n"
