@@ -7,7 +7,7 @@ use super::setup::Setup;
 use super::{CLEAN, FINDINGS, print_as_is};
 use crate::discover::{self, Options};
 use crate::facts::{HelmRelease, ReleaseFormat};
-use crate::finding::{Confidence, Severity};
+use crate::finding::{Confidence, Finding, Severity};
 use crate::judge::{self, Coverage, Verdict};
 use crate::known::Fact;
 use crate::lint;
@@ -15,7 +15,7 @@ use crate::parse::{Dialect, Raw, merged, yaml};
 use crate::report::Report;
 use crate::report::human::{self, HumanOptions};
 use crate::rules::Ruleset;
-use crate::source::{Source, SourceId, Sources};
+use crate::source::{Source, SourceId, Sources, Span};
 use clap::ColorChoice;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -45,6 +45,11 @@ pub fn run(check: &Check) -> Result<u8, String> {
     let mut declared = config.facts();
     declared.releases.extend(given(&check.values, files.inputs.len(), &mut extra)?);
     let mut outcome = lint::run(files.inputs, declared, extra, &setup.rules);
+    for (path, why) in files.unlinted {
+        let reason = files.skipped.iter().find(|(skipped, _)| *skipped == path).map_or("", |(_, reason)| reason);
+        let id = outcome.sources.push(Source::new(path, ""));
+        outcome.evaluation.findings.push(Finding::not_linted(why, Span::new(id, 0..0), reason));
+    }
     let annotations = lint::annotations(&outcome);
     let unread = std::mem::take(&mut outcome.skipped);
     let (seen, linted) = (read + files.skipped.len(), read - unread.len().min(read));

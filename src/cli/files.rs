@@ -1,7 +1,8 @@
 //! The files of a run: found, read, or said why not.
 
 use super::arguments::Check;
-use crate::discover::{self, Found, Gate, Kind, MAX_BYTES, Options, Template};
+use crate::discover::{self, Found, Gate, Kind, MAX_BYTES, Options, Reason, Skipped, Template};
+use crate::finding::Unlinted;
 use crate::lint::{self, Input};
 use crate::source::one_line;
 use rayon::prelude::*;
@@ -14,8 +15,21 @@ pub struct Files {
     pub inputs: Vec<Input>,
     /// Paths and reasons of the others.
     pub skipped: Vec<(String, String)>,
+    /// Those of the others that a tool may apply, and why they were not linted.
+    pub unlinted: Vec<(String, Unlinted)>,
     /// Where all of them stand.
     pub paths: Vec<PathBuf>,
+}
+
+/// What is wrong when a file could not be read; `None` where it may be meant like that.
+fn unlinted(reason: &Reason) -> Option<Unlinted> {
+    match reason {
+        Reason::Unreadable(_) => Some(Unlinted::Unreadable),
+        Reason::TooLarge(..) => Some(Unlinted::TooLarge),
+        Reason::NotUtf8(_) => Some(Unlinted::Encoding),
+        Reason::TooManyLinks => Some(Unlinted::Budget),
+        _ => None,
+    }
 }
 
 /// Finds and reads files.
@@ -24,14 +38,20 @@ pub struct Files {
 /// A bad pattern, or a root that does not exist.
 pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
     let discovery = discover::discover(paths, options).map_err(|e| e.to_string())?;
-    if let Some(missing) = discovery.skipped.iter().find(|s| s.reason == discover::Reason::Missing) {
+    if let Some(missing) = discovery.skipped.iter().find(|s| s.reason == Reason::Missing) {
         return Err(format!("{}: {}", one_line(&missing.path), missing.reason));
     }
-    let mut skipped: Vec<(String, String)> =
-        discovery.skipped.into_iter().map(|s| (s.path, s.reason.to_string())).collect();
+    let mut skipped = discovery.skipped;
+    // A link that leads in a circle harms where its name would have been linted.
+    let ours = |path: &str| discover::kind_of(path).is_some() || options.cwd.join(path).is_dir();
+    let mut unlinted: Vec<(String, Unlinted)> = skipped
+        .iter()
+        .filter(|file| ours(&file.path))
+        .filter_map(|file| Some((file.path.clone(), unlinted(&file.reason)?)))
+        .collect();
     let repositories: BTreeSet<&Path> = discovery.found.iter().map(|found| found.repository.as_path()).collect();
     let repositories: Vec<&Path> = repositories.into_iter().collect();
-    let read: Vec<Result<Vec<Input>, (String, String)>> = {
+    let read: Vec<Result<Vec<Input>, (Skipped, Option<Unlinted>)>> = {
         let charts = discover::charts(discovery.found.iter().map(|found| found.path.as_str()));
         let number = |found: &Found| repositories.binary_search(&found.repository.as_path()).unwrap_or_default();
         discovery.found.par_iter().map(|found| read(found, number(found), &charts)).collect()
@@ -40,18 +60,29 @@ pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
     for file in read {
         match file {
             Ok(texts) => inputs.extend(texts),
-            Err(reason) => skipped.push(reason),
+            Err((file, why)) => {
+                unlinted.extend(why.map(|why| (file.path.clone(), why)));
+                skipped.push(file);
+            }
         }
     }
     inputs.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut skipped: Vec<(String, String)> = skipped.into_iter().map(|s| (s.path, s.reason.to_string())).collect();
     skipped.sort();
-    Ok(Files { inputs, skipped, paths: discovery.found.into_iter().map(|found| found.disk).collect() })
+    Ok(Files { inputs, skipped, unlinted, paths: discovery.found.into_iter().map(|found| found.disk).collect() })
 }
 
 /// Reads a file, or the texts of a packed chart. What a chart merely brings along may be anything: its templates may
 /// read what is a template itself.
-fn read(found: &Found, repository: usize, charts: &BTreeSet<String>) -> Result<Vec<Input>, (String, String)> {
-    let told = |reason: discover::Reason| (found.path.clone(), reason.to_string());
+fn read(
+    found: &Found,
+    repository: usize,
+    charts: &BTreeSet<String>,
+) -> Result<Vec<Input>, (Skipped, Option<Unlinted>)> {
+    let told = |reason: Reason| {
+        let why = unlinted(&reason).filter(|_| found.may_be_applied());
+        (Skipped { path: found.path.clone(), reason }, why)
+    };
     let of_kind = |kind, (path, text)| Input { path, kind, text, repository };
     let input = |file| of_kind(found.kind, file);
     if found.is_archive() {
@@ -71,9 +102,9 @@ fn read(found: &Found, repository: usize, charts: &BTreeSet<String>) -> Result<V
             Ok(vec![of_kind(Kind::Data, (found.path.clone(), text))])
         }
         Some(Template::Go) if in_chart() => Ok(vec![of_kind(Kind::Chart, (found.path.clone(), text))]),
-        Some(Template::Helm) => Err(told(discover::Reason::Template(Template::Helm))),
+        Some(Template::Helm) => Err(told(Reason::Template(Template::Helm))),
         Some(template) if discover::template(&found.path, found.kind, &text).is_none() => {
-            Err(told(discover::Reason::Template(template)))
+            Err(told(Reason::Template(template)))
         }
         _ => Ok(vec![input((found.path.clone(), text))]),
     }
@@ -110,5 +141,6 @@ pub fn stdin(check: &Check) -> Result<Files, String> {
     let text = discover::text(std::io::stdin(), MAX_BYTES).map_err(|reason| format!("standard input: {reason}"))?;
     let path = check.stdin_filename.clone();
     let kind = discover::kind_of(&path).ok_or_else(|| format!("{path}: not a kind of file that is linted"))?;
-    Ok(Files { inputs: vec![Input { path, kind, text, repository: 0 }], skipped: Vec::new(), paths: Vec::new() })
+    let inputs = vec![Input { path, kind, text, repository: 0 }];
+    Ok(Files { inputs, skipped: Vec::new(), unlinted: Vec::new(), paths: Vec::new() })
 }

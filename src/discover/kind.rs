@@ -31,6 +31,13 @@ pub enum Kind {
     Data,
 }
 
+impl Kind {
+    /// Whether its tool reads bytes in any encoding, so that a comment in another one than UTF-8 harms nothing.
+    pub fn is_bytes(self) -> bool {
+        matches!(self, Kind::Dockerfile | Kind::Requirements | Kind::Shell)
+    }
+}
+
 /// JSON and YAML that configures tools of developers: large or with comments, and never deployed.
 const NOT_DEPLOYED: &[&str] = &[
     ".eslintrc.json",

@@ -124,8 +124,8 @@ pub enum Reason {
     TooManyLinks,
     /// A template of another language: its text is not the syntax of its name.
     Template(Template),
-    /// A Dockerfile in the language of another BuildKit frontend.
-    Frontend(String),
+    /// A link to nothing.
+    Dangling,
     /// A directory of test inputs or of what is kept for history.
     SetAside,
     /// Named like JSON, but text that starts like none: logs, lines with a prefix.
@@ -151,7 +151,7 @@ impl fmt::Display for Reason {
             Reason::Multipart => f.write_str("a MIME message of several parts"),
             Reason::SetAside => f.write_str("test data or an archive: lint it by naming it"),
             Reason::NotJson => f.write_str("neither a JSON object nor an array"),
-            Reason::Frontend(image) => write!(f, "written for the BuildKit frontend {image}"),
+            Reason::Dangling => f.write_str("a symbolic link to nothing"),
         }
     }
 }
@@ -294,6 +294,7 @@ impl Discovery {
             ignore::Error::WithPath { path, err } => match err.io_error() {
                 // A dangling link says something only where its name would have been linted.
                 Some(io) if io.kind() == std::io::ErrorKind::NotFound && kind_of(&shown(path, cwd)).is_none() => {}
+                Some(io) if io.kind() == std::io::ErrorKind::NotFound => self.skip(path, cwd, Reason::Dangling),
                 Some(io) => self.skip(path, cwd, Reason::Unreadable(io.to_string())),
                 None => self.failed(err, cwd),
             },
@@ -406,30 +407,27 @@ impl Found {
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1..=255, ..] | [1..=255, 0, ..] => Err(Reason::NotUtf8("UTF-16")),
             _ if bytes.contains(&0) => Err(Reason::NotUtf8("binary data")),
             _ => {
-                let text = String::from_utf8(bytes).map_err(|_| Reason::NotUtf8("another encoding"))?;
-                match self.frontend(&text) {
-                    Some(image) => Err(Reason::Frontend(image)),
-                    None if self.kind == Kind::Yaml
-                        && (text.starts_with("MIME-Version:") || text.starts_with("Content-Type: multipart/")) =>
-                    {
+                let text = match String::from_utf8(bytes) {
+                    Ok(text) => text,
+                    Err(error) if self.kind.is_bytes() => readable(error.as_bytes()),
+                    Err(_) => return Err(Reason::NotUtf8("another encoding")),
+                };
+                let start = text.trim_start_matches('\u{feff}').trim_start();
+                match self.kind {
+                    Kind::Yaml if text.starts_with("MIME-Version:") || text.starts_with("Content-Type: multipart/") => {
                         Err(Reason::Multipart)
                     }
-                    None if self.kind == Kind::Json
-                        && !text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '[']) =>
-                    {
-                        Err(Reason::NotJson)
-                    }
-                    None => Ok(text),
+                    Kind::Json if !start.starts_with(['{', '[']) => Err(Reason::NotJson),
+                    _ => Ok(text),
                 }
             }
         }
     }
 
-    /// The frontend that a `syntax` directive names, unless it reads Dockerfiles.
-    fn frontend(&self, text: &str) -> Option<String> {
-        let directive = text.lines().next().filter(|_| self.kind == Kind::Dockerfile)?.strip_prefix('#')?.trim_start();
-        let image = directive.strip_prefix("syntax")?.trim_start().strip_prefix('=')?.trim();
-        (!image.contains("dockerfile")).then(|| image.to_owned())
+    /// Whether a tool that deploys may read it, which is asked of what could not be read: its name says so, or an API
+    /// version stands in it, in whatever encoding.
+    pub fn may_be_applied(&self) -> bool {
+        is_named_format(&self.path) || self.is_archive() || fs::File::open(&self.disk).is_ok_and(holds_api_version)
     }
 
     /// Whether this is a packed chart.
@@ -447,6 +445,35 @@ impl Found {
     pub fn template(&self, text: &str) -> Option<Template> {
         template::detect(&self.path, self.kind, self.in_chart, text)
     }
+}
+
+/// The most of a file that is searched for what it may be.
+const MOST_SEARCHED: u64 = 64 << 20;
+
+fn holds_api_version(file: fs::File) -> bool {
+    const WIDE: &[u8] = b"a\0p\0i\0V\0e\0r\0s\0i\0o\0n";
+    let mut window = Vec::new();
+    let mut file = file.take(MOST_SEARCHED);
+    let holds = |bytes: &[u8], word: &[u8]| memchr::memmem::find(bytes, word).is_some();
+    loop {
+        // What is split between two pieces is found in the second.
+        window.drain(..window.len().saturating_sub(WIDE.len()));
+        match file.by_ref().take(1 << 20).read_to_end(&mut window) {
+            Ok(0) | Err(_) => return false,
+            Ok(_) if holds(&window, b"apiVersion") || holds(&window, WIDE) => return true,
+            Ok(_) => {}
+        }
+    }
+}
+
+/// Bytes that are no UTF-8 as question marks, each in its place.
+fn readable(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        out.push_str(chunk.valid());
+        out.extend(chunk.invalid().iter().map(|_| '?'));
+    }
+    out
 }
 
 /// The template language of a text outside a chart, in which what is literal can be read: see [`Found::template`].

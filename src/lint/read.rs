@@ -123,6 +123,9 @@ fn read_text(id: SourceId, input: &Input) -> Read {
         facts = Facts::default();
         file = extract::text(id, path, &mask::mask(text), *kind, &mut facts);
     }
+    if let Some(image) = frontend(*kind, text).filter(|_| !file.problems.is_empty()) {
+        return Read { skipped: Some(format!("written for the BuildKit frontend {image}")), ..Read::default() };
+    }
     Read {
         problems: syntax::text(&file, &facts, template.is_none()),
         note: template.and_then(|template| masked(template, &mask::conditions(text))),
@@ -131,6 +134,13 @@ fn read_text(id: SourceId, input: &Input) -> Read {
         facts,
         ..Read::default()
     }
+}
+
+/// The frontend that the `syntax` directive of a Dockerfile names, unless it is that of Dockerfiles.
+fn frontend(kind: Kind, text: &str) -> Option<&str> {
+    let directive = text.lines().next().filter(|_| kind == Kind::Dockerfile)?.strip_prefix('#')?.trim_start();
+    let image = directive.strip_prefix("syntax")?.trim_start().strip_prefix('=')?.trim();
+    (!image.contains("dockerfile")).then_some(image)
 }
 
 /// What is left out of a template that is read by itself.

@@ -125,6 +125,23 @@ fn bytes_that_are_not_text_are_said_to_be_skipped() {
 fn utf_16_is_said_to_be_skipped() {
     let bytes: Vec<u8> = std::iter::once(0xfeff).chain(GOOD.encode_utf16()).flat_map(u16::to_le_bytes).collect();
     assert_skipped("bad.yaml", &bytes, "UTF-16");
+    assert_eq!(found(&lint("bad.yaml", &bytes), "bad.yaml"), ["file-not-linted"]);
+}
+
+#[test]
+fn a_file_that_no_tool_applies_is_skipped_without_a_finding() {
+    let bytes: Vec<u8> = "{\"words\": 1}".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert_skipped("data.json", &bytes, "UTF-16");
+    assert!(found(&lint("data.json", &bytes), "data.json").is_empty());
+}
+
+#[test]
+fn a_comment_in_another_encoding_hides_no_instruction() {
+    let report = lint(
+        "Dockerfile",
+        b"FROM nvidia/cuda:12.4.1-base-ubuntu22.04\n# caf\xe9\nRUN pip install torch==1.13.1+cu116\n",
+    );
+    assert!(found(&report, "Dockerfile").contains(&"local-version-without-index".to_owned()), "{report}");
 }
 
 #[test]
