@@ -76,7 +76,7 @@ fn serves(pool: &NodePool, format: WorkloadFormat) -> bool {
     match format {
         WorkloadFormat::Kubernetes => !pool.in_cluster.is_unknown(),
         WorkloadFormat::Values => true,
-        WorkloadFormat::Compose => pool.in_cluster.get() != Some(&true),
+        WorkloadFormat::Compose => pool.in_cluster.is_unknown(),
         WorkloadFormat::Ecs | WorkloadFormat::AwsBatch => pool.platform.get().is_none_or(|platform| platform == "ec2"),
         // Schedulers of their own place these.
         WorkloadFormat::Sagemaker | WorkloadFormat::Skypilot | WorkloadFormat::Slurm => false,

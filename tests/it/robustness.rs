@@ -141,7 +141,7 @@ fn a_comment_in_another_encoding_hides_no_instruction() {
         "Dockerfile",
         b"FROM nvidia/cuda:12.4.1-base-ubuntu22.04\n# caf\xe9\nRUN pip install torch==1.13.1+cu116\n",
     );
-    assert!(found(&report, "Dockerfile").contains(&"local-version-without-index".to_owned()), "{report}");
+    assert!(found(&report, "Dockerfile").contains(&"local-version-not-on-pypi".to_owned()), "{report}");
 }
 
 #[test]
