@@ -17,6 +17,7 @@ use ignore::{DirEntry, WalkBuilder};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Sender};
@@ -427,7 +428,7 @@ impl Found {
     /// Whether a tool that deploys may read it, which is asked of what could not be read: its name says so, or an API
     /// version stands in it, in whatever encoding.
     pub fn may_be_applied(&self) -> bool {
-        is_named_format(&self.path) || self.is_archive() || fs::File::open(&self.disk).is_ok_and(holds_api_version)
+        is_named_format(&self.path) || self.is_archive() || gate::open(&self.disk).is_ok_and(holds_api_version)
     }
 
     /// Whether this is a packed chart.
