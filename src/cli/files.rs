@@ -21,6 +21,9 @@ pub struct Files {
     pub paths: Vec<PathBuf>,
 }
 
+/// A file that was not read, and what is wrong if something is.
+type Unread = (Skipped, Option<Unlinted>);
+
 /// What is wrong when a file could not be read; `None` where it may be meant like that.
 fn unlinted(reason: &Reason) -> Option<Unlinted> {
     match reason {
@@ -51,7 +54,7 @@ pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
         .collect();
     let repositories: BTreeSet<&Path> = discovery.found.iter().map(|found| found.repository.as_path()).collect();
     let repositories: Vec<&Path> = repositories.into_iter().collect();
-    let read: Vec<Result<Vec<Input>, (Skipped, Option<Unlinted>)>> = {
+    let read: Vec<Result<Vec<Input>, Unread>> = {
         let charts = discover::charts(discovery.found.iter().map(|found| found.path.as_str()));
         let number = |found: &Found| repositories.binary_search(&found.repository.as_path()).unwrap_or_default();
         discovery.found.par_iter().map(|found| read(found, number(found), &charts)).collect()
@@ -74,11 +77,7 @@ pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
 
 /// Reads a file, or the texts of a packed chart. What a chart merely brings along may be anything: its templates may
 /// read what is a template itself.
-fn read(
-    found: &Found,
-    repository: usize,
-    charts: &BTreeSet<String>,
-) -> Result<Vec<Input>, (Skipped, Option<Unlinted>)> {
+fn read(found: &Found, repository: usize, charts: &BTreeSet<String>) -> Result<Vec<Input>, Unread> {
     let told = |reason: Reason| {
         let why = unlinted(&reason).filter(|_| found.may_be_applied());
         (Skipped { path: found.path.clone(), reason }, why)
