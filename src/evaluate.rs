@@ -5,10 +5,10 @@ use crate::facts::value::{Data, Entity, Value};
 use crate::facts::{LISTS, List, Subject};
 use crate::finding::{Finding, Fix, Label, Severity, Undecided};
 use crate::known::Why;
-use crate::link::Boundary;
+use crate::link::Deployed;
 use crate::rules::Ruleset;
 use crate::rules::compile::{Part, Rule, Template};
-use crate::rules::functions::{Context, Nearness, Surroundings};
+use crate::rules::functions::{Context, Stated, Surroundings};
 use crate::rules::lang::eval::{Eval, Truth, Used, truth};
 use crate::rules::lang::values::elements;
 use crate::source::Span;
@@ -35,22 +35,24 @@ struct Asked<'a> {
     name: String,
 }
 
-/// Asks every rule about every entity of a variant, which sees what may be deployed with it. `paths` are the display paths
-/// of the sources, by id. The order of the result does not depend on threads.
-pub fn evaluate(boundary: &Boundary<'_>, paths: &[&str], rules: &Ruleset) -> Evaluation {
-    let own = if boundary.plain().is_some() { Nearness::Together } else { Nearness::Beside };
-    let plain = boundary.plain().map(|facts| (facts, Nearness::Beside));
-    let others = boundary.others().map(|facts| (facts, Nearness::Elsewhere));
-    let near = |one, other| boundary.layout().near(one, other);
-    let around = Surroundings::new([(boundary.own(), own)].into_iter().chain(plain).chain(others), &near, paths);
-    let of_list = |list: &'static List| (list.entities)(boundary.own()).into_iter().map(move |entity| (list, entity));
-    let entities: Vec<_> = LISTS.iter().flat_map(of_list).collect();
-    let parts: Vec<Evaluation> =
-        entities.into_par_iter().map(|(list, entity)| ask_all(list, entity, &around, rules)).collect();
-    let mut all = Evaluation::default();
-    parts.into_iter().for_each(|part| all.append(part));
-    all.settle();
-    all
+/// Asks every rule about every entity of each variant, which sees what may be deployed with it. `paths` are the display
+/// paths of the sources, by id. The order of the results does not depend on threads.
+pub fn evaluate(deployed: Deployed<'_>, paths: &[&str], rules: &Ruleset) -> Vec<Evaluation> {
+    let near = |one, other| deployed.layout().near(one, other);
+    let variants = deployed.variants();
+    let stated = variants.iter().map(|own| Stated { facts: &own.facts, thing: own.thing, first: own.first });
+    let around = Surroundings::new(stated, &near, paths);
+    let of_variant = |own: usize| {
+        let of_list = |list: &'static List| (list.entities)(&variants[own].facts).into_iter().map(move |e| (list, e));
+        let entities: Vec<_> = LISTS.iter().flat_map(of_list).collect();
+        let ask = |(list, entity)| ask_all((list, entity), Context::new(&around, own, list, entity), rules);
+        let mut all = Evaluation::default();
+        let parts: Vec<Evaluation> = entities.into_par_iter().map(ask).collect();
+        parts.into_iter().for_each(|part| all.append(part));
+        all.settle();
+        all
+    };
+    (0..variants.len()).into_par_iter().map(of_variant).collect()
 }
 
 impl Evaluation {
@@ -70,8 +72,8 @@ impl Evaluation {
 }
 
 /// Asks every rule about an entity and its parts.
-fn ask_all(list: &'static List, entity: &dyn Entity, around: &Surroundings<'_>, rules: &Ruleset) -> Evaluation {
-    let context = &Context::new(around, list, entity);
+fn ask_all((list, entity): (&'static List, &dyn Entity), context: Context<'_>, rules: &Ruleset) -> Evaluation {
+    let context = &context;
     let mut out = Evaluation::default();
     let mut all = Vec::new();
     with_parts(list.subject, entity, (&[], ""), context, &mut all);
@@ -258,7 +260,7 @@ mod tests {
     use super::*;
     use crate::facts::{Facts, NodePool, Service, Workload};
     use crate::known::Fact;
-    use crate::link::{Layout, Variant};
+    use crate::link::{Directories, Layout, Variant};
     use crate::source::{Source, SourceId, Sources};
     use std::sync::Arc;
 
@@ -276,8 +278,9 @@ mod tests {
             |(i, facts): (u32, Facts)| Variant { thing: Some(SourceId(i)), first: true, ..Variant::plain(facts) };
         let mut variants: Vec<Variant> = (0..).zip(things).map(thing).collect();
         variants.push(Variant::plain(Facts::default()));
-        let layout = Layout::of(&variants, &sources);
-        evaluate(&Boundary::of(&variants[0], &variants, &layout), &["a.yaml"], rules)
+        let directories = Directories::of(&sources);
+        let layout = Layout::of(&variants, &directories);
+        evaluate(Deployed::of(&variants, &layout), &["a.yaml"], rules).swap_remove(0)
     }
 
     fn rules(rule: &str) -> Ruleset {

@@ -1,67 +1,74 @@
 //! Boundaries: what is deployed together, and what lies so near that it may be. Knows where facts stand; knows no
 //! formats.
 
-use super::{Variant, directories};
-use crate::facts::Facts;
+use super::Variant;
+use super::directories::{Dir, Directories};
 use crate::paths;
 use crate::source::{SourceId, Sources};
+use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 /// Directories with workloads side by side, above which their parent is a collection and not one deployment.
 const MANY: usize = 4;
 
 /// How workloads lie in the directories of a run.
-#[derive(Clone)]
 pub struct Layout<'s> {
-    sources: &'s Sources,
-    /// Directories, and the directories below each that hold workloads.
-    children: BTreeMap<Vec<&'s str>, BTreeSet<&'s str>>,
+    directories: &'s Directories<'s>,
+    /// Directories, and those in each that hold workloads.
+    children: BTreeMap<Dir, BTreeSet<Dir>>,
     /// Files of modules that nobody calls.
     uncalled: BTreeSet<SourceId>,
 }
 
 impl<'s> Layout<'s> {
-    /// Looks where the workloads lie.
-    pub fn of(variants: &[Variant], sources: &'s Sources) -> Self {
+    /// Looks where the workloads of a repository lie.
+    pub fn of(variants: &[Variant], directories: &'s Directories<'s>) -> Self {
         let facts = || variants.iter().map(|variant| &variant.facts);
         let uncalled = facts().flat_map(|facts| facts.uncalled.iter().copied()).collect();
         // What infrastructure code runs beside its machines tells nothing of where applications lie.
-        let infrastructure = |file: &SourceId| sources.get(*file).path.ends_with(".tf");
+        let infrastructure = |file: SourceId| directories.sources().get(file).path.ends_with(".tf");
         let files = facts().flat_map(|facts| &facts.workloads).map(|w| w.span.source);
-        let files: BTreeSet<SourceId> = files.filter(|file| !infrastructure(file)).collect();
-        let mut children: BTreeMap<Vec<&str>, BTreeSet<&str>> = BTreeMap::new();
-        for file in files {
-            let path = directories(sources, file);
-            for (depth, name) in path.iter().enumerate() {
-                children.entry(path[..depth].to_vec()).or_default().insert(name);
+        let mut children: BTreeMap<Dir, BTreeSet<Dir>> = BTreeMap::new();
+        for file in files.filter(|file| !infrastructure(*file)) {
+            let mut below = directories.at(file);
+            for above in directories.upwards(below).skip(1) {
+                if !children.entry(above).or_default().insert(below) {
+                    break;
+                }
+                below = above;
             }
         }
-        Self { sources, children, uncalled }
+        Self { directories, children, uncalled }
+    }
+
+    /// Whether there are only a few parts in a directory, of one deployment.
+    fn is_one(&self, dir: Dir) -> bool {
+        self.children.get(&dir).is_none_or(|parts| parts.len() <= MANY)
     }
 
     /// Whether what a file states may hold for another: it stands above it, or beside it in one deployment.
     pub fn may_hold(&self, stating: SourceId, file: SourceId) -> bool {
-        let (above, here) = (directories(self.sources, stating), directories(self.sources, file));
-        let shared = paths::shared(&above, &here);
+        let (above, here) = (self.directories.at(stating), self.directories.at(file));
+        let shared = self.directories.shared(here, above);
         if self.uncalled.contains(&stating) {
             // Nothing of a module runs elsewhere before somebody calls it.
-            return shared == above.len() || shared == here.len() && self.uncalled.contains(&file);
+            return shared == above || shared == here && self.uncalled.contains(&file);
         }
         // A path of `..` leads to a configuration, which holds for everything below it.
-        shared == above.len()
-            || above.iter().all(|part| *part == "..")
+        shared == above
+            || self.directories.is_outside(above)
             // Infrastructure with workloads of its own is for those.
-            || self.children.get(&here[..shared]).is_none_or(|names| {
-                names.len() <= MANY && !above.get(shared).is_some_and(|branch| names.contains(branch))
-            })
+            || self.is_one(shared)
+                && self.children.get(&shared).is_none_or(|parts| !parts.contains(&self.directories.branch(shared, above)))
     }
 
     /// Whether what a file states by name or labels may be about another: as far as it may hold for it, and where it
     /// stands below it, among a few parts of one deployment.
     pub fn may_be_about(&self, stating: SourceId, file: SourceId) -> bool {
-        let (below, here) = (directories(self.sources, stating), directories(self.sources, file));
-        let few = || self.children.get(&here).is_none_or(|names| names.len() <= MANY);
-        self.may_hold(stating, file) || !self.uncalled.contains(&stating) && below.starts_with(&here) && few()
+        let (below, here) = (self.directories.at(stating), self.directories.at(file));
+        self.may_hold(stating, file)
+            || !self.uncalled.contains(&stating) && self.directories.holds(here, below) && self.is_one(here)
     }
 
     /// Whether one of two files may hold for the other.
@@ -69,19 +76,70 @@ impl<'s> Layout<'s> {
         self.may_hold(one, other) || self.may_hold(other, one)
     }
 
-    /// The directories that a file stands in, outermost first.
-    pub fn directories(&self, id: SourceId) -> Vec<&'s str> {
-        directories(self.sources, id)
+    /// The directories of the run.
+    pub fn directories(&self) -> &'s Directories<'s> {
+        self.directories
+    }
+
+    /// Where a file stands.
+    pub fn at(&self, id: SourceId) -> Dir {
+        self.directories.at(id)
+    }
+
+    /// The files of the run.
+    pub fn sources(&self) -> &'s Sources {
+        self.directories.sources()
     }
 
     /// A path as a file states it, from where display paths start.
     pub fn relative(&self, from: SourceId, path: &str) -> String {
-        paths::join(paths::directory(&self.sources.get(from).path), path)
+        paths::join(paths::directory(&self.sources().get(from).path), path)
+    }
+
+    /// The directories in and below one above a file that what may be joined with the file can stand in, where what is
+    /// nearer is looked at before.
+    pub fn around(&self, above: Dir, from: SourceId, reach: Reach) -> Vec<Range<Dir>> {
+        let end = self.directories.end(above);
+        let own = above == self.at(from);
+        if own && (self.uncalled.contains(&from) || reach == Reach::Deployment && self.is_one(above)) {
+            return vec![above..end];
+        }
+        let mut out = Vec::new();
+        let mut next = above;
+        if self.is_one(above) {
+            for part in self.children.get(&above).into_iter().flatten() {
+                out.push(next..*part);
+                next = self.directories.end(*part);
+            }
+            out.push(next..end);
+        } else {
+            out.push(above..above.next());
+        }
+        if self.directories.is_outside(above) {
+            let below = self.directories.outside().iter().filter(|dir| self.directories.holds(above, **dir));
+            let missed = below.filter(|dir| !out.iter().any(|range| range.contains(dir)));
+            out.extend(missed.map(|dir| *dir..dir.next()).collect::<Vec<_>>());
+        }
+        out
+    }
+
+    /// The directories in and below one above a file where something can stand that the file may be about, where what is
+    /// nearer is looked at before.
+    pub fn about(&self, above: Dir, stating: SourceId) -> Range<Dir> {
+        let here = self.at(stating);
+        let part = || self.directories.branch(above, here);
+        let free = |parts: &BTreeSet<Dir>| parts.len() <= MANY && !parts.contains(&part());
+        let whole = above == here || self.directories.is_outside(here) || self.children.get(&above).is_none_or(free);
+        above..if whole { self.directories.end(above) } else { above.next() }
     }
 
     /// The candidates that stand nearest to a file: in it, else in its directory, else in the nearest one in common.
     pub fn nearest<T>(&self, from: SourceId, candidates: Vec<(SourceId, T)>) -> Vec<T> {
-        super::nearest(self.sources, from, candidates)
+        let here = self.at(from);
+        // Of directories above the same one, the inner come later.
+        let near = |id: SourceId| (self.directories.shared(here, self.at(id)), id == from);
+        let best = candidates.iter().map(|(id, _)| near(*id)).max();
+        candidates.into_iter().filter(|(id, _)| Some(near(*id)) == best).map(|(_, candidate)| candidate).collect()
     }
 }
 
@@ -94,36 +152,33 @@ pub enum Reach {
     Cluster,
 }
 
-/// What may be joined with the parts of one variant, nearest first: the variant itself, the plain files of the repository,
-/// and of its other variants what they state for the whole cluster.
-pub struct Boundary<'a> {
-    own: &'a Variant,
-    plain: Option<&'a Variant>,
-    others: Vec<&'a Variant>,
+/// The variants of a repository, and where its workloads lie.
+#[derive(Clone, Copy)]
+pub struct Deployed<'a> {
+    all: &'a [Variant],
+    plain: Option<usize>,
     layout: &'a Layout<'a>,
 }
 
-impl<'a> Boundary<'a> {
-    /// The boundary of one of the variants of a repository.
-    pub fn of(own: &'a Variant, all: &'a [Variant], layout: &'a Layout<'a>) -> Self {
-        let plain = all.iter().find(|variant| variant.is_plain()).filter(|_| !own.is_plain());
-        let another = |variant: &&Variant| variant.first && !variant.is_plain() && variant.thing != own.thing;
-        Self { own, plain, others: all.iter().filter(another).collect(), layout }
+impl<'a> Deployed<'a> {
+    /// The variants of one repository.
+    pub fn of(all: &'a [Variant], layout: &'a Layout<'a>) -> Self {
+        Self { all, plain: all.iter().position(Variant::is_plain), layout }
     }
 
-    /// Facts of the variant itself.
-    pub fn own(&self) -> &'a Facts {
-        &self.own.facts
+    /// The boundary of the variant at a position.
+    pub fn boundary(self, own: usize) -> Boundary<'a> {
+        Boundary { deployed: self, own }
     }
 
-    /// Facts of the plain files around it.
-    pub fn plain(&self) -> Option<&'a Facts> {
-        self.plain.map(|plain| &plain.facts)
+    /// The variants.
+    pub fn variants(&self) -> &'a [Variant] {
+        self.all
     }
 
-    /// Facts of the other variants, each in the form that stands for its thing.
-    pub fn others(&self) -> impl Iterator<Item = &'a Facts> {
-        self.others.iter().map(|other| &other.facts)
+    /// The position of the plain files.
+    pub fn plain_position(&self) -> Option<usize> {
+        self.plain
     }
 
     /// Where files lie.
@@ -131,90 +186,72 @@ impl<'a> Boundary<'a> {
         self.layout
     }
 
-    /// Lists what may be joined, each with the file that states it.
-    pub fn gather<T>(&self, reach: Reach, of: impl Fn(&'a Facts) -> Vec<(SourceId, T)>) -> Candidates<'a, T> {
-        let mut levels = vec![(!self.own.is_plain(), of(&self.own.facts))];
-        levels.extend(self.plain.map(|plain| (false, of(&plain.facts))));
-        if reach == Reach::Cluster {
-            levels.push((false, self.others.iter().flat_map(|other| of(&other.facts)).collect()));
-        }
-        Candidates { levels, reach, layout: self.layout }
-    }
-
-    /// The same for machines and clusters: which ones an example of values is meant for is not said elsewhere than
-    /// in the directories above it. Whether something is configured is told by `is_declared`.
-    pub fn machines<T>(
-        &self,
-        of: impl Fn(&'a Facts) -> Vec<(SourceId, T)>,
-        is_declared: impl Fn(&T) -> bool,
-    ) -> Candidates<'a, T> {
-        let mut out = self.gather(Reach::Cluster, of);
-        if let Some(example) = self.own.example {
-            let values = directories(self.layout.sources, example);
-            for (_, level) in &mut out.levels {
-                level.retain(|(at, item)| {
-                    is_declared(item) || values.starts_with(&directories(self.layout.sources, *at))
-                });
-            }
-        }
-        out
+    /// Changes every item of one list for each variant.
+    pub fn each<T: Send>(self, lists: &mut [Vec<T>], change: impl Fn(&mut T, Boundary<'a>) + Sync) {
+        let all = lists.par_iter_mut().enumerate();
+        all.for_each(|(i, list)| list.par_iter_mut().for_each(|item| change(item, self.boundary(i))));
     }
 }
 
-/// What may be joined, by how near it is.
-pub struct Candidates<'a, T> {
-    /// Whether all of a level is deployed together, and what it holds.
-    levels: Vec<(bool, Vec<(SourceId, T)>)>,
-    reach: Reach,
-    layout: &'a Layout<'a>,
+/// What may be joined with the parts of one variant, nearest first: the variant itself, the plain files of the repository,
+/// and of its other variants what they state for the whole cluster.
+#[derive(Clone, Copy)]
+pub struct Boundary<'a> {
+    deployed: Deployed<'a>,
+    own: usize,
 }
 
-impl<T> Candidates<'_, T> {
-    /// What fits, as near to a file as possible.
-    pub fn nearest(&self, from: SourceId, is: impl Fn(&T) -> bool) -> Vec<&T> {
-        let may = |at| match self.reach {
-            Reach::Deployment => self.layout.may_be_about(at, from),
-            Reach::Cluster => self.layout.may_hold(at, from),
-        };
-        for (together, level) in &self.levels {
-            let fitting = level.iter().filter(|(at, item)| (*together || may(*at)) && is(item));
-            let fitting: Vec<(SourceId, &T)> = fitting.map(|(at, item)| (*at, item)).collect();
-            if !fitting.is_empty() {
-                let near = |fitting| self.layout.nearest(from, fitting);
-                return if *together { fitting.into_iter().map(|(_, item)| item).collect() } else { near(fitting) };
-            }
-        }
-        Vec::new()
+impl<'a> Boundary<'a> {
+    fn variant(&self) -> &'a Variant {
+        &self.deployed.all[self.own]
     }
 
-    /// What fits, if the nearest is the only one.
-    pub fn only(&self, from: SourceId, is: impl Fn(&T) -> bool) -> Option<&T> {
-        match self.nearest(from, is)[..] {
-            [only] => Some(only),
-            _ => None,
-        }
+    /// Whether the variant is the plain files.
+    pub fn is_plain(&self) -> bool {
+        self.deployed.plain == Some(self.own)
     }
 
-    /// What fits, wherever it stands: for what is named by its path, or by a name that is nobody else's.
-    pub fn all(&self, is: impl Fn(&T) -> bool) -> impl Iterator<Item = &T> {
-        self.levels.iter().flat_map(|(_, level)| level).map(|(_, item)| item).filter(move |item| is(item))
+    /// The position of the variant itself.
+    pub fn own(&self) -> usize {
+        self.own
     }
 
-    /// The first of what fits, wherever it stands.
-    pub fn find(&self, is: impl Fn(&T) -> bool) -> Option<&T> {
-        self.all(is).next()
+    /// What the variant is a form of.
+    pub fn thing(&self) -> Option<SourceId> {
+        self.variant().thing
     }
 
-    /// Whether there is nothing at all.
-    pub fn is_empty(&self) -> bool {
-        self.levels.iter().all(|(_, level)| level.is_empty())
+    /// The position of the plain files of its repository.
+    pub fn plain_files(&self) -> Option<usize> {
+        self.deployed.plain
+    }
+
+    /// The position of the plain files around it.
+    pub fn plain(&self) -> Option<usize> {
+        self.deployed.plain.filter(|plain| *plain != self.own)
+    }
+
+    /// Where files lie.
+    pub fn layout(&self) -> &'a Layout<'a> {
+        self.deployed.layout
+    }
+
+    /// Whether a machine or cluster may be meant: which ones an example of values is for is not said elsewhere than in the
+    /// directories above it. The configuration says it for everything.
+    pub fn is_meant(&self, stating: SourceId, configured: bool) -> bool {
+        let layout = self.layout();
+        configured
+            || self
+                .variant()
+                .example
+                .is_none_or(|values| layout.directories.holds(layout.at(stating), layout.at(values)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::Workload;
+    use crate::facts::{Facts, Workload};
     use crate::source::{Source, Span};
 
     /// Workloads in the given files; the last path is the one that states something.
@@ -224,7 +261,8 @@ mod tests {
         let ids = 0..workloads.len() as u32;
         let workloads_at = ids.map(|id| Workload::blank(Span::new(SourceId(id), 0..1))).collect();
         let facts = Facts { workloads: workloads_at, ..Facts::default() };
-        Layout::of(&[Variant::plain(facts)], &sources).may_hold(SourceId(workloads.len() as u32), SourceId(0))
+        let directories = Directories::of(&sources);
+        Layout::of(&[Variant::plain(facts)], &directories).may_hold(SourceId(workloads.len() as u32), SourceId(0))
     }
 
     #[test]

@@ -4,22 +4,20 @@ use crate::catalog;
 use crate::facts::{Container, Pod, Workload};
 use crate::known::{Fact, Known, Why};
 
-/// Fills the devices of containers and pods that state accelerators, and the ranks that they have room for.
-pub fn link(workloads: &mut [Workload]) {
-    for workload in workloads {
-        for pod in &mut workload.pods {
-            pod.containers.iter_mut().for_each(name);
-            describe(pod);
-        }
-        workload.group_ranks = workload.group_gpus.clone();
-        // Only a device that holds several cores makes another number of them.
-        if let Some(pod) = workload.pods.iter().find(|pod| pod.ranks.known != pod.gpus.known) {
-            let groups = workload.group_gpus.get().zip(pod.gpus.get()).filter(|(_, gpus)| **gpus > 0);
-            workload.group_ranks = match groups {
-                Some((all, own)) if workload.pods.len() == 1 => pod.ranks.clone().map(|ranks| ranks * (all / own)),
-                _ => Fact::unknown(Why::NotModelled("a group of several kinds of devices".into()), pod.span),
-            };
-        }
+/// Fills the devices of the containers and pods of a workload that state accelerators, and the ranks that they have room for.
+pub fn link(workload: &mut Workload) {
+    for pod in &mut workload.pods {
+        pod.containers.iter_mut().for_each(name);
+        describe(pod);
+    }
+    workload.group_ranks = workload.group_gpus.clone();
+    // Only a device that holds several cores makes another number of them.
+    if let Some(pod) = workload.pods.iter().find(|pod| pod.ranks.known != pod.gpus.known) {
+        let groups = workload.group_gpus.get().zip(pod.gpus.get()).filter(|(_, gpus)| **gpus > 0);
+        workload.group_ranks = match groups {
+            Some((all, own)) if workload.pods.len() == 1 => pod.ranks.clone().map(|ranks| ranks * (all / own)),
+            _ => Fact::unknown(Why::NotModelled("a group of several kinds of devices".into()), pod.span),
+        };
     }
 }
 

@@ -6,8 +6,8 @@ use crate::known::{Fact, Known, Why};
 use crate::version::Version;
 
 /// Fills `launch.version`, `settings` and the login of every container.
-pub fn link(workloads: &mut [Workload]) {
-    for pod in workloads.iter_mut().flat_map(|workload| &mut workload.pods) {
+pub fn link(workload: &mut Workload) {
+    for pod in &mut workload.pods {
         for container in pod.containers.iter_mut().chain(&mut pod.init_containers) {
             if let Some(launch) = &mut container.launch {
                 launch.version = release(launch, &container.image, container.software.as_ref());

@@ -1,7 +1,8 @@
 //! Variables whose values stand in a ConfigMap, and what they change in what a container launches.
 
-use super::boundary::{Boundary, Candidates, Reach};
-use super::same_namespace;
+use super::Namespace;
+use super::boundary::{Boundary, Deployed, Reach};
+use super::candidates::Candidates;
 use crate::catalog;
 use crate::facts::value::REST;
 use crate::facts::{Container, EnvSource, EnvVar, Launch, Object, Workload};
@@ -10,17 +11,20 @@ use crate::parse::View;
 use crate::source::SourceId;
 use std::collections::BTreeMap;
 
+/// ConfigMaps by namespace and name.
+type ConfigMaps<'a> = Candidates<'a, (Namespace<'a>, &'a str), &'a Object>;
+
 /// Gives containers the variables that they take from ConfigMaps, and their launches the values of those.
-pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
-    let maps = config_maps(boundary);
+pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
+    let maps = config_maps(deployed);
     if maps.is_empty() {
         return;
     }
-    for workload in workloads {
+    deployed.each(workloads, |workload, boundary| {
         let namespace = workload.namespace.clone();
         for container in workload.pods.iter_mut().flat_map(|pod| &mut pod.containers) {
             let from = container.span.source;
-            let data = |name: View<'_>| named(&maps, name, &namespace, from);
+            let data = |name: View<'_>| named((&maps, boundary), name, &namespace, from);
             let taken = variables(container, data);
             if taken.is_empty() {
                 continue;
@@ -36,27 +40,30 @@ pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
             container.launch.iter_mut().for_each(|launch| resolve(launch, &env));
             container.env = env;
         }
-    }
+    });
 }
 
 /// The ConfigMaps that a deployment may take values from.
-fn config_maps<'a>(boundary: &Boundary<'a>) -> Candidates<'a, &'a Object> {
-    boundary.gather(Reach::Deployment, |facts| {
+fn config_maps<'a>(deployed: Deployed<'a>) -> ConfigMaps<'a> {
+    Candidates::gather(deployed, Reach::Deployment, |facts| {
         let maps = facts.objects.iter().filter(|object| object.kind.get().is_some_and(|kind| kind == "ConfigMap"));
-        maps.map(|map| (map.span.source, &**map)).collect()
+        maps.filter_map(|map| {
+            let keys = Namespace::listed(&map.namespace, map.name.get()?.as_str());
+            Some((map.span.source, keys.into(), &**map))
+        })
+        .collect()
     })
 }
 
 /// The data of the ConfigMap that a reference names, if the nearest one is the only one.
 fn named<'m>(
-    maps: &Candidates<'m, &'m Object>,
+    (maps, boundary): (&ConfigMaps<'m>, Boundary<'_>),
     name: View<'_>,
     namespace: &Fact<String>,
     from: SourceId,
 ) -> Option<View<'m>> {
     let name = name.string();
-    let wanted = name.get()?;
-    let map = maps.only(from, |map| map.name.get() == Some(wanted) && same_namespace(&map.namespace, namespace))?;
+    let map = maps.only(boundary, from, &Namespace::sought(namespace, name.get()?.as_str()), |_| true)?;
     Some(map.body.as_ref()?.view().get("data"))
 }
 

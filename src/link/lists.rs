@@ -1,7 +1,8 @@
 //! Package files as lists of what can be installed together: files that they include, pins of constraint files, and one
 //! list for each extra, group and environment. Knows package facts and markers; resolves no version.
 
-use crate::facts::{Package, PackageFile, PackageManager};
+use super::boundary::Layout;
+use crate::facts::{Build, Package, PackageFile, PackageManager};
 use crate::known::{Fact, Known, Why};
 use crate::parse::markers::{self, Marker};
 use crate::parse::requirements::normalized;
@@ -15,8 +16,8 @@ const MAX_DEPTH: usize = 8;
 /// Most environments that the markers of a file are tried in.
 const MAX_ENVIRONMENTS: usize = 64;
 
-/// Package files by path.
-pub struct Files<'f>(BTreeMap<&'f str, &'f PackageFile>);
+/// Package files by path, and by name.
+pub struct Files<'f>(BTreeMap<&'f str, &'f PackageFile>, BTreeMap<&'f str, Vec<&'f PackageFile>>);
 
 /// Where packages are installed: what is known of it.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +35,35 @@ pub struct Target<'t> {
 impl<'f> Files<'f> {
     /// The files of a run.
     pub fn new(files: &'f [Arc<PackageFile>]) -> Self {
-        Self(files.iter().filter_map(|file| Some((file.path.get()?.as_str(), &**file))).collect())
+        let mut called: BTreeMap<&str, Vec<&PackageFile>> = BTreeMap::new();
+        for (file, path) in files.iter().filter_map(|file| Some((file, file.path.get()?))) {
+            called.entry(paths::name(path)).or_default().push(file);
+        }
+        Self(files.iter().filter_map(|file| Some((file.path.get()?.as_str(), &**file))).collect(), called)
+    }
+
+    /// The file at a path.
+    pub fn at(&self, path: &str) -> Option<&'f PackageFile> {
+        self.0.get(path).copied()
+    }
+
+    /// The files that an install command names: the same name, nearest to the Dockerfile.
+    pub fn meant(&self, name: &Fact<String>, build: &Build, layout: &Layout<'_>) -> Vec<&'f PackageFile> {
+        let Some(written) = name.get() else { return Vec::new() };
+        let suffix = written.trim_start_matches(['.', '/']);
+        let called = |name: &str| self.1.get(name).map(Vec::as_slice).unwrap_or_default();
+        let mut candidates = called(paths::name(written));
+        if candidates.is_empty() {
+            // Copied under another name.
+            let mut copies = build.copies.iter().filter_map(|c| c.get());
+            let copied = copies.find(|c| c.contains("require") && c.ends_with(".txt"));
+            candidates = copied.map(|c| called(paths::name(c))).unwrap_or_default();
+        }
+        let ends = |file: &&PackageFile| file.path.get().is_some_and(|path| path.ends_with(suffix));
+        let exact = candidates.iter().copied().filter(ends).map(|file| (file.span.source, file)).collect::<Vec<_>>();
+        let all = || candidates.iter().map(|file| (file.span.source, *file)).collect();
+        let found = layout.nearest(build.span.source, if exact.is_empty() { all() } else { exact });
+        if found.len() == 1 { found } else { Vec::new() }
     }
 
     /// A file that another one names.

@@ -2,7 +2,9 @@
 //! Knows facts and the catalog; knows neither formats nor rules.
 
 mod boundary;
+mod candidates;
 mod devices;
+mod directories;
 mod driver;
 mod engines;
 mod environment;
@@ -11,6 +13,7 @@ mod models;
 mod mounted;
 mod node;
 mod objects;
+mod offers;
 mod packages;
 mod pools;
 mod promises;
@@ -21,60 +24,61 @@ mod taints;
 mod training;
 mod variant;
 
-pub use boundary::{Boundary, Layout};
+pub use boundary::{Boundary, Deployed, Layout};
+pub use directories::{Dir, Directories};
 pub use software::named_by;
 pub use variant::{Routes, Variant};
 
-use crate::facts::{Facts, Workload};
+use crate::facts::Facts;
 use crate::known::Fact;
-use crate::paths;
-use crate::source::{SourceId, Sources};
+use crate::source::Sources;
 use rayon::prelude::*;
 
 /// Joins the facts of files that are one repository without charts and kustomizations.
 pub fn link(facts: &mut Facts, sources: &Sources) {
     let mut plain = [Variant::plain(std::mem::take(facts))];
-    join(&mut plain, sources);
+    join(&mut plain, &Directories::of(sources));
     let [plain] = plain;
     *facts = plain.facts;
 }
 
 /// Completes what releases install from the files and objects that they name, before anything else is joined.
-pub fn complete(variants: &mut [Variant], sources: &Sources) {
-    each(variants, &Layout::of(variants, sources), |facts| &mut facts.releases, releases::complete);
+pub fn complete(variants: &mut [Variant], directories: &Directories<'_>) {
+    each(variants, &Layout::of(variants, directories), |facts| &mut facts.releases, releases::complete);
 }
 
 /// Joins the facts of a repository in place.
-pub fn join(variants: &mut [Variant], sources: &Sources) {
-    complete(variants, sources);
-    variants.iter_mut().for_each(|variant| pools::enrich(&mut variant.facts));
-    variants.par_iter_mut().for_each(|variant| software::complete(&mut variant.facts, sources));
-    let layout = Layout::of(variants, sources);
+pub fn join(variants: &mut [Variant], directories: &Directories<'_>) {
+    complete(variants, directories);
+    variants.par_iter_mut().for_each(|variant| pools::enrich(&mut variant.facts));
+    let layout = Layout::of(variants, directories);
+    variants.par_iter_mut().for_each(|variant| software::complete(&mut variant.facts, &layout));
     each(variants, &layout, |facts| &mut facts.builds, node::drivers_of_builds);
-    let exposed: Vec<Vec<objects::Exposure>> =
-        variants.par_iter().map(|own| objects::exposures(&Boundary::of(own, variants, &layout))).collect();
+    let exposed = objects::exposures(Deployed::of(variants, &layout));
     for (variant, exposures) in variants.iter_mut().zip(exposed) {
         objects::expose(&mut variant.facts.workloads, exposures);
     }
     each(variants, &layout, |facts| &mut facts.resources, promises::of_resources);
     each(variants, &layout, |facts| &mut facts.stores, promises::of_stores);
-    each(variants, &layout, |facts| &mut facts.workloads, workloads);
-}
-
-/// Joins the workloads of one variant.
-fn workloads(workloads: &mut [Workload], boundary: &Boundary<'_>) {
-    mounted::link(workloads, boundary);
-    environment::link(workloads, boundary);
-    objects::link(workloads, boundary);
-    node::link(workloads, boundary);
-    devices::link(workloads);
-    taints::link(workloads);
-    software::link(workloads, boundary);
-    models::link(workloads, boundary);
-    training::link(workloads, boundary);
-    promises::link(workloads, boundary);
-    queues::link(workloads, boundary);
-    engines::link(workloads);
+    each(
+        variants,
+        &layout,
+        |facts| &mut facts.workloads,
+        |workloads, deployed| {
+            mounted::link(workloads, deployed);
+            environment::link(workloads, deployed);
+            objects::link(workloads, deployed);
+            node::link(workloads, deployed);
+            deployed.each(workloads, |workload, _| devices::link(workload));
+            deployed.each(workloads, |workload, _| taints::link(workload));
+            software::link(workloads, deployed);
+            models::link(workloads, deployed);
+            training::link(workloads, deployed);
+            promises::link(workloads, deployed);
+            queues::link(workloads, deployed);
+            deployed.each(workloads, |workload, _| engines::link(workload));
+        },
+    );
 }
 
 /// Changes one list of every variant, while everything else of all of them can be looked at.
@@ -82,37 +86,35 @@ fn each<T: Send>(
     variants: &mut [Variant],
     layout: &Layout<'_>,
     list: impl Fn(&mut Facts) -> &mut Vec<T>,
-    change: impl Fn(&mut [T], &Boundary<'_>) + Sync,
+    change: impl FnOnce(&mut [Vec<T>], Deployed<'_>),
 ) {
     let mut lists: Vec<Vec<T>> = variants.iter_mut().map(|variant| std::mem::take(list(&mut variant.facts))).collect();
-    {
-        let all: &[Variant] = variants;
-        lists.par_iter_mut().zip(all).for_each(|(list, own)| change(list, &Boundary::of(own, all, layout)));
-    }
+    change(&mut lists, Deployed::of(variants, layout));
     for (variant, changed) in variants.iter_mut().zip(lists) {
         *list(&mut variant.facts) = changed;
     }
 }
 
-/// Whether two names in the same or an unstated namespace may mean the same place.
-fn same_namespace(a: &Fact<String>, b: &Fact<String>) -> bool {
-    match (a.get(), b.get()) {
-        (Some(a), Some(b)) => a == b,
-        _ => true,
+/// A namespace as a key of joins: what is joined is in the same one, or one of both does not state its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Namespace<'a> {
+    /// What anything may be in.
+    Any,
+    /// The stated one, or none.
+    Of(Option<&'a str>),
+}
+
+impl<'a> Namespace<'a> {
+    /// What something with a name or another sign is found by.
+    fn listed<S: Copy>(namespace: &'a Fact<String>, sign: S) -> [(Self, S); 2] {
+        [(Namespace::Any, sign), (Namespace::Of(namespace.get().map(String::as_str)), sign)]
     }
-}
 
-/// The candidates that stand nearest to a file: in it, else in its directory, else in the nearest one in common.
-fn nearest<T>(sources: &Sources, from: SourceId, candidates: Vec<(SourceId, T)>) -> Vec<T> {
-    let here = directories(sources, from);
-    let near = |id: SourceId| (paths::shared(&here, &directories(sources, id)), id == from);
-    let best = candidates.iter().map(|(id, _)| near(*id)).max();
-    candidates.into_iter().filter(|(id, _)| Some(near(*id)) == best).map(|(_, candidate)| candidate).collect()
-}
-
-/// The directories that a file stands in, outermost first.
-fn directories(sources: &Sources, id: SourceId) -> Vec<&str> {
-    let mut parts: Vec<&str> = sources.get(id).path.split('/').collect();
-    parts.pop();
-    parts
+    /// Where to look for something with a name or another sign.
+    fn sought<S: Copy>(namespace: &'a Fact<String>, sign: S) -> Vec<(Self, S)> {
+        match namespace.get() {
+            Some(stated) => vec![(Namespace::Of(Some(stated)), sign), (Namespace::Of(None), sign)],
+            None => vec![(Namespace::Any, sign)],
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Files of ConfigMaps at the paths where containers mount them; the scripts among them that containers run.
 
-use super::boundary::{Boundary, Reach};
+use super::boundary::{Deployed, Reach};
+use super::candidates::Candidates;
 use crate::facts::{Container, Pod, Workload};
 
 /// Where a path in a container leads: the name of the ConfigMap and the key in it.
@@ -19,25 +20,29 @@ pub fn config_map_key<'p>(path: &'p str, pod: &'p Pod, container: &'p Container)
 }
 
 /// Gives containers that run a script of a ConfigMap what the script launches.
-pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
-    let scripts = boundary
-        .gather(Reach::Deployment, |facts| facts.scripts.iter().map(|script| (script.1.span.source, script)).collect());
+pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
+    let scripts = Candidates::gather(deployed, Reach::Deployment, |facts| {
+        facts.scripts.iter().map(|script| (script.1.span.source, vec![script.0.as_str()], script)).collect()
+    });
     if scripts.is_empty() {
         return;
     }
-    for pod in workloads.iter_mut().flat_map(|workload| &mut workload.pods) {
-        let mut containers = std::mem::take(&mut pod.containers);
-        for container in containers.iter_mut().filter(|container| container.launch.is_none()) {
-            let words = container.command.iter().filter_map(|word| word.get()).flat_map(|word| word.split_whitespace());
-            let names = words.filter_map(|word| config_map_key(word, pod, container));
-            let from = container.span.source;
-            let run = names
-                .map(|(map, key)| format!("ConfigMap/{map}/{key}"))
-                .find_map(|wanted| scripts.only(from, |(name, ..)| *name == wanted));
-            if let Some((_, launch, training)) = run {
-                (container.launch, container.training) = (Some(launch.clone()), training.clone());
+    deployed.each(workloads, |workload, boundary| {
+        workload.pods.iter_mut().for_each(|pod| {
+            let mut containers = std::mem::take(&mut pod.containers);
+            for container in containers.iter_mut().filter(|container| container.launch.is_none()) {
+                let words =
+                    container.command.iter().filter_map(|word| word.get()).flat_map(|word| word.split_whitespace());
+                let names = words.filter_map(|word| config_map_key(word, pod, container));
+                let from = container.span.source;
+                let run = names
+                    .map(|(map, key)| format!("ConfigMap/{map}/{key}"))
+                    .find_map(|wanted| scripts.only(boundary, from, &[wanted.as_str()], |_| true).copied());
+                if let Some((_, launch, training)) = run {
+                    (container.launch, container.training) = (Some(launch.clone()), training.clone());
+                }
             }
-        }
-        pod.containers = containers;
-    }
+            pod.containers = containers;
+        })
+    });
 }

@@ -1,11 +1,12 @@
 //! The node that a pod lands on: the pools that its selectors allow, and what all of them agree on.
 
-use super::boundary::{Boundary, Candidates, Reach};
+use super::boundary::{Deployed, Reach};
+use super::candidates::Candidates;
 use super::driver::{self, DriverSource};
+use super::offers::{self, asked, offers};
 use super::pools::{common, gpu_facts, most_gpus, named, unknown_gpu};
 use crate::catalog;
 use crate::evidence;
-use crate::facts::value::REST;
 use crate::facts::{Build, Cluster, Container, Gpu, InfraFormat, Node, NodePool, Pod, Workload, WorkloadFormat};
 use crate::known::{Fact, Known, Why};
 use crate::source::Span;
@@ -13,25 +14,29 @@ use crate::version::Version;
 use std::sync::Arc;
 
 /// Fills `pod.pools` and `pod.node` of every pod.
-pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
-    let drivers = drivers(boundary);
+pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
+    let drivers = drivers(deployed);
     let configured = |format: &Fact<InfraFormat>| format.get() == Some(&InfraFormat::Configuration);
-    let pools = boundary.machines(
-        |facts| facts.pools.iter().map(|pool| (pool.span.source, pool)).collect(),
-        |pool| configured(&pool.format),
-    );
-    let clusters = boundary.machines(
-        |facts| facts.clusters.iter().map(|cluster| (cluster.span.source, cluster)).collect(),
-        |cluster| configured(&cluster.format),
-    );
-    for workload in workloads {
+    let pools = Candidates::gather(deployed, Reach::Cluster, |facts| facts.pools.iter().map(offers::listed).collect());
+    let clusters = Candidates::gather(deployed, Reach::Cluster, |facts| {
+        facts.clusters.iter().map(|cluster| (cluster.span.source, vec![()], cluster)).collect()
+    });
+    deployed.each(workloads, |workload, boundary| {
         let from = workload.span.source;
         let format = workload.format.get().copied();
+        let meant = |cluster: &&Arc<Cluster>| {
+            let declared = configured(&cluster.format);
+            (declared || of_clusters(format)) && boundary.is_meant(cluster.span.source, declared)
+        };
         for pod in &mut workload.pods {
             let possible = |pool: &&Arc<NodePool>| {
-                (configured(&pool.format) || format.is_none_or(|format| serves(pool, format))) && admits(pool, pod)
+                let declared = configured(&pool.format);
+                (declared || format.is_none_or(|format| serves(pool, format)))
+                    && admits(pool, pod)
+                    && boundary.is_meant(pool.span.source, declared)
             };
-            pod.pools = pools.nearest(from, possible).into_iter().map(|pool| Arc::clone(pool)).collect();
+            let near = pools.nearest(boundary, from, pools.fewest(&asked(pod)), possible);
+            pod.pools = near.into_iter().map(|pool| Arc::clone(pool)).collect();
             let mut node = pod.node.take().unwrap_or_else(|| Node::blank(pod.span));
             // Formats that name a card themselves name it as people do; sites of Slurm have names of their own.
             let site = format == Some(WorkloadFormat::Slurm);
@@ -41,11 +46,8 @@ pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
             from_accelerator(&mut node, pod);
             from_machine(&mut node);
             from_pools(&mut node, &pod.pools);
-            from_clusters(
-                &mut node,
-                &clusters.nearest(from, |cluster| configured(&cluster.format) || of_clusters(format)),
-            );
-            from_drivers(&mut node, &drivers.nearest(from, |_| true));
+            from_clusters(&mut node, &clusters.nearest(boundary, from, &[()], meant));
+            from_drivers(&mut node, &drivers.nearest(boundary, from, &[()], |_| true));
             from_accelerator(&mut node, pod);
             from_machine(&mut node);
             if node.driver.is_absent() {
@@ -63,7 +65,7 @@ pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
             pod.node = Some(node);
             slices(pod);
         }
-    }
+    });
 }
 
 /// Whether what a format states runs in a Kubernetes cluster.
@@ -108,20 +110,25 @@ fn asked_for(pod: &Pod, why: Why, span: Span) -> Option<Gpu> {
 }
 
 /// Statements about drivers that may hold for a deployment.
-fn drivers<'a>(boundary: &Boundary<'a>) -> Candidates<'a, DriverSource> {
-    boundary.gather(Reach::Cluster, |facts| driver::sources(facts).into_iter().map(|d| (d.file, d)).collect())
+fn drivers<'a>(deployed: Deployed<'a>) -> Candidates<'a, (), DriverSource> {
+    Candidates::gather(deployed, Reach::Cluster, |facts| {
+        driver::sources(facts).into_iter().map(|d| (d.file, vec![()], d)).collect()
+    })
 }
 
 /// Tells builds the driver that they will meet, where one is stated near them.
-pub fn drivers_of_builds(builds: &mut [Arc<Build>], boundary: &Boundary<'_>) {
-    let drivers = drivers(boundary);
-    for build in builds {
-        let near = drivers.nearest(build.span.source, |_| true);
+pub fn drivers_of_builds(builds: &mut [Vec<Arc<Build>>], deployed: Deployed<'_>) {
+    if builds.iter().all(Vec::is_empty) {
+        return;
+    }
+    let drivers = drivers(deployed);
+    deployed.each(builds, |build, boundary| {
+        let near = drivers.nearest(boundary, build.span.source, &[()], |_| true);
         let stated = near.iter().filter(|d| !d.driver.is_absent()).map(|d| d.driver.clone());
         if let Some(driver) = agree::<Version>(stated) {
             Arc::make_mut(build).driver = driver;
         }
-    }
+    });
 }
 
 /// Whether the pod's selectors and its need of GPUs let it run on the pool.
@@ -154,64 +161,6 @@ fn makes(pool: &NodePool, pod: &Pod) -> bool {
     let vendor = pool.gpu.as_ref().and_then(|gpu| gpu.vendor.get());
     let mut asked = pod.containers.iter().filter_map(|c| catalog::accelerator(c.gpu_resource.get()?));
     vendor.is_none_or(|vendor| asked.all(|accelerator| accelerator.vendor == vendor))
-}
-
-/// Whether the pool's nodes may carry the label with one of the values, by what is stated or implied.
-fn offers(pool: &NodePool, key: &str, values: &[String]) -> bool {
-    let among = |fact: &Fact<String>| fact.get().is_none_or(|v| values.contains(v));
-    if let Some(label) = pool.labels.get(key) {
-        return among(label);
-    }
-    if pool.labels.contains_key(REST) {
-        return true;
-    }
-    if let Some(requirement) = pool.requirements.iter().find(|r| r.key.get().is_some_and(|k| k == key)) {
-        return match requirement.operator.get().map(String::as_str) {
-            Some("In") => requirement.values.iter().any(among),
-            Some("NotIn") => !requirement.values.iter().all(among),
-            _ => true,
-        };
-    }
-    let gpu_is = |name: &String| {
-        let id = pool.gpu.as_ref().and_then(|gpu| gpu.id.get());
-        id.is_none_or(|id| catalog::gpu(name).is_none() || catalog::gpus_named(name).any(|gpu| gpu.id == id))
-    };
-    match key {
-        "node.kubernetes.io/instance-type" | "beta.kubernetes.io/instance-type" => {
-            pool.instance_types.is_empty() || pool.instance_types.iter().any(among)
-        }
-        "cloud.google.com/gke-nodepool" => is(&pool.platform, "gke") && among(&pool.name),
-        "cloud.google.com/gke-accelerator" => {
-            is(&pool.platform, "gke") && (among(&pool.accelerator) && values.iter().any(gpu_is))
-        }
-        "eks.amazonaws.com/nodegroup" | "alpha.eksctl.io/nodegroup-name" => {
-            is(&pool.platform, "eks") && among(&pool.name)
-        }
-        "agentpool" | "kubernetes.azure.com/agentpool" => is(&pool.platform, "aks") && among(&pool.name),
-        "karpenter.sh/nodepool" | "karpenter.sh/provisioner-name" => {
-            is(&pool.platform, "karpenter") && among(&pool.name)
-        }
-        "nvidia.com/gpu.product" | "karpenter.k8s.aws/instance-gpu-name" => values.iter().any(gpu_is),
-        "cloud.google.com/gke-spot" | "cloud.google.com/gke-provisioning" => {
-            is(&pool.platform, "gke") && pool.spot.get().is_none_or(|&spot| spot)
-        }
-        "kubernetes.azure.com/scalesetpriority" => {
-            is(&pool.platform, "aks") && pool.spot.get().is_none_or(|&spot| spot)
-        }
-        "karpenter.sh/capacity-type" => is(&pool.platform, "karpenter"),
-        // Labels that the platform or a discovery daemon sets on every node of the kind.
-        _ if ["kubernetes.io/", "topology.kubernetes.io/", "nvidia.com/", "feature.node.kubernetes.io/"]
-            .iter()
-            .any(|prefix| key.starts_with(prefix)) =>
-        {
-            true
-        }
-        // Pools of a compute class carry its label; the others are never used for it.
-        "cloud.google.com/compute-class" => false,
-        _ if key.starts_with("cloud.google.com/") => is(&pool.platform, "gke"),
-        _ if key.starts_with("karpenter.") => is(&pool.platform, "karpenter"),
-        _ => false,
-    }
 }
 
 fn is(fact: &Fact<String>, value: &str) -> bool {

@@ -1,77 +1,117 @@
 //! What the configuration promises and demands, to the workloads and resources that it is about.
 
-use super::boundary::{Boundary, Reach};
-use crate::facts::{DataClass, Intent, Labels, Object, Resource, ServiceLevel, Store, Workload};
+use super::boundary::{Boundary, Deployed, Reach};
+use super::candidates::Candidates;
+use crate::facts::{DataClass, Intent, Object, Resource, ServiceLevel, Store, Workload};
 use crate::known::Fact;
 use crate::parse::{Raw, View};
+use std::collections::BTreeMap;
+use std::hash::Hash;
 use std::sync::Arc;
 
 /// Fills `workload.promise` and `pod.data_class`.
-pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
-    let (levels, classes) = (of_kind(boundary, "ServiceLevel"), of_kind(boundary, "DataClass"));
-    for workload in workloads {
-        workload.promise = levels.iter().find(|level| is_promised(level, workload)).and_then(|level| promise(level));
+pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
+    let levels = of_kind(deployed, "ServiceLevel", |level| Some(level.name.get().map(String::as_str)));
+    let classes = Classes::of(deployed);
+    deployed.each(workloads, |workload, boundary| {
+        let serves = workload.intent.get() == Some(&Intent::Serving);
+        let name = workload.name.get().map(|name| Some(name.as_str()));
+        let keys: Vec<Option<&str>> = name.into_iter().chain(serves.then_some(None)).collect();
+        workload.promise = levels.find(boundary, &keys, |_| true).and_then(|level| promise(level));
         for pod in &mut workload.pods {
-            let labels = |name: &str| label(&pod.labels, name).or_else(|| label(&workload.labels, name));
-            pod.data_class = classes.iter().find_map(|class| demanded(class, labels));
+            let labels =
+                pod.labels.iter().chain(workload.labels.iter().filter(|(name, _)| !pod.labels.contains_key(*name)));
+            pod.data_class = classes.first(boundary, labels.map(|(name, mark)| (name.as_str(), mark.clone())));
         }
-    }
+    });
 }
 
 /// Fills `resource.data_class`.
-pub fn of_resources(resources: &mut [Arc<Resource>], boundary: &Boundary<'_>) {
-    let classes = of_kind(boundary, "DataClass");
-    for resource in resources.iter_mut().filter(|_| !classes.is_empty()) {
-        let class = class_of(resource.body.as_ref(), &classes);
-        Arc::make_mut(resource).data_class = class;
+pub fn of_resources(resources: &mut [Vec<Arc<Resource>>], deployed: Deployed<'_>) {
+    let classes = Classes::of(deployed);
+    if classes.0.is_empty() {
+        return;
     }
+    deployed.each(resources, |resource, boundary| {
+        let class = classes.of_body(resource.body.as_ref(), boundary);
+        Arc::make_mut(resource).data_class = class;
+    });
 }
 
 /// Fills `store.data_class`, and says of stores that they are encrypted where something encrypts all of an account.
-pub fn of_stores(stores: &mut [Arc<Store>], boundary: &Boundary<'_>) {
-    let classes = of_kind(boundary, "DataClass");
-    let resources = boundary.gather(Reach::Cluster, |f| f.resources.iter().map(|r| (r.span.source, r)).collect());
-    let is_on = |resource: &Resource| {
+pub fn of_stores(stores: &mut [Vec<Arc<Store>>], deployed: Deployed<'_>) {
+    if stores.iter().all(Vec::is_empty) {
+        return;
+    }
+    let classes = Classes::of(deployed);
+    let is_on = |resource: &&Arc<Resource>| {
         let body = resource.body.as_ref().map(|body| body.view().get("enabled").boolean());
         body.is_none_or(|enabled| enabled.get() != Some(&false))
     };
-    for store in stores {
-        let class = class_of(store.object.as_ref(), &classes);
+    let resources = Candidates::gather(deployed, Reach::Cluster, |facts| {
+        let of_type = facts.resources.iter();
+        of_type.filter_map(|r| Some((r.span.source, vec![r.r#type.get()?.as_str()], r))).collect()
+    });
+    deployed.each(stores, |store, boundary| {
+        let class = classes.of_body(store.object.as_ref(), boundary);
         let switch = store.switch.get().and_then(|switch| {
-            let meant = |r: &&Arc<Resource>| r.r#type.get() == Some(switch) && is_on(r);
-            resources.nearest(store.span.source, meant).first().map(|resource| resource.span)
+            let found = resources.nearest(boundary, store.span.source, &[switch.as_str()], is_on);
+            found.first().map(|resource| resource.span)
         });
         if class.is_some() || switch.is_some() {
             let store = Arc::make_mut(store);
             store.data_class = class;
             store.encrypted = switch.map_or(store.encrypted.clone(), |place| Fact::value(true, place));
         }
-    }
-}
-
-/// The class that the labels or tags of a resource or document put it into.
-fn class_of(body: Option<&Raw>, classes: &[&Arc<Object>]) -> Option<DataClass> {
-    let body = body?.view();
-    let tagged = |name: &str| {
-        let maps = ["labels", "tags", "Tags", "freeform_tags", "metadata.labels"].map(|path| body.path(path));
-        let listed = maps[2].items().find(|tag| tag.get("Key").string().get().is_some_and(|key| key == name));
-        let views = maps.map(|map| map.get(name)).into_iter().chain(listed.map(|tag| tag.get("Value")));
-        views.filter(|view| view.is_some()).map(View::string).next()
-    };
-    classes.iter().find_map(|class| demanded(class, tagged))
+    });
 }
 
 /// What the configuration states stands beside the plain files.
-fn of_kind<'a>(boundary: &Boundary<'a>, kind: &str) -> Vec<&'a Arc<Object>> {
-    let all = boundary.own().objects.iter().chain(boundary.plain().into_iter().flat_map(|plain| &plain.objects));
-    all.filter(|object| object.kind.get().is_some_and(|k| k == kind)).collect()
+fn of_kind<'a, K: Hash + Eq>(
+    deployed: Deployed<'a>,
+    kind: &str,
+    key: impl Fn(&'a Object) -> Option<K>,
+) -> Candidates<'a, K, &'a Object> {
+    Candidates::gather(deployed, Reach::Deployment, |facts| {
+        let of_kind = facts.objects.iter().filter(|object| object.kind.get().is_some_and(|k| k == kind));
+        of_kind.filter_map(|object| Some((object.span.source, vec![key(object)?], &**object))).collect()
+    })
 }
 
-/// Whether a level is the workload's: by name, or, without one, of everything that serves.
-fn is_promised(level: &Object, workload: &Workload) -> bool {
-    match level.name.get() {
-        Some(name) => workload.name.get() == Some(name),
-        None => workload.intent.get() == Some(&Intent::Serving),
+/// Classes of data, by the label that marks their data and the value that it has then.
+struct Classes<'a>(Candidates<'a, (String, &'a str), &'a Object>);
+
+impl<'a> Classes<'a> {
+    fn of(deployed: Deployed<'a>) -> Self {
+        Self(of_kind(deployed, "DataClass", |class| Some((label_of(class)?, class.name.get()?.as_str()))))
+    }
+
+    /// The first class that one of some labels demands.
+    fn first<'l>(
+        &self,
+        boundary: Boundary<'_>,
+        labels: impl Iterator<Item = (&'l str, Fact<String>)>,
+    ) -> Option<DataClass> {
+        if self.0.is_empty() {
+            return None;
+        }
+        let marks: BTreeMap<&str, Fact<String>> = labels.filter(|(_, mark)| mark.get().is_some()).collect();
+        let keys = marks.iter().filter_map(|(name, mark)| Some(((*name).to_owned(), mark.get()?.as_str())));
+        let class = self.0.find(boundary, &keys.collect::<Vec<_>>(), |_| true)?;
+        demanded(class, marks.get(label_of(class)?.as_str())?)
+    }
+
+    /// The class that the labels or tags of a resource or document put it into.
+    fn of_body(&self, body: Option<&Raw>, boundary: Boundary<'_>) -> Option<DataClass> {
+        let body = body.filter(|_| !self.0.is_empty())?.view();
+        let maps = ["labels", "tags", "Tags", "freeform_tags", "metadata.labels"].map(|path| body.path(path));
+        let listed = maps[2].items().filter_map(|tag| Some((tag.get("Key").traced()?.text(), tag.get("Value"))));
+        let views = maps.iter().flat_map(|map| map.entries()).chain(listed).filter(|(_, view)| view.is_some());
+        let mut first: BTreeMap<&str, Fact<String>> = BTreeMap::new();
+        for (name, view) in views {
+            first.entry(name).or_insert_with(|| view.string());
+        }
+        self.first(boundary, first.into_iter())
     }
 }
 
@@ -84,18 +124,18 @@ fn promise(level: &Object) -> Option<ServiceLevel> {
     Some(out)
 }
 
-fn label(labels: &Labels, name: &str) -> Option<Fact<String>> {
-    labels.get(name).cloned()
+/// The label that marks the data of a class.
+fn label_of(class: &Object) -> Option<String> {
+    let label = class.body.as_ref()?.view().get("label").string();
+    label.or_default("data-class".to_owned()).get().cloned()
 }
 
-/// The class, where the label that marks its data has its name.
-fn demanded(class: &Object, label: impl Fn(&str) -> Option<Fact<String>>) -> Option<DataClass> {
+/// The class, where a label demands it.
+fn demanded(class: &Object, mark: &Fact<String>) -> Option<DataClass> {
     let body: View<'_> = class.body.as_ref()?.view();
-    let name = body.get("label").string().or_default("data-class".to_owned());
-    let mark = label(name.get()?).filter(|mark| mark.get().is_some() && mark.get() == class.name.get())?;
     let mut out = DataClass::blank(mark.span);
     out.name = class.name.clone();
-    out.mark = mark;
+    out.mark = mark.clone();
     out.regions = body.get("regions").strings();
     out.encrypted = body.get("encrypted").boolean();
     out.audit_log = body.get("audit_log").boolean();

@@ -1,29 +1,35 @@
 //! The queue of Kueue that a workload is submitted to, and the ClusterQueue behind it.
 
-use super::boundary::{Boundary, Candidates, Reach};
-use super::same_namespace;
+use super::Namespace;
+use super::boundary::{Deployed, Reach};
+use super::candidates::Candidates;
 use crate::facts::{ClusterQueue, Object, Quota, Workload};
 use crate::quantity;
 
 /// Fills `workload.cluster_queue`.
-pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
-    let (local, cluster) = (of_kind(boundary, "LocalQueue"), of_kind(boundary, "ClusterQueue"));
-    for workload in workloads.iter_mut().filter(|workload| workload.queue.get().is_some()) {
+pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
+    let (local, cluster) = (of_kind(deployed, "LocalQueue"), of_kind(deployed, "ClusterQueue"));
+    deployed.each(workloads, |workload, boundary| {
         let from = workload.span.source;
-        let submitted = |queue: &&Object| {
-            queue.name.get() == workload.queue.get() && same_namespace(&queue.namespace, &workload.namespace)
-        };
-        let spec = local.only(from, submitted).and_then(|queue| queue.body.as_ref());
-        let Some(name) = spec.map(|body| body.view().path("spec.clusterQueue").string()) else { continue };
-        let behind = |queue: &&Object| name.get().is_some() && queue.name.get() == name.get();
-        workload.cluster_queue = cluster.only(from, behind).and_then(|queue| read(queue));
-    }
+        let Some(queue) = workload.queue.get() else { return };
+        let submitted = local.only(boundary, from, &Namespace::sought(&workload.namespace, queue.as_str()), |_| true);
+        let Some(body) = submitted.and_then(|queue| queue.body.as_ref()) else { return };
+        let name = body.view().path("spec.clusterQueue").string();
+        let behind =
+            name.get().and_then(|name| cluster.only(boundary, from, &[(Namespace::Any, name.as_str())], |_| true));
+        workload.cluster_queue = behind.and_then(|queue| read(queue));
+    });
 }
 
-fn of_kind<'a>(boundary: &Boundary<'a>, kind: &str) -> Candidates<'a, &'a Object> {
-    boundary.gather(Reach::Cluster, |facts| {
+fn of_kind<'a>(deployed: Deployed<'a>, kind: &str) -> Candidates<'a, (Namespace<'a>, &'a str), &'a Object> {
+    Candidates::gather(deployed, Reach::Cluster, |facts| {
         let of_kind = facts.objects.iter().filter(|object| object.kind.get().is_some_and(|k| k == kind));
-        of_kind.map(|object| (object.span.source, &**object)).collect()
+        of_kind
+            .filter_map(|object| {
+                let keys = Namespace::listed(&object.namespace, object.name.get()?.as_str());
+                Some((object.span.source, keys.into(), &**object))
+            })
+            .collect()
     })
 }
 

@@ -1,41 +1,46 @@
 //! Values that a release takes from files and objects of the repository.
 
-use super::boundary::{Boundary, Candidates, Reach};
-use super::same_namespace;
+use super::boundary::{Boundary, Deployed, Reach};
+use super::candidates::Candidates;
 use crate::facts::{HelmRelease, Object, ReleaseFormat};
 use crate::known::Fact;
 use crate::parse::{Dialect, Raw, merged, yaml};
+use crate::paths;
 use std::sync::Arc;
 
-/// Values files and ConfigMaps.
-type Objects<'a> = Candidates<'a, &'a Object>;
+/// Values files and ConfigMaps, by the last part of their names, which are paths where they are files.
+type Objects<'a> = Candidates<'a, &'a str, &'a Object>;
 
 /// Lays the values that releases name under those they state inline.
-pub fn complete(releases: &mut [Arc<HelmRelease>], boundary: &Boundary<'_>) {
-    let objects: Objects<'_> = boundary.gather(Reach::Deployment, |facts| {
+pub fn complete(releases: &mut [Vec<Arc<HelmRelease>>], deployed: Deployed<'_>) {
+    if releases.iter().all(Vec::is_empty) {
+        return;
+    }
+    let objects: Objects<'_> = Candidates::gather(deployed, Reach::Deployment, |facts| {
         let holds = |o: &&Arc<Object>| o.kind.get().is_some_and(|kind| matches!(kind.as_str(), "Values" | "ConfigMap"));
-        facts.objects.iter().filter(holds).map(|object| (object.span.source, &**object)).collect()
+        let objects = facts.objects.iter().filter(holds);
+        objects.filter_map(|o| Some((o.span.source, vec![paths::name(o.name.get()?)], &**o))).collect()
     });
-    for shared in releases {
+    deployed.each(releases, |shared, boundary| {
         let known = shared.values.as_ref().is_some_and(|values| values.id.is_some());
         let beside = shared.format.get() == Some(&ReleaseFormat::ChartDependency) && !known;
         if shared.values_from.is_empty() && !beside {
-            continue;
+            return;
         }
         let release = Arc::make_mut(shared);
         let from = |path: &str| boundary.layout().relative(release.span.source, path);
         let found: Vec<Option<Raw>> = match beside {
-            true => vec![beside_chart(release, &from("values.yaml"), &objects)],
-            false => release.values_from.iter().map(|name| named(name, release, &objects, &from)).collect(),
+            true => vec![beside_chart(release, &from("values.yaml"), (&objects, boundary))],
+            false => release.values_from.iter().map(|name| named(name, release, (&objects, boundary), &from)).collect(),
         };
         release.values_complete = Fact::value(beside || found.iter().all(Option::is_some), release.span);
         let layers: Vec<Raw> = found.into_iter().flatten().chain(release.values.take()).collect();
         release.values = merged(&layers);
-    }
+    });
 }
 
 /// The part of the values.yaml beside a Chart.yaml that is its dependency's.
-fn beside_chart(release: &HelmRelease, path: &str, objects: &Objects<'_>) -> Option<Raw> {
+fn beside_chart(release: &HelmRelease, path: &str, objects: (&Objects<'_>, Boundary<'_>)) -> Option<Raw> {
     let name = release.name.get().or_else(|| release.chart.get())?;
     let body = file(path, objects)?;
     Some(Raw::new(&body.tree, body.view().get(name)))
@@ -46,7 +51,7 @@ fn beside_chart(release: &HelmRelease, path: &str, objects: &Objects<'_>) -> Opt
 fn named(
     name: &Fact<String>,
     release: &HelmRelease,
-    objects: &Objects<'_>,
+    (objects, boundary): (&Objects<'_>, Boundary<'_>),
     from: &dyn Fn(&str) -> String,
 ) -> Option<Raw> {
     let (name, here) = (name.get()?, release.span.source);
@@ -55,9 +60,9 @@ fn named(
         let fits = |o: &&Object| {
             is(o, "ConfigMap")
                 && o.name.get().is_some_and(|n| n == name)
-                && same_namespace(&o.namespace, &release.namespace)
+                && (o.namespace.get().is_none() || release.namespace.get().is_none_or(|n| o.namespace.get() == Some(n)))
         };
-        let data = objects.only(here, fits)?.body.as_ref()?.view().get("data");
+        let data = objects.only(boundary, here, &[paths::name(name)], fits)?.body.as_ref()?.view().get("data");
         let tree = Arc::new(yaml::parse_traced(data.get(key).traced()?, Dialect::Kubernetes));
         let root = yaml::root(&tree)?.view();
         return Some(Raw::new(&tree, root));
@@ -65,8 +70,9 @@ fn named(
     if let Some((_, path)) = name.strip_prefix('$').and_then(|rest| rest.split_once('/')) {
         let suffix = format!("/{path}");
         let ends = |o: &&Object| is(o, "Values") && o.name.get().is_some_and(|n| n == path || n.ends_with(&suffix));
-        return objects.find(ends)?.body.clone();
+        return objects.find(boundary, &[paths::name(path)], ends)?.body.clone();
     }
+    let objects = (objects, boundary);
     file(&from(name), objects).or_else(|| lone(name.trim_start_matches("./"), objects))
 }
 
@@ -75,7 +81,7 @@ fn is(object: &Object, kind: &str) -> bool {
 }
 
 /// The values in the only file whose path ends as stated: tools may run in another directory than the one of the release.
-fn lone(path: &str, objects: &Objects<'_>) -> Option<Raw> {
+fn lone(path: &str, (objects, boundary): (&Objects<'_>, Boundary<'_>)) -> Option<Raw> {
     let ends = |o: &&Object| {
         is(o, "Values")
             && o.name
@@ -83,13 +89,14 @@ fn lone(path: &str, objects: &Objects<'_>) -> Option<Raw> {
                 .and_then(|n| n.strip_suffix(path))
                 .is_some_and(|above| above.is_empty() || above.ends_with('/'))
     };
-    let mut found = objects.all(|o| path.contains('/') && ends(o));
-    let only = found.next().filter(|_| found.next().is_none())?;
-    only.body.clone()
+    match objects.all(boundary, &[paths::name(path)], |o| path.contains('/') && ends(o))[..] {
+        [only] => only.body.clone(),
+        _ => None,
+    }
 }
 
 /// The values in a file of the run, by its display path.
-fn file(path: &str, objects: &Objects<'_>) -> Option<Raw> {
+fn file(path: &str, (objects, boundary): (&Objects<'_>, Boundary<'_>)) -> Option<Raw> {
     let fits = |o: &&Object| is(o, "Values") && o.name.get().is_some_and(|n| n == path);
-    objects.find(fits)?.body.clone()
+    objects.find(boundary, &[paths::name(path)], fits)?.body.clone()
 }

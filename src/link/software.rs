@@ -1,7 +1,8 @@
 //! What is installed in images: from the builds at hand and from what the catalog knows of bases and packages.
 
-use super::boundary::{Boundary, Candidates, Reach};
-use super::{lists, nearest, packages};
+use super::boundary::{Boundary, Deployed, Layout, Reach};
+use super::candidates::Candidates;
+use super::{lists, packages};
 use crate::catalog;
 use crate::evidence;
 use crate::facts::value::{Blank, REST};
@@ -12,30 +13,54 @@ use crate::facts::{
 use crate::known::{Fact, Known, Why};
 use crate::parse::View;
 use crate::paths;
-use crate::source::{SourceId, Sources, Span};
+use crate::source::{SourceId, Span};
 use crate::version::Version;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Images and the Dockerfiles that are declared to build them.
-type Declared<'a> = Candidates<'a, &'a (String, Fact<String>)>;
+/// Images and the Dockerfiles that are declared to build them, by the name of the image.
+type Declared<'a> = Candidates<'a, &'a str, &'a (String, Fact<String>)>;
 
 /// The stages of Dockerfiles.
-type Builds<'a> = Candidates<'a, &'a Arc<Build>>;
+type Builds<'a> = Candidates<'a, Called, &'a Arc<Build>>;
+
+/// What stages are found by.
+#[derive(PartialEq, Eq, Hash)]
+enum Called {
+    /// The path of their file.
+    Path(String),
+    /// What the image of a final stage may be called, by the path of its file.
+    Name(String),
+    /// That they are final.
+    Final,
+}
+
+/// What a stage is found by.
+fn called(build: &Build) -> Vec<Called> {
+    let Some(stated) = build.path.get() else { return is_final(build).then_some(Called::Final).into_iter().collect() };
+    let mut out = vec![Called::Path(stated.clone())];
+    if is_final(build) {
+        let path = stated.to_lowercase();
+        let stem = path.ends_with(".dockerfile").then(|| paths::name(&path).trim_end_matches(".dockerfile"));
+        let names = [Some(paths::name(paths::directory(&path))), Some(variant(&path)), stem];
+        out.extend(names.into_iter().flatten().map(|name| Called::Name(name.to_owned())));
+        out.push(Called::Final);
+    }
+    out
+}
 
 /// Fills the software of builds, and lists what each of them installs.
-pub fn complete(facts: &mut Facts, sources: &Sources) {
+pub fn complete(facts: &mut Facts, layout: &Layout<'_>) {
     let files = facts.package_files.clone();
     let lists = lists::Files::new(&files);
     let mut made = Vec::new();
     for build in &mut facts.builds {
         let build = Arc::make_mut(build);
-        let constraints: Vec<Option<Arc<PackageFile>>> =
-            build.constraints.iter().map(|name| resolve(name, build, &files, sources).pop()).collect();
-        let constraints: Vec<Option<&PackageFile>> = constraints.iter().map(Option::as_deref).collect();
+        let constraints: Vec<Option<&PackageFile>> =
+            build.constraints.iter().map(|name| lists.meant(name, build, layout).pop()).collect();
         lists.constrain(&mut build.packages, &constraints);
         let ways = lists::branches(&build.packages);
-        let ways = ways.iter().map(|branches| of_build(build, (&files, &lists), &constraints, (branches, sources)));
+        let ways = ways.iter().map(|branches| of_build(build, &lists, &constraints, (branches, layout)));
         let ways: Vec<Software> = ways.collect();
         made.extend(lists_of(build, &ways));
         build.software = agreed(ways);
@@ -82,13 +107,16 @@ fn leave_open(package: &mut Package) {
 }
 
 /// Fills the software of containers, and joins them with the builds of their images.
-pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
-    let builds: Builds<'_> = boundary
-        .gather(Reach::Deployment, |facts| facts.builds.iter().map(|build| (build.span.source, build)).collect());
-    let images: Declared<'_> = boundary
-        .gather(Reach::Deployment, |facts| facts.images.iter().map(|image| (image.1.span.source, image)).collect());
-    let alone = runs_one_image(workloads);
-    for workload in workloads {
+pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
+    let builds: Builds<'_> = Candidates::gather(deployed, Reach::Deployment, |facts| {
+        facts.builds.iter().map(|build| (build.span.source, called(build), build)).collect()
+    });
+    let images: Declared<'_> = Candidates::gather(deployed, Reach::Deployment, |facts| {
+        facts.images.iter().map(|image| (image.1.span.source, vec![canonical(&image.0)], image)).collect()
+    });
+    let alone: Vec<bool> = workloads.iter().map(|workloads| runs_one_image(workloads)).collect();
+    deployed.each(workloads, |workload, boundary| {
+        let alone = alone[boundary.own()];
         let from = workload.span.source;
         let context = workload.object.as_ref().map(|o| o.view().get("build"));
         for pod in &mut workload.pods {
@@ -96,12 +124,13 @@ pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
                 let build = match (context, declared(&container.image, from, (&images, boundary))) {
                     (Some(context), _) if context.is_some() => built_by_service(context, from, (&builds, boundary)),
                     (_, Some(path)) => {
-                        path.and_then(|path| builds.find(|build| is_final(build) && is_at(build, &path)))
+                        path.and_then(|path| builds.find(boundary, &[Called::Path(path)], |build| is_final(build)))
                     }
-                    (_, None) => of_name(&container.image, from, &builds).or_else(|| {
-                        let near = |build: &&Arc<Build>| is_evident(build, container, (from, boundary));
-                        let only = builds.only(from, |build| is_final(build));
-                        only.filter(|build| alone && is_private(&container.image) && near(build))
+                    (_, None) => of_name(&container.image, from, (&builds, boundary)).or_else(|| {
+                        let near = |build: &&&Arc<Build>| is_evident(build, container, (from, boundary));
+                        let lone = alone && is_private(&container.image);
+                        let only = || builds.only(boundary, from, &[Called::Final], |_| true);
+                        lone.then(only).flatten().filter(near)
                     }),
                 }
                 .copied();
@@ -119,7 +148,7 @@ pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
                 container.software = software;
             }
         }
-    }
+    });
 }
 
 /// What an entrypoint launches that is given other arguments: the engine, and nothing else is known.
@@ -140,21 +169,18 @@ fn entered(build: &Build) -> Option<Launch> {
 fn declared(
     image: &Image,
     from: SourceId,
-    (images, boundary): (&Declared<'_>, &Boundary<'_>),
+    (images, boundary): (&Declared<'_>, Boundary<'_>),
 ) -> Option<Option<String>> {
-    let reference = image.reference.get()?.trim_start_matches("docker.io/");
+    let reference = canonical(image.reference.get()?);
     let name = reference.split('@').next().unwrap_or(reference);
     let untagged = match name.rsplit_once(':') {
         Some((untagged, tag)) if !tag.contains('/') => untagged,
         _ => name,
     };
-    let fits = |(declared, _): &&(String, Fact<String>)| {
-        let declared = declared.trim_start_matches("docker.io/");
-        declared == name || declared == untagged
-    };
-    let mut found = images.nearest(from, fits);
+    let names = [name, untagged];
+    let mut found = images.nearest(boundary, from, &names, |_| true);
     if found.is_empty() && name.contains('/') {
-        found = images.all(fits).collect();
+        found = images.all(boundary, &names, |_| true);
     }
     let path = |(_, file): &&&(String, Fact<String>)| Some(boundary.layout().relative(file.span.source, file.get()?));
     let mut paths: BTreeSet<String> = found.iter().filter_map(path).collect();
@@ -162,11 +188,16 @@ fn declared(
     Some(Some(first).filter(|_| paths.is_empty()))
 }
 
+/// The name of an image without the registry that is meant where none is.
+fn canonical(name: &str) -> &str {
+    name.trim_start_matches("docker.io/")
+}
+
 /// The build that a Compose service names, with its own arguments where it gives some.
 fn built_by_service<'i>(
     context: View<'_>,
     from: SourceId,
-    (builds, boundary): (&'i Builds<'i>, &Boundary<'_>),
+    (builds, boundary): (&'i Builds<'i>, Boundary<'_>),
 ) -> Option<&'i &'i Arc<Build>> {
     if context.get("dockerfile_inline").is_some() {
         return None;
@@ -175,15 +206,12 @@ fn built_by_service<'i>(
     let path = boundary.layout().relative(from, &path);
     let named = |build: &Build| {
         let last = || build.final_stage.get() == Some(&true);
-        is_at(build, &path) && target.as_ref().map_or_else(last, |stage| build.stage.get() == Some(stage))
+        target.as_ref().map_or_else(last, |stage| build.stage.get() == Some(stage))
     };
     let given = |build: &Build| build.built_for.iter().any(|service| service.span == context.place());
-    let own = builds.find(|build| named(build) && given(build));
-    own.or_else(|| builds.find(|build| named(build) && build.built_for.is_empty()))
-}
-
-fn is_at(build: &Build, path: &str) -> bool {
-    build.path.get().is_some_and(|p| p == path)
+    let path = [Called::Path(path)];
+    let own = builds.find(boundary, &path, |build| named(build) && given(build));
+    own.or_else(|| builds.find(boundary, &path, |build| named(build) && build.built_for.is_empty()))
 }
 
 /// What the Python of a stage has in each of the ways to build it, as lists of packages like those of files. A list
@@ -228,17 +256,16 @@ pub fn named_by(context: View<'_>) -> (String, Option<String>) {
 }
 
 /// The build that is called like the image, when there is exactly one near it.
-fn of_name<'i>(image: &Image, from: SourceId, builds: &'i Builds<'i>) -> Option<&'i &'i Arc<Build>> {
+fn of_name<'i>(
+    image: &Image,
+    from: SourceId,
+    (builds, boundary): (&'i Builds<'i>, Boundary<'_>),
+) -> Option<&'i &'i Arc<Build>> {
     if is_public(image) {
         return None;
     }
     let name = image.repository.get()?.rsplit('/').next()?.to_lowercase();
-    builds.only(from, |build| {
-        let path = build.path.get().map_or("", String::as_str).to_lowercase();
-        let stem = paths::name(&path).trim_end_matches(".dockerfile");
-        let called = paths::name(paths::directory(&path)) == name || variant(&path) == name;
-        is_final(build) && (called || stem == name && path.ends_with(".dockerfile"))
-    })
+    builds.only(boundary, from, &[Called::Name(name)], |_| true)
 }
 
 /// What follows `Dockerfile` in a name.
@@ -267,13 +294,14 @@ fn runs_one_image(workloads: &[Workload]) -> bool {
 /// Whether something beside their being the only ones tells that a Dockerfile makes the image of a container: it stands
 /// beside or above what runs it, in a directory of the container's name, its variant is in the tag, or what it starts is
 /// called like the image.
-fn is_evident(build: &Build, container: &Container, (from, boundary): (SourceId, &Boundary<'_>)) -> bool {
-    let (above, here) = (boundary.layout().directories(build.span.source), boundary.layout().directories(from));
+fn is_evident(build: &Build, container: &Container, (from, boundary): (SourceId, Boundary<'_>)) -> bool {
+    let layout = boundary.layout();
+    let (above, here) = (layout.at(build.span.source), layout.at(from));
     let image = &container.image;
     let path = build.path.get().map_or(String::new(), |path| path.to_lowercase());
     let tagged = |tag: &String| tag.split(['-', '_', '.']).any(|word| !word.is_empty() && word == variant(&path));
-    here.starts_with(&above)
-        || container.name.get().is_some_and(|name| above.last() == Some(&name.as_str()))
+    layout.directories().holds(above, here)
+        || container.name.get().is_some_and(|name| layout.directories().name(above) == Some(name.as_str()))
         || image.tag.get().is_some_and(tagged)
         || image.name.get().is_some_and(|name| starts(build, name))
 }
@@ -423,9 +451,9 @@ fn base_os(out: &mut Software) {
 /// What is in a stage when it is finished.
 fn of_build(
     build: &Build,
-    (files, lists): (&[Arc<PackageFile>], &lists::Files<'_>),
+    lists: &lists::Files<'_>,
     constraints: &[Option<&PackageFile>],
-    (branches, sources): (&BTreeMap<String, String>, &Sources),
+    (branches, layout): (&BTreeMap<String, String>, &Layout<'_>),
 ) -> Software {
     let mut out = of_image(&build.base);
     out.span = build.span;
@@ -436,9 +464,9 @@ fn of_build(
         let name = package.name.get().map_or("", String::as_str);
         system_package(&mut out, name, package.span);
     }
-    let listed = build.package_files.iter().flat_map(|f| resolve(f, build, files, sources));
-    let listed = listed.chain(project_file(build, files));
-    let mut listed: Vec<Package> = listed.flat_map(|f| lists.packages(&f)).collect();
+    let listed = build.package_files.iter().flat_map(|f| lists.meant(f, build, layout));
+    let listed = listed.chain(project_file(build, lists));
+    let mut listed: Vec<Package> = listed.flat_map(|f| lists.packages(f)).collect();
     lists.constrain(&mut listed, constraints);
     let groups: Vec<String> = build.groups.iter().filter_map(|g| g.get().cloned()).collect();
     let python = out.python.get().cloned();
@@ -456,7 +484,7 @@ fn of_build(
         }
     }
     brought_along(&mut out, build);
-    let complete = build.package_files.iter().all(|file| !resolve(file, build, files, sources).is_empty());
+    let complete = build.package_files.iter().all(|file| !lists.meant(file, build, layout).is_empty());
     packages::resolve(&mut out.packages, &out.python, complete);
     out
 }
@@ -505,7 +533,7 @@ fn system_package(out: &mut Software, name: &str, span: Span) {
 }
 
 /// The pyproject.toml beside the Dockerfile, when the project itself is installed.
-fn project_file(build: &Build, files: &[Arc<PackageFile>]) -> Option<Arc<PackageFile>> {
+fn project_file<'f>(build: &Build, lists: &lists::Files<'f>) -> Option<&'f PackageFile> {
     let installs = build.instructions.iter().filter_map(|i| i.text.get()).any(|text| {
         let words: Vec<&str> = text.split_whitespace().collect();
         let project = words.contains(&".") || words.iter().any(|w| w.starts_with(".["));
@@ -513,29 +541,7 @@ fn project_file(build: &Build, files: &[Arc<PackageFile>]) -> Option<Arc<Package
             || project && words.contains(&"install")
     });
     let here = paths::directory(build.path.get()?);
-    let wanted = paths::join(here, "pyproject.toml");
-    files.iter().find(|f| installs && f.path.get().is_some_and(|p| *p == wanted)).cloned()
-}
-
-/// The files that an install command names: the same name, nearest to the Dockerfile.
-fn resolve(name: &Fact<String>, build: &Build, files: &[Arc<PackageFile>], sources: &Sources) -> Vec<Arc<PackageFile>> {
-    let Some(written) = name.get() else { return Vec::new() };
-    let wanted = paths::name(written);
-    let suffix = written.trim_start_matches(['.', '/']);
-    let called = |wanted: &str| -> Vec<(crate::source::SourceId, Arc<PackageFile>)> {
-        let of_name = files.iter().filter(|f| f.path.get().is_some_and(|p| paths::name(p) == wanted));
-        of_name.map(|f| (f.span.source, Arc::clone(f))).collect()
-    };
-    let mut candidates = called(wanted);
-    if candidates.is_empty() {
-        // Copied under another name.
-        let copied = build.copies.iter().filter_map(|c| c.get()).find(|c| c.contains("require") && c.ends_with(".txt"));
-        candidates = copied.map(|c| called(paths::name(c))).unwrap_or_default();
-    }
-    let exact: Vec<_> =
-        candidates.iter().filter(|(_, f)| f.path.get().is_some_and(|p| p.ends_with(suffix))).cloned().collect();
-    let found = nearest(sources, build.span.source, if exact.is_empty() { candidates } else { exact });
-    if found.len() == 1 { found } else { Vec::new() }
+    lists.at(&paths::join(here, "pyproject.toml")).filter(|_| installs)
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use crate::known::{Fact, Known};
 const TOLERATES_RESOURCES: &str = "ExtendedResourceToleration";
 
 /// Fills `pod.blocked_by` of every pod.
-pub fn link(workloads: &mut [Workload]) {
-    for pod in workloads.iter_mut().flat_map(|workload| &mut workload.pods) {
+pub fn link(workload: &mut Workload) {
+    for pod in &mut workload.pods {
         let blocking: Option<Vec<Taint>> = pod.pools.iter().map(|pool| blocking(pool, pod).cloned()).collect();
         pod.blocked_by = blocking.unwrap_or_default();
     }

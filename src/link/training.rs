@@ -1,6 +1,7 @@
 //! Configuration files that training commands name: in the repository, or in a ConfigMap that the pod mounts.
 
-use super::boundary::{Boundary, Candidates, Reach};
+use super::boundary::{Boundary, Deployed, Reach};
+use super::candidates::Candidates;
 use super::mounted::config_map_key;
 use crate::catalog;
 use crate::facts::{Container, Pod, Training, Workload};
@@ -10,23 +11,25 @@ use crate::paths;
 /// Longest chain of files that name each other.
 const CHAIN: usize = 4;
 
-/// Files of trainers, by name.
-type Files<'a> = Candidates<'a, &'a (String, Training)>;
+/// Files of trainers, by the last part of their names, which are paths.
+type Files<'a> = Candidates<'a, &'a str, &'a (String, Training)>;
 
 /// Fills what command lines leave out from the files that they name, then with what the trainer does by default.
-pub fn link(workloads: &mut [Workload], boundary: &Boundary<'_>) {
-    let files: Files<'_> = boundary.gather(Reach::Deployment, |facts| {
-        facts.trainings.iter().map(|training| (training.1.span.source, training)).collect()
+pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
+    let files: Files<'_> = Candidates::gather(deployed, Reach::Deployment, |facts| {
+        facts.trainings.iter().map(|file| (file.1.span.source, vec![paths::name(&file.0)], file)).collect()
     });
-    for pod in workloads.iter_mut().flat_map(|workload| &mut workload.pods) {
-        let mut containers = std::mem::take(&mut pod.containers);
-        for container in &mut containers {
-            let Some(mut training) = container.training.take() else { continue };
-            complete(&mut training, |name| find(name, (pod, container), (&files, boundary)));
-            container.training = Some(training);
-        }
-        pod.containers = containers;
-    }
+    deployed.each(workloads, |workload, boundary| {
+        workload.pods.iter_mut().for_each(|pod| {
+            let mut containers = std::mem::take(&mut pod.containers);
+            for container in &mut containers {
+                let Some(mut training) = container.training.take() else { continue };
+                complete(&mut training, |name| find(name, (pod, container), (&files, boundary)));
+                container.training = Some(training);
+            }
+            pod.containers = containers;
+        })
+    });
 }
 
 /// Takes over the files that a run names, and the files that those name. While one of them is not at hand, what
@@ -101,21 +104,21 @@ fn defaults(training: &Training) -> Training {
 fn find<'f>(
     name: &Fact<String>,
     (pod, container): (&Pod, &Container),
-    (files, boundary): (&Files<'f>, &Boundary<'_>),
+    (files, boundary): (&Files<'f>, Boundary<'_>),
 ) -> Option<&'f Training> {
     let (path, from) = (name.get()?, name.span.source);
     if let Some((map, key)) = config_map_key(path, pod, container) {
         let wanted = format!("ConfigMap/{map}/{key}");
-        return files.only(from, |(name, _)| *name == wanted).map(|(_, file)| file);
+        return files.only(boundary, from, &[paths::name(&wanted)], |(name, _)| *name == wanted).map(|(_, file)| file);
     }
     // A file of its own name needs a directory in common, or to lie beside the one that names it.
-    let here = boundary.layout().directories(from);
+    let layout = boundary.layout();
     let wanted: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
     let fits = |(candidate, file): &&(String, Training)| {
         let mut ends = candidate.rsplit('/').zip(wanted.iter().rev());
         let shared = ends.by_ref().take_while(|(a, b)| a == *b).count();
-        let beside = paths::shared(&here, &boundary.layout().directories(file.span.source)) == here.len();
+        let beside = layout.directories().holds(layout.at(from), layout.at(file.span.source));
         !candidate.starts_with("ConfigMap/") && (shared >= 2 || shared == 1 && (wanted.len() == 1 || beside))
     };
-    files.only(from, fits).map(|(_, file)| file)
+    files.only(boundary, from, &[wanted.last().copied()?], fits).map(|(_, file)| file)
 }

@@ -17,7 +17,7 @@ use crate::evaluate::Evaluation;
 use crate::extract;
 use crate::facts::{Facts, Object};
 use crate::judge::Annotation;
-use crate::link::{self, Variant};
+use crate::link::{self, Directories, Variant};
 use crate::parse::{Problem, Tree};
 use crate::rules::Ruleset;
 use crate::source::{Source, SourceId, Sources, Span};
@@ -102,8 +102,10 @@ pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Rule
     let files = inputs.into_iter().map(|input| Source::new(input.path, input.text));
     let sources = Sources::new(files.chain(extra).collect());
     let mut out = Outcome::default();
+    let directories = Directories::of(&sources);
+    let paths: Vec<&str> = sources.iter().map(|(_, source)| source.path.as_str()).collect();
     for files in repositories.into_values() {
-        out.append(repository(files, declared.clone(), &sources, rules));
+        out.append(repository(files, declared.clone(), (&directories, &paths), rules));
     }
     out.evaluation.settle();
     out.comments.sort();
@@ -113,7 +115,13 @@ pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Rule
 }
 
 /// Lints one repository: reads, expands into variants, joins them once, and asks.
-fn repository(files: Vec<(SourceId, Kind, Read)>, declared: Facts, sources: &Sources, rules: &Ruleset) -> Outcome {
+fn repository(
+    files: Vec<(SourceId, Kind, Read)>,
+    declared: Facts,
+    (directories, paths): (&Directories<'_>, &[&str]),
+    rules: &Ruleset,
+) -> Outcome {
+    let sources = directories.sources();
     let mut out = Outcome::default();
     let mut here =
         Repository { sources, files: files.iter().map(|(id, kind, _)| (*id, *kind)).collect(), trees: BTreeMap::new() };
@@ -156,7 +164,7 @@ fn repository(files: Vec<(SourceId, Kind, Read)>, declared: Facts, sources: &Sou
     variants.extend(profiles);
     let named = releases::named_values(&here, &variants);
     variants[0].facts.append(named);
-    link::complete(&mut variants, sources);
+    link::complete(&mut variants, directories);
     let rendered = charts::render(&here, &variants);
     variants.iter_mut().filter(|v| v.is_plain()).for_each(|plain| rendered.replace_values(&mut plain.facts));
     out.tell(rendered.failures.into_iter().map(|problem| (problem, Trouble::Template)));
@@ -164,8 +172,8 @@ fn repository(files: Vec<(SourceId, Kind, Read)>, declared: Facts, sources: &Sou
     out.skipped.extend(rendered.skipped);
     out.notes.extend(rendered.notes);
     variants.extend(rendered.variants);
-    link::join(&mut variants, sources);
-    let asked = variants::ask(&variants, sources, rules);
+    link::join(&mut variants, directories);
+    let asked = variants::ask(&variants, (directories, paths), rules);
     out.evaluation.append(asked);
     out.take(variants);
     out

@@ -2,9 +2,9 @@
 
 use crate::evaluate::{self, Evaluation};
 use crate::finding::{Finding, Label};
-use crate::link::{Boundary, Layout, Variant};
+use crate::link::{Deployed, Directories, Layout, Variant};
 use crate::rules::Ruleset;
-use crate::source::{Sources, Span};
+use crate::source::Span;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -13,16 +13,10 @@ const ROUTE: &str = "the template puts it here";
 
 /// Asks the rules about everything. A rule that fires at a place under several forms of one thing is told once, with
 /// their names.
-pub fn ask(variants: &[Variant], sources: &Sources, rules: &Ruleset) -> Evaluation {
-    let paths: Vec<&str> = sources.iter().map(|(_, source)| source.path.as_str()).collect();
-    let layout = Layout::of(variants, sources);
-    let ask = |variant: &Variant| {
-        let boundary = Boundary::of(variant, variants, &layout);
-        let mut evaluation = evaluate::evaluate(&boundary, &paths, rules);
-        explain(&mut evaluation, &variant.routes);
-        evaluation
-    };
-    let asked: Vec<Evaluation> = variants.par_iter().map(ask).collect();
+pub fn ask(variants: &[Variant], (directories, paths): (&Directories<'_>, &[&str]), rules: &Ruleset) -> Evaluation {
+    let layout = Layout::of(variants, directories);
+    let mut asked = evaluate::evaluate(Deployed::of(variants, &layout), paths, rules);
+    asked.par_iter_mut().zip(variants).for_each(|(evaluation, variant)| explain(evaluation, &variant.routes));
     let (first, further): (Vec<_>, Vec<_>) = variants.iter().zip(asked).partition(|(v, _)| v.beside.is_none());
     let mut out = Evaluation::default();
     first.into_iter().for_each(|(_, evaluation)| out.append(evaluation));

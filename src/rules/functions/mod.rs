@@ -13,142 +13,185 @@ use crate::facts::{Container, Facts, LISTS, List, Object, Resource, Workload};
 use crate::known::Why;
 use crate::paths;
 use crate::source::{SourceId, Span};
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
-/// How near facts are to what is asked about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Nearness {
-    /// All of them are deployed with it.
-    Together,
-    /// They stand in the plain files of its repository, of which those beside it and above it may be.
-    Beside,
-    /// They are another thing that is deployed there: what it states for the whole cluster may hold for it.
-    Elsewhere,
+/// What a variant of a repository states.
+#[derive(Clone, Copy)]
+pub struct Stated<'a> {
+    /// Its facts.
+    pub facts: &'a Facts,
+    /// The chart or kustomization that it is a form of; none of plain files, of which those beside and above what is asked
+    /// about may be deployed with it.
+    pub thing: Option<SourceId>,
+    /// Whether it stands for the other forms where something else looks at the thing: what it states for the whole cluster
+    /// may hold for that.
+    pub first: bool,
 }
 
-/// What the entities of one variant may be joined with.
+/// What the variants of a repository state, by what is asked for.
 pub struct Surroundings<'a> {
     levels: Vec<Level<'a>>,
-    /// The workload that an entity of the variant is joined with, by the entity's address.
-    workloads: BTreeMap<usize, &'a Workload>,
+    plain: Option<usize>,
+    /// Forms that stand for their things.
+    firsts: Vec<usize>,
+    /// The workload of one of those that an entity is joined with, by the entity's address.
+    elsewhere: HashMap<usize, &'a Workload>,
     /// Display paths of the sources, by id.
     paths: &'a [&'a str],
     /// Whether what stands in one file may be deployed with what stands in another.
     near: &'a (dyn Fn(SourceId, SourceId) -> bool + Sync),
 }
 
-/// Facts that are equally near.
+/// What one variant states.
 struct Level<'a> {
-    nearness: Nearness,
-    facts: &'a Facts,
-    objects: BTreeMap<&'a str, Vec<&'a Object>>,
-    resources: BTreeMap<&'a str, Vec<&'a Resource>>,
+    stated: Stated<'a>,
+    objects: HashMap<&'a str, Vec<&'a Object>>,
+    resources: HashMap<&'a str, Vec<&'a Resource>>,
+    /// The workload that an entity is joined with, by the entity's address.
+    workloads: HashMap<usize, &'a Workload>,
 }
 
 impl<'a> Surroundings<'a> {
-    /// Indexes facts, those of the variant first.
+    /// Indexes the variants of a repository.
     pub fn new(
-        facts: impl IntoIterator<Item = (&'a Facts, Nearness)>,
+        stated: impl IntoIterator<Item = Stated<'a>>,
         near: &'a (dyn Fn(SourceId, SourceId) -> bool + Sync),
         paths: &'a [&'a str],
     ) -> Self {
-        let levels: Vec<Level<'a>> = facts.into_iter().map(|(facts, nearness)| Level::new(facts, nearness)).collect();
-        let mut workloads = BTreeMap::new();
-        // What stands in a plain file may be joined with what a chart runs.
-        for workload in levels.iter().flat_map(|level| &level.facts.workloads) {
-            for list in LISTS.iter().filter(|list| list.subject.of_workload) {
-                for item in elements(&workload.named_field(list.name)) {
-                    if let Data::Entity(item) = item.data {
-                        workloads.entry(address(item)).or_insert(workload);
-                    }
-                }
-            }
+        let levels: Vec<Level<'a>> = stated.into_iter().map(Level::new).collect();
+        let plain = levels.iter().position(|level| level.stated.thing.is_none());
+        let stands = |i: &usize| levels[*i].stated.first && levels[*i].stated.thing.is_some();
+        let firsts: Vec<usize> = (0..levels.len()).filter(stands).collect();
+        let mut elsewhere = HashMap::new();
+        for (address, workload) in firsts.iter().flat_map(|i| joined(levels[*i].stated.facts)) {
+            elsewhere.entry(address).or_insert(workload);
         }
-        Self { levels, workloads, paths, near }
+        Self { levels, plain, firsts, elsewhere, paths, near }
     }
 
     /// Facts that nothing stands beside.
+    #[cfg(test)]
     pub fn alone(facts: &'a Facts) -> Self {
-        Self::new([(facts, Nearness::Together)], &|_, _| true, &[])
+        Self::new([Stated { facts, thing: Some(SourceId(0)), first: true }], &|_, _| true, &[])
     }
 }
 
+/// The workloads that entities are joined with, by the entities' addresses.
+fn joined(facts: &Facts) -> impl Iterator<Item = (usize, &Workload)> {
+    let of_workload = || LISTS.iter().filter(|list| list.subject.of_workload);
+    facts.workloads.iter().flat_map(move |workload| {
+        let items = of_workload().flat_map(|list| elements(&workload.named_field(list.name)));
+        let addresses = items.filter_map(|item| match item.data {
+            Data::Entity(item) => Some(address(item)),
+            _ => None,
+        });
+        addresses.map(|address| (address, workload)).collect::<Vec<_>>()
+    })
+}
+
 impl<'a> Level<'a> {
-    fn new(facts: &'a Facts, nearness: Nearness) -> Self {
-        let mut objects: BTreeMap<&str, Vec<&Object>> = BTreeMap::new();
+    fn new(stated: Stated<'a>) -> Self {
+        let facts = stated.facts;
+        let mut objects: HashMap<&str, Vec<&Object>> = HashMap::new();
         for object in &facts.objects {
             objects.entry(object.kind.get().map_or("", String::as_str)).or_default().push(object);
         }
-        let mut resources: BTreeMap<&str, Vec<&Resource>> = BTreeMap::new();
+        let mut resources: HashMap<&str, Vec<&Resource>> = HashMap::new();
         for resource in &facts.resources {
             resources.entry(resource.r#type.get().map_or("", String::as_str)).or_default().push(resource);
         }
-        Self { nearness, facts, objects, resources }
+        let mut workloads = HashMap::new();
+        for (address, workload) in joined(facts) {
+            workloads.entry(address).or_insert(workload);
+        }
+        Self { stated, objects, resources, workloads }
     }
 }
 
 /// What functions may ask about the run: what an entity of a list may be joined with where it stands.
 pub struct Context<'a> {
     around: &'a Surroundings<'a>,
+    /// The variant that states it.
+    own: usize,
     from: SourceId,
     /// Whether it is there for the whole cluster, and so are the workloads of every variant for it.
     of_cluster: bool,
 }
 
 impl<'a> Context<'a> {
-    /// As seen from an entity of a list.
-    pub fn new(around: &'a Surroundings<'a>, list: &List, entity: &dyn Entity) -> Self {
-        Self { around, from: entity.span().source, of_cluster: list.shared }
+    /// As seen from an entity of a list of a variant.
+    pub fn new(around: &'a Surroundings<'a>, own: usize, list: &List, entity: &dyn Entity) -> Self {
+        Self { around, own, from: entity.span().source, of_cluster: list.shared }
     }
 
     /// As seen from nowhere.
     #[cfg(test)]
     pub fn anywhere(around: &'a Surroundings<'a>) -> Self {
-        Self { around, from: SourceId(0), of_cluster: true }
+        Self { around, own: 0, from: SourceId(0), of_cluster: true }
+    }
+
+    /// The variant itself and the plain files.
+    fn beside(&self) -> impl Iterator<Item = &'a Level<'a>> {
+        let levels = [Some(self.own), self.around.plain.filter(|plain| *plain != self.own)];
+        levels.into_iter().flatten().map(|i| &self.around.levels[i])
+    }
+
+    /// Those and what stands for the other things, nearest first.
+    fn levels(&self) -> impl Iterator<Item = &'a Level<'a>> {
+        let (around, own) = (self.around, self.around.levels[self.own].stated.thing);
+        let others = around.firsts.iter().map(|i| &around.levels[*i]).filter(move |level| level.stated.thing != own);
+        self.beside().chain(others)
     }
 
     /// Whether something that a file of a level states may be deployed with what is asked about.
     fn holds(&self, level: &Level<'_>, stating: SourceId) -> bool {
-        level.nearness == Nearness::Together || stating == self.from || (self.around.near)(stating, self.from)
+        let together = std::ptr::eq(level, &self.around.levels[self.own]) && level.stated.thing.is_some();
+        together || stating == self.from || (self.around.near)(stating, self.from)
     }
 
     /// The entities of a list, nearest first.
     pub fn entities(&self, list: &List) -> Value<'a> {
-        let whole = |level: &&Level<'_>| list.shared || self.of_cluster || level.nearness != Nearness::Elsewhere;
-        let found = self.around.levels.iter().filter(whole).flat_map(|level| {
-            (list.entities)(level.facts).into_iter().filter(|entity| self.holds(level, entity.span().source))
-        });
-        values(found.map(|entity| Value::at(Data::Entity(entity), entity.span())))
+        let held = |level: &'a Level<'a>| {
+            let all = (list.entities)(level.stated.facts).into_iter();
+            all.filter(|entity| self.holds(level, entity.span().source)).collect::<Vec<_>>()
+        };
+        let found: Vec<&dyn Entity> = match list.shared || self.of_cluster {
+            true => self.levels().flat_map(held).collect(),
+            false => self.beside().flat_map(held).collect(),
+        };
+        values(found.into_iter().map(|entity| Value::at(Data::Entity(entity), entity.span())))
     }
 
-    /// The workload that an entity is joined with: of several the first one.
+    /// The workload that an entity is joined with: of several the first one. What stands in a plain file may be joined with
+    /// what a chart runs.
     pub fn workload_of(&self, entity: &dyn Entity) -> Value<'a> {
-        self.around.workloads.get(&address(entity)).map_or(Value::of(Data::Null), |workload| workload.reflect())
+        let address = address(entity);
+        let own = self.beside().find_map(|level| level.workloads.get(&address));
+        let found = own.or_else(|| self.around.elsewhere.get(&address).filter(|_| self.around.plain == Some(self.own)));
+        found.map_or(Value::of(Data::Null), |workload| workload.reflect())
     }
 
     /// The expression that uses a value written elsewhere.
     pub fn use_of(&self, value: Span, from: Span) -> Option<Span> {
-        self.around.levels.iter().find_map(|level| level.facts.use_of(value, from))
+        self.levels().find_map(|level| level.stated.facts.use_of(value, from))
     }
 
     /// Raw Kubernetes documents of a kind.
     pub fn objects(&self, kind: &str) -> impl Iterator<Item = &'a Object> {
         let of_kind = |level: &'a Level<'a>| level.objects.get(kind).into_iter().flatten().map(move |o| (level, *o));
-        let all = self.around.levels.iter().flat_map(of_kind);
-        all.filter(|(level, object)| self.holds(level, object.span.source)).map(|(_, object)| object)
+        self.levels().flat_map(of_kind).filter(|(level, object)| self.holds(level, object.span.source)).map(|(_, o)| o)
     }
 
     /// Raw infrastructure resources of a type.
     pub fn resources(&self, kind: &str) -> impl Iterator<Item = &'a Resource> {
         let of_type = |level: &'a Level<'a>| level.resources.get(kind).into_iter().flatten().map(move |r| (level, *r));
-        let all = self.around.levels.iter().flat_map(of_type);
-        all.filter(|(level, resource)| self.holds(level, resource.span.source)).map(|(_, resource)| resource)
+        self.levels().flat_map(of_type).filter(|(level, r)| self.holds(level, r.span.source)).map(|(_, r)| r)
     }
 
     /// The path of a file that may state something for what is asked about, and could not be read as a whole.
     pub fn unread(&self) -> Option<&'a str> {
-        let files = self.around.levels.iter().filter(|level| level.nearness != Nearness::Elsewhere);
-        let mut files = files.flat_map(|level| level.facts.unread.iter().map(move |file| (level, *file)));
+        let mut files =
+            self.beside().flat_map(|level| level.stated.facts.unread.iter().map(move |file| (level, *file)));
         let (_, file) = files.find(|(level, file)| self.holds(level, *file))?;
         self.around.paths.get(file.0 as usize).copied()
     }
