@@ -19,6 +19,7 @@ mod releases;
 mod reports;
 mod robustness;
 mod schemas;
+mod supply_chain;
 mod syntax;
 mod templates;
 mod terraform;
