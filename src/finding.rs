@@ -61,6 +61,10 @@ pub const OWN_RULES: &[(&str, &str)] = &[
     ("unused-suppression", "A suppression waives nothing: what it names is not found there."),
 ];
 
+/// Those of them that say that something was not linted, or not as a whole. Nothing in a file waives them.
+pub const COVERAGE: &[&str] =
+    &[FILE_NOT_LINTED, "internal-error", "kustomization-error", "syntax-error", "template-error"];
+
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -1,5 +1,6 @@
 //! What can be asked on the command line.
 
+use crate::discover::MAX_READ;
 use crate::finding::{Confidence, Severity};
 use crate::report::{REPORTERS, Reporter};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -173,6 +174,16 @@ pub struct Check {
     /// Configuration file instead of the .gpulint.yaml found upwards from the target
     #[arg(long)]
     pub config: Option<PathBuf>,
+    /// Go by no configuration of the repository
+    #[arg(long, conflicts_with = "config")]
+    pub no_config: bool,
+    /// Let no comment and no annotation waive a finding
+    #[arg(long)]
+    pub no_suppressions: bool,
+    /// Go by nothing that stands in what is linted: as --no-config (unless --config names one), --no-suppressions and
+    /// --no-ignore
+    #[arg(long)]
+    pub isolated: bool,
     /// Directory with further rules; may be repeated
     #[arg(long)]
     pub rules: Vec<PathBuf>,
@@ -194,6 +205,12 @@ pub struct Check {
     /// Read files that ignore files leave out
     #[arg(long)]
     pub no_ignore: bool,
+    /// Take it as no fault when nothing was linted of a path that is named
+    #[arg(long)]
+    pub allow_empty: bool,
+    /// Most MiB of files that are read in all
+    #[arg(long, value_name = "MIB", default_value_t = MAX_READ >> 20)]
+    pub max_read: u64,
     /// Exit with 0 whatever was found
     #[arg(long)]
     pub exit_zero: bool,

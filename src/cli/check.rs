@@ -17,6 +17,7 @@ use crate::report::human::{self, HumanOptions};
 use crate::rules::Ruleset;
 use crate::source::{Source, SourceId, Sources, Span};
 use clap::ColorChoice;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -35,31 +36,43 @@ pub fn run(check: &Check) -> Result<u8, String> {
     options.exclude = setup.config.exclude.iter().map(|word| word.text.clone()).collect();
     options.base = setup.base.clone();
     options.force_exclude = check.force_exclude;
-    options.no_ignore = check.no_ignore;
+    options.no_ignore = check.no_ignore || check.isolated;
+    options.max_read = check.max_read.saturating_mul(1 << 20);
     let files =
         if check.paths.iter().any(|p| p == Path::new("-")) { stdin(check)? } else { files(&check.paths, &options)? };
-    let outputs = outputs(check, &[files.paths, setup.read.clone(), check.values.clone()].concat())?;
+    let found: Vec<PathBuf> = files.found.iter().map(|(_, disk)| disk.clone()).collect();
+    let outputs = outputs(check, &[found, setup.read.clone(), check.values.clone()].concat())?;
     let read = files.inputs.iter().filter(|input| discover::kind_of(&input.path).is_some()).count();
     // The configuration comes after the files, so that its facts have places too.
     let (config, mut extra) = setup.after(files.inputs.len());
     let mut declared = config.facts();
     declared.releases.extend(given(&check.values, files.inputs.len(), &mut extra)?);
     let mut outcome = lint::run(files.inputs, declared, extra, &setup.rules);
+    let reasons: BTreeMap<&str, &str> = files.skipped.iter().map(|(path, why)| (path.as_str(), why.as_str())).collect();
     for (path, why) in files.unlinted {
-        let reason = files.skipped.iter().find(|(skipped, _)| *skipped == path).map_or("", |(_, reason)| reason);
+        let reason = reasons.get(path.as_str()).copied().unwrap_or_default();
         let id = outcome.sources.push(Source::new(path, ""));
         outcome.evaluation.findings.push(Finding::not_linted(why, Span::new(id, 0..0), reason));
     }
-    let annotations = lint::annotations(&outcome);
+    let waives = !check.no_suppressions && !check.isolated;
+    let annotations = if waives { lint::annotations(&outcome) } else { Vec::new() };
     let unread = std::mem::take(&mut outcome.skipped);
     let (seen, linted) = (read + files.skipped.len(), read - unread.len().min(read));
     let mut skipped = [files.skipped, unread].concat();
     skipped.sort();
-    let coverage = Coverage { seen, linted, skipped, notes: std::mem::take(&mut outcome.notes) };
+    let empty = empty(check, &files.found, &skipped);
+    let coverage = Coverage {
+        seen,
+        linted,
+        skipped,
+        excluded: files.excluded,
+        configuration: setup.restrictions.clone(),
+        notes: std::mem::take(&mut outcome.notes),
+    };
     let input = judge::Input {
         findings: outcome.evaluation.findings,
         undecided: outcome.evaluation.undecided,
-        comments: &outcome.comments,
+        comments: if waives { &outcome.comments } else { &[] },
         annotations,
         coverage,
     };
@@ -73,7 +86,25 @@ pub fn run(check: &Check) -> Result<u8, String> {
     write(check, &outputs, &verdict, &outcome.sources, &setup.rules)?;
     let fail_on = check.fail_on.map(Severity::from).or(config.fail_on).unwrap_or(Severity::Error);
     let failed = verdict.shown.iter().any(|f| f.severity >= fail_on);
-    Ok(if failed && !check.exit_zero { FINDINGS } else { CLEAN })
+    match empty {
+        _ if failed && !check.exit_zero => Ok(FINDINGS),
+        Some(path) if !check.allow_empty => {
+            Err(format!("nothing was linted of {}; --allow-empty takes that as no fault", shown(path)))
+        }
+        _ => Ok(CLEAN),
+    }
+}
+
+/// A path that was named and of which nothing was linted. Files that `--force-exclude` leaves out are meant to be.
+fn empty<'c>(check: &'c Check, found: &[(String, PathBuf)], skipped: &[(String, String)]) -> Option<&'c PathBuf> {
+    let skipped: BTreeSet<&str> = skipped.iter().map(|(path, _)| path.as_str()).collect();
+    let linted = |(path, _): &&(String, PathBuf)| discover::kind_of(path).is_some() && !skipped.contains(path.as_str());
+    let linted: Vec<&PathBuf> = found.iter().filter(linted).map(|(_, disk)| disk).collect();
+    check.paths.iter().filter(|path| *path != Path::new("-")).find(|path| {
+        let root: PathBuf = cwd().join(path).components().collect();
+        let left_out = check.force_exclude && root.is_file();
+        !left_out && !linted.iter().any(|disk| disk.starts_with(&root))
+    })
 }
 
 /// The release of any chart with values that the command line names; their files come after the other sources.

@@ -17,12 +17,20 @@ pub struct Files {
     pub skipped: Vec<(String, String)>,
     /// Those of the others that a tool may apply, and why they were not linted.
     pub unlinted: Vec<(String, Unlinted)>,
-    /// Where all of them stand.
-    pub paths: Vec<PathBuf>,
+    /// As shown and where they stand: all that were found.
+    pub found: Vec<(String, PathBuf)>,
+    /// How many files and directories were not looked at, by what left them out.
+    pub excluded: Vec<(String, usize)>,
 }
 
 /// A file that was not read, and what is wrong if something is.
 type Unread = (Skipped, Option<Unlinted>);
+
+/// A file that was found and not read.
+fn unread(found: &Found, reason: Reason) -> Unread {
+    let why = unlinted(&reason).filter(|_| found.may_be_applied());
+    (Skipped { path: found.path.clone(), reason }, why)
+}
 
 /// What is wrong when a file could not be read; `None` where it may be meant like that.
 fn unlinted(reason: &Reason) -> Option<Unlinted> {
@@ -30,7 +38,7 @@ fn unlinted(reason: &Reason) -> Option<Unlinted> {
         Reason::Unreadable(_) => Some(Unlinted::Unreadable),
         Reason::TooLarge(..) => Some(Unlinted::TooLarge),
         Reason::NotUtf8(_) => Some(Unlinted::Encoding),
-        Reason::TooManyLinks => Some(Unlinted::Budget),
+        Reason::TooManyLinks | Reason::RunTooLarge(_) => Some(Unlinted::Budget),
         _ => None,
     }
 }
@@ -54,11 +62,14 @@ pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
         .collect();
     let repositories: BTreeSet<&Path> = discovery.found.iter().map(|found| found.repository.as_path()).collect();
     let repositories: Vec<&Path> = repositories.into_iter().collect();
-    let read: Vec<Result<Vec<Input>, Unread>> = {
-        let charts = discover::charts(discovery.found.iter().map(|found| found.path.as_str()));
-        let number = |found: &Found| repositories.binary_search(&found.repository.as_path()).unwrap_or_default();
-        discovery.found.par_iter().map(|found| read(found, number(found), &charts)).collect()
-    };
+    let charts = discover::charts(discovery.found.iter().map(|found| found.path.as_str()));
+    let number = |found: &Found| repositories.binary_search(&found.repository.as_path()).unwrap_or_default();
+    // What one archive takes of what the run may read is missing for the next one, so they take turns.
+    let (archives, plain): (Vec<&Found>, Vec<&Found>) = discovery.found.iter().partition(|found| found.is_archive());
+    let read = |found: &&Found| read(found, number(found), &charts);
+    let mut read: Vec<Result<Vec<Input>, Unread>> = plain.par_iter().map(read).collect();
+    let mut left = discovery.left;
+    read.extend(archives.into_iter().map(|found| unpack(found, number(found), &mut left)));
     let mut inputs = Vec::new();
     for file in read {
         match file {
@@ -72,21 +83,24 @@ pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
     inputs.sort_by(|a, b| a.path.cmp(&b.path));
     let mut skipped: Vec<(String, String)> = skipped.into_iter().map(|s| (s.path, s.reason.to_string())).collect();
     skipped.sort();
-    Ok(Files { inputs, skipped, unlinted, paths: discovery.found.into_iter().map(|found| found.disk).collect() })
+    let excluded = discovery.excluded.into_iter().map(|(by, count)| (by.to_owned(), count)).collect();
+    let found = discovery.found.into_iter().map(|found| (found.path, found.disk)).collect();
+    Ok(Files { inputs, skipped, unlinted, found, excluded })
 }
 
-/// Reads a file, or the texts of a packed chart. What a chart merely brings along may be anything: its templates may
+/// Reads the texts of a packed chart.
+fn unpack(found: &Found, repository: usize, left: &mut u64) -> Result<Vec<Input>, Unread> {
+    let texts = found.unpack(left).map_err(|reason| unread(found, reason))?;
+    let input = |(path, text)| Input { path, kind: found.kind, text, repository };
+    Ok(texts.into_iter().map(input).collect())
+}
+
+/// Reads a file. What a chart merely brings along may be anything: its templates may
 /// read what is a template itself.
 fn read(found: &Found, repository: usize, charts: &BTreeSet<String>) -> Result<Vec<Input>, Unread> {
-    let told = |reason: Reason| {
-        let why = unlinted(&reason).filter(|_| found.may_be_applied());
-        (Skipped { path: found.path.clone(), reason }, why)
-    };
+    let told = |reason: Reason| unread(found, reason);
     let of_kind = |kind, (path, text)| Input { path, kind, text, repository };
     let input = |file| of_kind(found.kind, file);
-    if found.is_archive() {
-        return found.unpack().map(|texts| texts.into_iter().map(input).collect()).map_err(told);
-    }
     let text = match found.read(MAX_BYTES) {
         Err(_) if discover::kind_of(&found.path).is_none() => return Ok(Vec::new()),
         read => read.map_err(told)?,
@@ -141,5 +155,5 @@ pub fn stdin(check: &Check) -> Result<Files, String> {
     let path = check.stdin_filename.clone();
     let kind = discover::kind_of(&path).ok_or_else(|| format!("{path}: not a kind of file that is linted"))?;
     let inputs = vec![Input { path, kind, text, repository: 0 }];
-    Ok(Files { inputs, skipped: Vec::new(), unlinted: Vec::new(), paths: Vec::new() })
+    Ok(Files { inputs, skipped: Vec::new(), unlinted: Vec::new(), found: Vec::new(), excluded: Vec::new() })
 }

@@ -4,9 +4,10 @@
 use super::arguments::Check;
 use super::files::{cwd, gate, shown};
 use super::output::complain;
-use crate::config::{self, Config};
+use crate::config::{self, Config, Word};
 use crate::discover::{MAX_SETTINGS, Reason};
-use crate::finding::{Finding, OWN_PACK, OWN_RULES, Severity};
+use crate::finding::{Confidence, Finding, OWN_PACK, OWN_RULES, Severity};
+use crate::judge::Restrictions;
 use crate::parse::{Dialect, Problem, yaml};
 use crate::report::human::{self, HumanOptions};
 use crate::rules::Ruleset;
@@ -21,6 +22,8 @@ pub struct Setup {
     pub config: Config,
     /// The directory that paths of the configuration start from.
     pub base: PathBuf,
+    /// What the configuration turns off, if there is one.
+    pub restrictions: Option<Restrictions>,
     /// Path and text of the configuration, if there is one.
     file: Option<(String, String)>,
     /// Paths and texts of the files that name drivers.
@@ -35,7 +38,8 @@ impl Setup {
     /// # Errors
     /// A file that cannot be read, or everything that is wrong with them.
     pub fn load(check: &Check) -> Result<Self, String> {
-        let config = check.config.clone().or_else(|| Self::find(&check.paths));
+        let own = !check.no_config && !check.isolated;
+        let config = check.config.clone().or_else(|| Self::find(&check.paths).filter(|_| own));
         let setup = Self::read(config, &check.rules)?;
         for word in check.select.iter().chain(&check.ignore) {
             if !setup.rules.names(word) && word != OWN_PACK && !OWN_RULES.iter().any(|(id, _)| id == word) {
@@ -71,8 +75,10 @@ impl Setup {
         for directory in packs {
             faults.add_pack(&mut rules, directory)?;
         }
+        // Whoever calls gpulint may replace rules.
+        faults.replaced.clear();
         let (mut config, mut file, mut base) = (Config::default(), None, cwd());
-        let mut driver_files = Vec::new();
+        let (mut driver_files, mut by) = (Vec::new(), Vec::new());
         if let Some(path) = found {
             let refused = |path: &Path, reason: Reason| format!("{}: {reason}", shown(path));
             let cwd = cwd();
@@ -90,6 +96,7 @@ impl Setup {
                     Err(reason) => faults.tell(pack.span, format!("the pack `{}` is not read: {reason}", pack.text)),
                 }
             }
+            by = restrictions(&read, std::mem::take(&mut faults.replaced), &rules);
             faults.extend(read.apply(&mut rules));
             for (_, word) in &read.driver_files {
                 match below(&word.text).and_then(|path| Ok((gate(&cwd).read(&path, MAX_SETTINGS)?, path))) {
@@ -106,7 +113,8 @@ impl Setup {
             (config, file) = (read, Some((shown(&path), text)));
         }
         faults.none("the configuration")?;
-        Ok(Self { rules, config, base, file, driver_files, read: faults.read })
+        let restrictions = file.as_ref().map(|(path, _): &(String, String)| Restrictions { path: path.clone(), by });
+        Ok(Self { rules, config, base, restrictions, file, driver_files, read: faults.read })
     }
 
     /// The configuration with places in the source after `inputs` others, and its sources.
@@ -127,6 +135,35 @@ impl Setup {
     }
 }
 
+/// What a configuration keeps from being told; its packs have replaced some rules.
+fn restrictions(config: &Config, replaced: Vec<String>, rules: &Ruleset) -> Vec<(&'static str, Vec<String>)> {
+    let (mut off, mut lowered, mut params) = (Vec::new(), Vec::new(), Vec::new());
+    for change in &config.overrides {
+        let id = &change.rule.text;
+        let usual = rules.get(id).and_then(|entry| Severity::parse(&entry.text.severity)).unwrap_or(Severity::Error);
+        match change.severity {
+            Some((None, _)) => off.push(id.clone()),
+            Some((Some(severity), _)) if severity < usual => lowered.push(id.clone()),
+            _ => {}
+        }
+        params.extend(change.params.iter().map(|(name, _)| format!("{id}.{}", name.text)));
+    }
+    let texts = |words: &[Word]| words.iter().map(|word| word.text.clone()).collect::<Vec<_>>();
+    let sure = config.min_confidence.filter(|least| *least > Confidence::Medium);
+    let all = [
+        ("rules turned off", off),
+        ("rules lowered", lowered),
+        ("parameters set", params),
+        ("rules replaced", replaced),
+        ("rules or packs selected, all others turned off", texts(&config.select)),
+        ("rules or packs turned off", texts(&config.ignore)),
+        ("confidence only, less turned off", sure.iter().map(|least| least.name().to_owned()).collect()),
+        ("patterns of paths excluded", texts(&config.exclude)),
+        ("rules or packs with accepted findings", config.ignores.iter().map(|i| i.rule.text.clone()).collect()),
+    ];
+    all.into_iter().filter(|(_, names): &(_, Vec<String>)| !names.is_empty()).collect()
+}
+
 /// Adds the rule files of a directory.
 ///
 /// # Errors
@@ -137,9 +174,10 @@ pub fn add_pack(rules: &mut Ruleset, directory: &Path) -> Result<(), String> {
     faults.none("the rules")
 }
 
-/// Whether a text says that it is a rule, right or wrong.
-fn is_rule(text: &str) -> bool {
-    yaml::parse(SourceId(0), text, Dialect::Core).roots().any(|root| root.get("id").is_some())
+/// The ids of rules that a text states, right or wrong.
+fn ids(text: &str) -> Vec<String> {
+    let tree = yaml::parse(SourceId(0), text, Dialect::Core);
+    tree.roots().filter_map(|root| Some(root.get("id")?.text()?.to_owned())).collect()
 }
 
 /// What is wrong with what the user wrote for gpulint.
@@ -149,6 +187,8 @@ struct Faults {
     findings: Vec<Finding>,
     /// The files that were read.
     read: Vec<PathBuf>,
+    /// Rules that were there before a pack brought others of their names.
+    replaced: Vec<String>,
 }
 
 impl Faults {
@@ -180,10 +220,12 @@ impl Faults {
         }
         for path in paths {
             let text = gate(&cwd).read(&path, MAX_SETTINGS).map_err(|reason| format!("{}: {reason}", shown(&path)))?;
-            if !is_rule(&text) {
+            let ids = ids(&text);
+            if ids.is_empty() {
                 // What else it holds is not for the log of a run.
                 return Err(format!("{}: not a rule file: it has no `id`", shown(&path)));
             }
+            self.replaced.extend(ids.into_iter().filter(|id| rules.get(id).is_some()));
             self.read.push(path.clone());
             let id = self.source(&path, &text);
             let problems = rules.add(id, &shown(&path), &text);

@@ -1,9 +1,10 @@
 //! Packed charts (`charts/name-1.2.3.tgz`) into their texts. Knows gzip and tar; writes nothing to disk.
 
 use flate2::read::GzDecoder;
+use std::cell::Cell;
 use std::io::{self, Read};
 
-/// Most bytes that one archive may unpack to; a bomb ends here.
+/// Most bytes that one archive may unpack to, with all archives in it; a bomb ends here.
 const MAX_UNPACKED: u64 = 32 << 20;
 
 /// Most members of one archive.
@@ -19,18 +20,47 @@ pub fn is_archive(path: &str) -> bool {
 }
 
 /// The texts of a packed chart. A member `name/templates/a.yaml` of `charts/name-1.tgz` is called
-/// `charts/name-1.tgz/templates/a.yaml`; what is not UTF-8 is left out.
+/// `charts/name-1.tgz/templates/a.yaml`; what is not UTF-8 is left out. What is unpacked is taken from `left`.
 ///
 /// # Errors
 /// What is not a gzipped tar, or larger than a chart may be.
-pub fn unpack(path: &str, packed: impl Read) -> io::Result<Vec<(String, String)>> {
-    let mut texts = Vec::new();
-    add(path, packed, MAX_DEPTH, &mut texts)?;
-    Ok(texts)
+pub fn unpack(path: &str, packed: impl Read, left: &mut u64) -> io::Result<Vec<(String, String)>> {
+    let given = (*left).min(MAX_UNPACKED);
+    let (counted, mut texts) = (Cell::new(given), Vec::new());
+    let done = add(path, packed, MAX_DEPTH, &counted, &mut texts);
+    *left -= given - counted.get();
+    done.map(|()| texts)
 }
 
-fn add(path: &str, packed: impl Read, depth: usize, texts: &mut Vec<(String, String)>) -> io::Result<()> {
-    let mut archive = tar::Archive::new(GzDecoder::new(packed).take(MAX_UNPACKED));
+/// What is unpacked, counted: of all archives in an archive together, whatever becomes of it.
+struct Metered<'a, R> {
+    from: R,
+    left: &'a Cell<u64>,
+}
+
+impl<R: Read> Read for Metered<'_, R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let left = self.left.get();
+        if left == 0 {
+            return Err(io::Error::other("unpacks to more than a chart may hold, or than is left for the run"));
+        }
+        let most = into.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        let read = self.from.read(&mut into[..most])?;
+        self.left.set(left - read as u64);
+        Ok(read)
+    }
+}
+
+fn add(
+    path: &str,
+    packed: impl Read,
+    depth: usize,
+    left: &Cell<u64>,
+    texts: &mut Vec<(String, String)>,
+) -> io::Result<()> {
+    // The type of the reader must not grow with the depth.
+    let packed: Box<dyn Read + '_> = Box::new(packed);
+    let mut archive = tar::Archive::new(Metered { from: GzDecoder::new(packed), left });
     for entry in archive.entries()? {
         let mut entry = entry?;
         if texts.len() >= MAX_MEMBERS {
@@ -48,8 +78,13 @@ fn add(path: &str, packed: impl Read, depth: usize, texts: &mut Vec<(String, Str
         let mut bytes = Vec::new();
         entry.read_to_end(&mut bytes)?;
         if is_archive(&member) && depth > 1 {
-            // A chart in the archive that cannot be read is missing, as if it had not been packed.
-            let _ = add(&member, bytes.as_slice(), depth - 1, texts);
+            let before = texts.len();
+            match add(&member, bytes.as_slice(), depth - 1, left, texts) {
+                Err(error) if left.get() == 0 => return Err(error),
+                // A chart in the archive that cannot be read is missing, as if it had not been packed.
+                Err(_) => texts.truncate(before),
+                Ok(()) => {}
+            }
         } else if let Ok(text) = String::from_utf8(bytes) {
             texts.push((member, text));
         }
@@ -76,7 +111,11 @@ mod tests {
     }
 
     fn names(bytes: &[u8]) -> Vec<String> {
-        unpack("charts/a-1.tgz", bytes).expect("an archive").into_iter().map(|(path, _)| path).collect()
+        unpack("charts/a-1.tgz", bytes, &mut MAX_UNPACKED.clone())
+            .expect("an archive")
+            .into_iter()
+            .map(|(path, _)| path)
+            .collect()
     }
 
     #[test]
@@ -89,7 +128,7 @@ mod tests {
 
     #[test]
     fn what_is_no_archive_or_too_large_is_an_error() {
-        assert!(unpack("a.tgz", &b"not packed"[..]).is_err());
+        assert!(unpack("a.tgz", &b"not packed"[..], &mut 99).is_err());
         let mut bomb = GzEncoder::new(Vec::new(), Compression::fast());
         let mut header = tar::Header::new_gnu();
         header.set_path("a/zeros").expect("a name");
@@ -97,6 +136,18 @@ mod tests {
         header.set_cksum();
         bomb.write_all(header.as_bytes()).expect("a header");
         io::copy(&mut io::repeat(b'0').take(MAX_UNPACKED * 4), &mut bomb).expect("bytes");
-        assert!(unpack("a.tgz", bomb.finish().expect("an archive").as_slice()).is_err());
+        let bomb = bomb.finish().expect("an archive");
+        assert!(unpack("a.tgz", bomb.as_slice(), &mut MAX_UNPACKED.clone()).is_err());
+        // Each archive of these is small enough, but not all of them together.
+        let zeros = packed(&[("b/zeros", &vec![b'0'; MAX_UNPACKED as usize / 3])]);
+        let names: Vec<String> = (0..4).map(|i| format!("a/charts/b-{i}.tgz")).collect();
+        let of = |count: usize| {
+            packed(&names[..count].iter().map(|name| (name.as_str(), zeros.as_slice())).collect::<Vec<_>>())
+        };
+        let mut left = MAX_UNPACKED * 2;
+        assert!(unpack("a.tgz", of(2).as_slice(), &mut left).is_ok());
+        assert!(left < MAX_UNPACKED * 2 - MAX_UNPACKED / 3 * 2);
+        assert!(unpack("a.tgz", of(4).as_slice(), &mut left).is_err());
+        assert!(unpack("a.tgz", of(2).as_slice(), &mut left).is_err(), "nothing is left for the run");
     }
 }

@@ -88,6 +88,14 @@ pub fn kind_of(path: &str) -> Option<Kind> {
     kind_of_name(&name, directory)
 }
 
+/// Whether a file would be linted if its name were not one that tools of developers use.
+pub(super) fn is_of_a_tool(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    let own = name.starts_with(".gpulint.");
+    let bare = name.strip_prefix(".#").unwrap_or(&name);
+    kind_of(path).is_none() && !own && (is_not_deployed(bare) || kind_of(bare).is_some())
+}
+
 /// Whether the name alone says what reads the file. What other YAML and JSON files are for shows in their content.
 pub fn is_named_format(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
@@ -130,7 +138,7 @@ pub(super) fn without_template_suffix(name: &str) -> Option<&str> {
 }
 
 fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
-    if NOT_DEPLOYED.contains(&name) || name.starts_with("tsconfig") {
+    if is_not_deployed(name) {
         return None;
     }
     match name {
@@ -156,6 +164,10 @@ fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
     }
 }
 
+fn is_not_deployed(name: &str) -> bool {
+    NOT_DEPLOYED.contains(&name) || name.starts_with("tsconfig") && name.ends_with(".json")
+}
+
 fn is_requirements(stem: &str, directory: &str) -> bool {
     stem.contains("requirements") || stem.starts_with("constraints") || directory == "requirements"
 }
@@ -177,6 +189,7 @@ mod tests {
     fn names_tell_the_kind() {
         for (path, kind) in [
             ("k8s/job.yaml", Some(Kind::Yaml)),
+            ("tsconfig-deploy.yaml", Some(Kind::Yaml)),
             ("job.yml.j2", Some(Kind::Yaml)),
             ("eks.yaml-template", Some(Kind::Yaml)),
             ("values.yaml.gotmpl", Some(Kind::Yaml)),

@@ -3,53 +3,35 @@
 
 mod archive;
 mod gate;
+mod ignored;
 mod kind;
 mod named;
 mod repository;
 mod template;
+mod walk;
 
 pub use gate::{Gate, MAX_SETTINGS, text};
 pub use kind::{Kind, charts, is_named_format, kind_in, kind_of};
 pub use template::{Template, is_template_name};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use ignore::{DirEntry, WalkBuilder};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{self, Sender};
+use std::path::{MAIN_SEPARATOR_STR, Path, PathBuf};
+use walk::{EXCLUDE, MAX_LINKED_DIRECTORIES, TOOL_FILE, Walk};
 
 /// The largest file that is read unless the options say otherwise.
 pub const MAX_BYTES: u64 = 8 << 20;
 
-/// Linked directories that one run enters: links can multiply paths without ever forming a loop.
-const MAX_LINKED_DIRECTORIES: usize = 4_096;
+/// Bytes that one run reads unless the options say otherwise.
+pub const MAX_READ: u64 = 256 << 20;
 
-/// Directories that hold what tools wrote or fetched.
-const TOOL_DIRECTORIES: &[&str] = &[
-    ".git",
-    ".hg",
-    ".idea",
-    ".mypy_cache",
-    ".pytest_cache",
-    ".ruff_cache",
-    ".svn",
-    ".terraform",
-    ".terragrunt-cache",
-    ".tox",
-    ".venv",
-    ".vscode",
-    "__pycache__",
-    "node_modules",
-    "site-packages",
-];
-
-/// Directories that by their name hold what is never deployed, as Go's tools pass over them: inputs of tests, and what is kept
-/// for history.
-const SET_ASIDE: &[&str] = &["_archive", "_archived", "archived", "testdata"];
+/// Bytes that one run reads again because links give files further names, and what a name costs at least. Modules and charts
+/// share small files in this way.
+const MAX_REPEATED: u64 = 4 << 20;
+const NAME: u64 = 1 << 10;
 
 /// How to look for files.
 #[derive(Debug, Clone)]
@@ -64,13 +46,15 @@ pub struct Options {
     pub force_exclude: bool,
     /// Whether `.gitignore`, `.ignore` and `.gpulintignore` have no say.
     pub no_ignore: bool,
+    /// Bytes that the run reads in all.
+    pub max_read: u64,
 }
 
 impl Options {
     /// Nothing excluded but what ignore files say.
     pub fn new(cwd: impl Into<PathBuf>) -> Self {
         let cwd = cwd.into();
-        Self { base: cwd.clone(), cwd, exclude: vec![], force_exclude: false, no_ignore: false }
+        Self { base: cwd.clone(), cwd, exclude: vec![], force_exclude: false, no_ignore: false, max_read: MAX_READ }
     }
 }
 
@@ -81,6 +65,8 @@ pub struct Found {
     pub path: String,
     /// Where it is read from.
     pub disk: PathBuf,
+    /// Where it stands, if a link led to it.
+    pub linked: Option<PathBuf>,
     /// What its name says that it is.
     pub kind: Kind,
     /// Whether it stands under `templates/` of a Helm chart.
@@ -123,6 +109,10 @@ pub enum Reason {
     Link,
     /// More linked directories than one run enters.
     TooManyLinks,
+    /// A further name of a file, after more of them than one run reads again.
+    Repeated,
+    /// More bytes than the run may read.
+    RunTooLarge(u64),
     /// A template of another language: its text is not the syntax of its name.
     Template(Template),
     /// A link to nothing.
@@ -148,6 +138,10 @@ impl fmt::Display for Reason {
             Reason::OutsideRepository => f.write_str("outside of the repository"),
             Reason::Link => f.write_str("a symbolic link"),
             Reason::TooManyLinks => write!(f, "more than {MAX_LINKED_DIRECTORIES} linked directories"),
+            Reason::Repeated => {
+                write!(f, "one of many links to the same files: more than {MAX_REPEATED} bytes of repetition")
+            }
+            Reason::RunTooLarge(limit) => write!(f, "beyond what one run reads: {limit} bytes, see --max-read"),
             Reason::Template(template) => write!(f, "{template} template"),
             Reason::Multipart => f.write_str("a MIME message of several parts"),
             Reason::SetAside => f.write_str("test data or an archive: lint it by naming it"),
@@ -164,6 +158,10 @@ pub struct Discovery {
     pub found: Vec<Found>,
     /// Not linted, with the reason.
     pub skipped: Vec<Skipped>,
+    /// How many files and directories were not looked at, by what left them out.
+    pub excluded: BTreeMap<&'static str, usize>,
+    /// Bytes that may still be read, after everything found.
+    pub left: u64,
 }
 
 /// A pattern that is not in the syntax of `.gitignore`.
@@ -179,36 +177,36 @@ pub struct BadPattern {
 /// Looks for files under the roots. A root that is a file is taken even where an ignore file names it.
 pub fn discover(roots: &[PathBuf], options: &Options) -> Result<Discovery, BadPattern> {
     let exclude = Exclude::new(options)?;
-    let mut out = Discovery::default();
+    let mut out = Discovery { left: options.max_read, ..Discovery::default() };
     let mut directories = Vec::new();
     let gate = Gate { cwd: &options.cwd, roots: &[] };
     for root in roots {
         // Without `.` components, so that the same file has the same name from every root.
         let disk: PathBuf = options.cwd.join(root).components().collect();
-        if let Err(reason @ Reason::OutsideRoots) = gate.admit(&disk) {
-            out.skip(&disk, &options.cwd, reason);
-            continue;
-        }
+        let to = match gate.admit(&disk) {
+            Err(reason @ Reason::OutsideRoots) => {
+                out.skip(&disk, &options.cwd, reason);
+                continue;
+            }
+            to => to.ok(),
+        };
         match fs::metadata(&disk) {
             Ok(meta) if meta.is_dir() => directories.push(disk),
-            Ok(_) if options.force_exclude && exclude.with_parents(&disk) => {}
-            Ok(_) => out.file(disk, &options.cwd, true),
+            Ok(_) if options.force_exclude && exclude.with_parents(&disk) => out.exclude(EXCLUDE),
+            Ok(_) => out.file(disk, to, &options.cwd, true),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 out.skip(&disk, &options.cwd, Reason::Missing);
             }
             Err(error) => out.skip(&disk, &options.cwd, Reason::Unreadable(error.to_string())),
         }
     }
-    if let Some((first, rest)) = directories.split_first() {
-        let mut walk = WalkBuilder::new(first);
-        rest.iter().for_each(|root| {
-            walk.add(root);
-        });
-        out.walk(&mut walk, &directories, (exclude, options));
-    }
-    out.found.sort_by(|a, b| a.path.cmp(&b.path));
-    out.found.dedup_by(|a, b| a.path == b.path);
+    let real = directories.iter().filter_map(|root| root.canonicalize().ok()).collect();
+    let mut walk = Walk { options, exclude: &exclude, roots: real, linked: 0 };
+    directories.iter().for_each(|root| walk.walk(root, &mut out));
+    out.found.sort_by(|a, b| (&a.path, &a.disk).cmp(&(&b.path, &b.disk)));
+    out.found.dedup_by(|a, b| a.disk == b.disk);
     out.charts();
+    out.limit(options);
     let starts: Vec<PathBuf> =
         roots.iter().map(|root| repository::start(&options.cwd.join(root), &options.cwd)).collect();
     repository::tell(&mut out.found, &starts);
@@ -218,41 +216,14 @@ pub fn discover(roots: &[PathBuf], options: &Options) -> Result<Discovery, BadPa
 }
 
 impl Discovery {
-    fn walk(&mut self, walk: &mut WalkBuilder, roots: &[PathBuf], (exclude, options): (Exclude, &Options)) {
-        let (tell, told) = mpsc::channel();
-        let gate = Sieve {
-            exclude,
-            roots: roots.iter().filter_map(|root| root.canonicalize().ok()).collect(),
-            linked: AtomicUsize::new(0),
-            tell,
-        };
-        walk.standard_filters(!options.no_ignore)
-            .require_git(false)
-            // What a user's own machine ignores must not change the answer.
-            .git_global(false)
-            .hidden(false)
-            .follow_links(true)
-            .filter_entry(move |entry| gate.lets(entry));
-        if !options.no_ignore {
-            walk.add_custom_ignore_filename(".gpulintignore");
-        }
-        for entry in walk.build() {
-            match entry {
-                Ok(entry) if entry.file_type().is_some_and(|t| t.is_file()) => {
-                    self.file(entry.into_path(), &options.cwd, false);
-                }
-                Ok(_) => {}
-                Err(error) => self.failed(&error, &options.cwd),
-            }
-        }
-        self.skipped.extend(told.try_iter().map(|(path, reason)| Skipped { path: shown(&path, &options.cwd), reason }));
-    }
-
-    fn file(&mut self, disk: PathBuf, cwd: &Path, named: bool) {
+    /// Takes a file; `real` is where it stands.
+    fn file(&mut self, disk: PathBuf, real: Option<PathBuf>, cwd: &Path, named: bool) {
         let path = shown(&disk, cwd);
+        let linked = real.filter(|real| *real != disk);
         let found = |in_chart, kind, (path, disk)| Found {
             path,
             disk,
+            linked,
             kind,
             in_chart,
             in_module: false,
@@ -263,6 +234,33 @@ impl Discovery {
             None if named => self.skip(&disk, cwd, Reason::UnknownKind),
             None => self.found.push(found(false, Kind::Chart, (path, disk))),
         }
+    }
+
+    /// Leaves out what is more than one run reads: further names of the same files, and files after too many bytes.
+    fn limit(&mut self, options: &Options) {
+        let found = std::mem::take(&mut self.found);
+        let mut known: BTreeSet<PathBuf> =
+            found.iter().filter(|f| f.linked.is_none()).map(|f| f.disk.clone()).collect();
+        let mut repeated = MAX_REPEATED;
+        for file in found {
+            let bytes = fs::metadata(&file.disk).map_or(0, |meta| meta.len());
+            let again = file.linked.as_ref().is_some_and(|real| !known.insert(real.clone()));
+            let reason = if again && bytes.max(NAME) > repeated {
+                Reason::Repeated
+            } else if bytes <= MAX_BYTES && bytes > self.left {
+                Reason::RunTooLarge(options.max_read)
+            } else {
+                repeated -= if again { bytes.max(NAME) } else { 0 };
+                self.left -= if bytes <= MAX_BYTES { bytes } else { 0 };
+                self.found.push(file);
+                continue;
+            };
+            self.skip(&file.disk, &options.cwd, reason);
+        }
+    }
+
+    fn exclude(&mut self, by: &'static str) {
+        *self.excluded.entry(by).or_default() += 1;
     }
 
     /// Tells the files of charts from the others; what has no kind of its own is kept in a chart only, or where a
@@ -276,86 +274,24 @@ impl Discovery {
             .filter(|found| found.kind == Kind::Terraform)
             .filter_map(|found| found.disk.parent().map(Path::to_owned))
             .collect();
+        let mut of_tools = 0;
         self.found.retain_mut(|found| {
             found.in_module = found.disk.ancestors().skip(1).any(|directory| modules.contains(directory));
             let template = found.in_module && kind::is_terraform_template(&found.path);
             let data = || (template || named.contains(&found.path)).then_some(Kind::Data);
             let kind = kind_in(&charts, &found.path).or_else(data);
             found.kind = kind.unwrap_or(found.kind);
+            of_tools += usize::from(kind.is_none() && kind::is_of_a_tool(&found.path));
             kind.is_some()
         });
+        if of_tools > 0 {
+            self.excluded.insert(TOOL_FILE, of_tools);
+        }
     }
 
     fn skip(&mut self, disk: &Path, cwd: &Path, reason: Reason) {
         self.skipped.push(Skipped { path: shown(disk, cwd), reason });
     }
-
-    fn failed(&mut self, error: &ignore::Error, cwd: &Path) {
-        match error {
-            ignore::Error::WithPath { path, err } => match err.io_error() {
-                // A dangling link says something only where its name would have been linted.
-                Some(io) if io.kind() == std::io::ErrorKind::NotFound && kind_of(&shown(path, cwd)).is_none() => {}
-                Some(io) if io.kind() == std::io::ErrorKind::NotFound => self.skip(path, cwd, Reason::Dangling),
-                Some(io) => self.skip(path, cwd, Reason::Unreadable(io.to_string())),
-                None => self.failed(err, cwd),
-            },
-            ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => self.failed(err, cwd),
-            ignore::Error::Loop { child, .. } => self.skip(child, cwd, Reason::Loop),
-            // A bad line of an ignore file is passed over, as git does.
-            _ => {}
-        }
-    }
-}
-
-/// What the walk may enter and yield.
-struct Sieve {
-    exclude: Exclude,
-    roots: Vec<PathBuf>,
-    linked: AtomicUsize,
-    tell: Sender<(PathBuf, Reason)>,
-}
-
-impl Sieve {
-    fn lets(&self, entry: &DirEntry) -> bool {
-        let is_dir = entry.file_type().is_some_and(|t| t.is_dir());
-        if is_dir && is_tool_directory(entry.path()) || self.exclude.holds(entry.path(), is_dir) {
-            return false;
-        }
-        if is_dir && is_set_aside(entry.path()) {
-            // The receiver outlives the walk.
-            let _ = self.tell.send((entry.path().to_owned(), Reason::SetAside));
-            return false;
-        }
-        if !entry.path_is_symlink() {
-            return true;
-        }
-        let inside = entry.path().canonicalize().is_ok_and(|to| self.roots.iter().any(|root| to.starts_with(root)));
-        let refused = if !inside {
-            if !is_dir && kind_of(&entry.path().to_string_lossy()).is_none() {
-                return false;
-            }
-            Reason::OutsideRoots
-        } else if is_dir && self.linked.fetch_add(1, Ordering::Relaxed) >= MAX_LINKED_DIRECTORIES {
-            Reason::TooManyLinks
-        } else {
-            return true;
-        };
-        // The receiver outlives the walk.
-        let _ = self.tell.send((entry.path().to_owned(), refused));
-        false
-    }
-}
-
-fn is_tool_directory(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default();
-    TOOL_DIRECTORIES.iter().any(|tool| name == *tool)
-        // Go's vendored modules; any other `vendor` may be what is deployed.
-        || name == "vendor" && path.join("modules.txt").exists()
-}
-
-fn is_set_aside(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    SET_ASIDE.contains(&&*name) || name.starts_with("retired_") || name.starts_with("retired-")
 }
 
 /// The `exclude` patterns.
@@ -382,10 +318,16 @@ impl Exclude {
     }
 }
 
-/// A path as shown: relative to the working directory where it lies below, with `/`.
+/// A path as shown: relative to the working directory where it lies below, with `/`. Bytes that are no text are written as
+/// `\xff`, so that no two paths are shown alike.
 pub fn shown(disk: &Path, cwd: &Path) -> String {
     let path = disk.strip_prefix(cwd).unwrap_or(disk);
-    path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/")
+    let mut out = String::new();
+    for part in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        out.push_str(&part.valid().replace(MAIN_SEPARATOR_STR, "/").replace("\\x", "\\x5cx"));
+        part.invalid().iter().for_each(|byte| out.push_str(&format!("\\x{byte:02x}")));
+    }
+    out
 }
 
 fn in_chart(disk: &Path) -> bool {
@@ -436,9 +378,11 @@ impl Found {
         self.kind == Kind::Chart && archive::is_archive(&self.path)
     }
 
-    /// The texts of a packed chart, as if it were a directory.
-    pub fn unpack(&self) -> Result<Vec<(String, String)>, Reason> {
-        archive::unpack(&self.path, gate::open(&self.disk)?).map_err(|error| Reason::Unreadable(error.to_string()))
+    /// The texts of a packed chart, as if it were a directory. What is unpacked is taken from `left`, and there is no more
+    /// of it than that.
+    pub fn unpack(&self, left: &mut u64) -> Result<Vec<(String, String)>, Reason> {
+        archive::unpack(&self.path, gate::open(&self.disk)?, left)
+            .map_err(|error| Reason::Unreadable(error.to_string()))
     }
 
     /// The template language that must be run before `text` is what the name says; `None` for text that can be

@@ -128,6 +128,115 @@ fn links_are_followed_inside_the_roots_only() {
 }
 
 #[test]
+fn ignore_files_hold_from_the_root_of_the_repository_downwards() {
+    let all = "*\n";
+    let dir = tree(&[
+        (".gitignore", all),
+        (".ignore", all),
+        (".gpulintignore", all),
+        ("repo/.git/HEAD", ""),
+        ("repo/.git/info/exclude", "mine.yaml\n"),
+        ("repo/.gitignore", "/out.yaml\nsub/gone.yaml\n"),
+        ("repo/out.yaml", ""),
+        ("repo/mine.yaml", ""),
+        ("repo/sub/out.yaml", ""),
+        ("repo/sub/gone.yaml", ""),
+        ("repo/inner/.git", "gitdir: elsewhere\n"),
+        ("repo/inner/out.yaml", ""),
+        ("plain/a.yaml", ""),
+    ]);
+    let found = |root: &str| paths(&find(&options(&dir), &[root])).join(" ");
+    assert_eq!(found("repo"), "repo/inner/out.yaml repo/sub/out.yaml");
+    assert_eq!(found("repo/sub"), "repo/sub/out.yaml");
+    assert_eq!(found("plain"), "plain/a.yaml");
+    assert_eq!(found("."), "");
+}
+
+#[test]
+fn what_was_left_out_is_counted_by_what_left_it_out() {
+    let dir = tree(&[
+        (".gitignore", "a.yaml\nb.txt\n"),
+        (".gpulintignore", "c/\n"),
+        ("a.yaml", ""),
+        ("b.txt", ""),
+        ("c/x.yaml", ""),
+        ("c/y.yaml", ""),
+        ("d.yaml", ""),
+        ("e.yaml", ""),
+        (".git/x.yaml", ""),
+        ("node_modules/x.yaml", ""),
+        ("vendor/modules.txt", ""),
+        ("package.json", ""),
+        (".#e.yaml", ""),
+        (".gpulint.yaml", ""),
+        ("tsconfig.json", ""),
+        ("tsconfig-deploy.yaml", ""),
+    ]);
+    let discovery = find(&Options { exclude: vec!["d.yaml".into()], ..options(&dir) }, &["."]);
+    assert_eq!(paths(&discovery), ["e.yaml", "tsconfig-deploy.yaml"]);
+    let counted: Vec<(&str, usize)> = discovery.excluded.into_iter().collect();
+    let expected =
+        [(".gitignore", 1), (".gpulintignore", 1), ("directory of a tool", 2), ("exclude", 1), ("file of a tool", 3)];
+    assert_eq!(counted, expected);
+}
+
+#[test]
+fn ignore_files_that_are_none_are_told_and_leave_nothing_out() {
+    let dir = tree(&[("repo/.git/HEAD", ""), ("repo/a.yaml", ""), ("repo/sub/a.yaml", ""), ("repo/own", "b.yaml\n")]);
+    let at = |path: &str| dir.path().join("repo").join(path);
+    symlink("/dev/zero", at(".ignore")).expect("a link");
+    fs::create_dir(at(".gitignore")).expect("a directory");
+    symlink("../own", at("sub/.gpulintignore")).expect("a link");
+    fs::write(at("sub/b.yaml"), "").expect("a file");
+    let discovery = find(&Options::new(dir.path().join("repo")), &["."]);
+    assert_eq!(paths(&discovery), ["a.yaml", "sub/a.yaml"]);
+    let told: Vec<_> = discovery.skipped.iter().map(|s| (s.path.as_str(), &s.reason)).collect();
+    let directory = Reason::Unreadable("not a regular file".into());
+    assert_eq!(told, [(".gitignore", &directory), (".ignore", &Reason::OutsideRoots)]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn names_that_are_no_text_are_names_of_their_own() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let dir = tree(&[("\\xff.yaml", ""), ("a\\b.yaml", "")]);
+    for name in [&b"\xff.yaml"[..], b"\xfe.yaml", b"a\xc3.yaml"] {
+        fs::write(dir.path().join(OsStr::from_bytes(name)), "").expect("a file");
+    }
+    let found = find(&options(&dir), &["."]);
+    assert_eq!(paths(&found), ["\\x5cxff.yaml", "\\xfe.yaml", "\\xff.yaml", "a\\b.yaml", "a\\xc3.yaml"]);
+}
+
+#[test]
+fn further_names_of_a_large_file_are_not_read_again() {
+    let large = "x".repeat(3 << 20);
+    let dir = tree(&[("a.json", &large), ("b/small.tf", ""), ("hidden.txt", &large)]);
+    for (to, at) in [
+        ("a.json", "l1.json"),
+        ("a.json", "l2.json"),
+        ("b", "c"),
+        ("b/small.tf", "small.tf"),
+        ("hidden.txt", "shown.json"),
+        ("hidden.txt", "shown2.json"),
+    ] {
+        symlink(to, dir.path().join(at)).expect("a link");
+    }
+    let discovery = find(&options(&dir), &["."]);
+    assert_eq!(paths(&discovery), ["a.json", "b/small.tf", "c/small.tf", "l1.json", "shown.json", "small.tf"]);
+    let skipped: Vec<_> = discovery.skipped.iter().map(|s| (s.path.as_str(), &s.reason)).collect();
+    assert_eq!(skipped, [("l2.json", &Reason::Repeated), ("shown2.json", &Reason::Repeated)]);
+}
+
+#[test]
+fn a_run_reads_so_much_and_tells_the_rest() {
+    let dir = tree(&[("a.yaml", "1234"), ("b.yaml", "123456"), ("c.yaml", "12")]);
+    let discovery = find(&Options { max_read: 7, ..options(&dir) }, &["."]);
+    assert_eq!((paths(&discovery), discovery.left), (vec!["a.yaml", "c.yaml"], 1));
+    assert_eq!(discovery.skipped[0].reason, Reason::RunTooLarge(7));
+}
+
+#[test]
 fn links_that_multiply_paths_end() {
     let dir = tree(&[]);
     for level in 0..24 {

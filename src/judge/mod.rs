@@ -19,9 +19,34 @@ pub struct Coverage {
     pub linted: usize,
     /// Paths and reasons of the others.
     pub skipped: Vec<(String, String)>,
+    /// How many files and directories were not looked at, by what left them out.
+    pub excluded: Vec<(String, usize)>,
+    /// The configuration, with what it turns off.
+    pub configuration: Option<Restrictions>,
     /// Files that were read in part, and charts that were not judged or with and without what operators serve: paths, with what to
     /// know of it.
     pub notes: Vec<(String, String)>,
+}
+
+/// What a configuration keeps from being told.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Restrictions {
+    /// The configuration.
+    pub path: String,
+    /// What of it does so, in words that follow a number, with the names that it gives.
+    pub by: Vec<(&'static str, Vec<String>)>,
+}
+
+impl Restrictions {
+    /// One line for each.
+    pub fn lines(&self) -> impl Iterator<Item = String> + '_ {
+        const MOST: usize = 3;
+        self.by.iter().map(|(what, names)| {
+            let more = if names.len() > MOST { ", …" } else { "" };
+            let names_shown = names[..names.len().min(MOST)].join(", ");
+            format!("{} {what} ({names_shown}{more})", names.len())
+        })
+    }
 }
 
 /// What a run found, before anybody's wishes are applied.

@@ -96,6 +96,31 @@ fn prose_about_gpulint_is_no_suppression() {
 }
 
 #[test]
+fn what_was_not_linted_is_waived_by_the_configuration_only() {
+    let judged = |text: &str, configuration: &str| {
+        let sources = Sources::new(vec![Source::new("a.yaml", text), Source::new(".gpulint.yaml", configuration)]);
+        let (config, problems) = config::parse(SourceId(1), configuration);
+        assert!(problems.is_empty(), "{problems:?}");
+        let mut finding = finding("syntax-error", text, "a: [");
+        finding.pack = OWN_PACK.to_owned();
+        let annotation =
+            Annotation { scope: finding.span, rules: vec![OWN_PACK.to_owned()], reason: None, span: finding.span };
+        let comments = comments(text);
+        let input =
+            Input { findings: vec![finding], comments: &comments, annotations: vec![annotation], ..Input::default() };
+        judge(input, &sources, &config, &options())
+    };
+    for word in ["gpulint", "syntax-error"] {
+        for verb in ["ignore", "ignore-file"] {
+            let verdict = judged(&format!("# gpulint: {verb}[{word}]\na: [\n"), "");
+            assert!(rules(&verdict).contains(&"syntax-error") && verdict.waived.is_empty(), "{verb} {word}");
+        }
+    }
+    let verdict = judged("a: [\n", "ignores: [{rule: syntax-error, path: a.yaml, reason: a fixture}]\n");
+    assert_eq!(verdict.waived.len(), 1);
+}
+
+#[test]
 fn the_configuration_ignores_by_path_and_object() {
     let ignores = |path: &str, object: &str| {
         format!("ignores:\n- {{rule: r, path: '{path}', object: '{object}', reason: known}}\n")

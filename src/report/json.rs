@@ -38,10 +38,15 @@ pub fn report(verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Value {
             "range": range(sources, u.span),
             "why": u.why,
         })).collect::<Vec<_>>(),
+        "configuration": coverage.configuration.as_ref().map(|configuration| json!({
+            "path": configuration.path,
+            "restrictions": configuration.by.iter().map(|(what, names)| json!({"what": what, "names": names})).collect::<Vec<_>>(),
+        })),
         "files": {
             "seen": coverage.seen,
             "linted": coverage.linted,
             "skipped": coverage.skipped.iter().map(|(path, reason)| json!({"path": path, "reason": reason})).collect::<Vec<_>>(),
+            "excluded": coverage.excluded.iter().map(|(by, count)| json!({"by": by, "count": count})).collect::<Vec<_>>(),
             "notes": coverage.notes.iter().map(|(path, note)| json!({"path": path, "note": note})).collect::<Vec<_>>(),
         },
         "summary": {

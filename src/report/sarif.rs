@@ -33,14 +33,11 @@ fn report(verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Value {
     let coverage = &verdict.coverage;
     let skipped = coverage.skipped.iter().map(|(path, reason)| (path, format!("not linted: {reason}")));
     let told = skipped.chain(coverage.notes.iter().map(|(path, note)| (path, note.clone())));
-    let notifications = told.map(|(path, text)| Notification {
-        level: "note",
-        message: Text::of(&text),
-        locations: vec![Location {
-            physical_location: Physical { artifact_location: artifact(path), region: None },
-            message: None,
-        }],
-    });
+    let told = told.map(|(path, text)| Notification::new(Some(path), &text));
+    let excluded = coverage.excluded.iter().map(|(by, count)| format!("excluded by {by}: {count}"));
+    let excluded = excluded.map(|text| Notification::new(None, &text));
+    let configuration = coverage.configuration.iter();
+    let restrictions = configuration.flat_map(|c| c.lines().map(|line| Notification::new(Some(&c.path), &line)));
     let run = Run {
         tool: Tool {
             driver: Driver {
@@ -51,7 +48,11 @@ fn report(verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Value {
             },
         },
         column_kind: "unicodeCodePoints",
-        invocations: [Invocation { execution_successful: true, tool_execution_notifications: notifications.collect() }],
+        invocations: [Invocation {
+            execution_successful: true,
+            tool_execution_notifications: told.chain(excluded).collect(),
+            tool_configuration_notifications: restrictions.collect(),
+        }],
         results,
     };
     let log = Log { schema: "https://json.schemastore.org/sarif-2.1.0.json", version: "2.1.0", runs: [run] };
@@ -241,13 +242,24 @@ impl Text {
 struct Invocation {
     execution_successful: bool,
     tool_execution_notifications: Vec<Notification>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_configuration_notifications: Vec<Notification>,
 }
 
 #[derive(Serialize)]
 struct Notification {
     level: &'static str,
     message: Text,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     locations: Vec<Location>,
+}
+
+impl Notification {
+    fn new(path: Option<&String>, text: &str) -> Self {
+        let physical = |path: &String| Physical { artifact_location: artifact(path), region: None };
+        let location = |path| Location { physical_location: physical(path), message: None };
+        Self { level: "note", message: Text::of(text), locations: path.map(location).into_iter().collect() }
+    }
 }
 
 #[derive(Serialize)]
@@ -351,7 +363,7 @@ mod tests {
                 seen: 3,
                 linted: 2,
                 skipped: vec![("big.yaml".to_owned(), "too large".to_owned())],
-                notes: vec![],
+                ..Coverage::default()
             },
             ..Verdict::default()
         };

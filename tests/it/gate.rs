@@ -149,3 +149,71 @@ fn a_report_that_cannot_be_written_is_no_success() {
         assert!(said(&output).contains("standard output"), "{}", said(&output));
     }
 }
+
+/// The exit code, and the summary as JSON or what was said instead.
+fn checked(dir: &TempDir, arguments: &[&str]) -> (Option<i32>, serde_json::Value, String) {
+    let output = gpulint(dir, &[&["check", "--format", "json"], arguments].concat());
+    (output.status.code(), serde_json::from_slice(&output.stdout).unwrap_or_default(), said(&output))
+}
+
+#[test]
+fn a_path_of_which_nothing_was_linted_is_a_failure() {
+    let dir = machine(&[(".ignore", "pod.yaml\n"), ("empty/notes.md", ""), ("good/a.yaml", "a: 1\n")], &[]);
+    for (arguments, code) in [
+        (&["pod.yaml"][..], 1),
+        (&["good"], 0),
+        (&["empty"], 2),
+        (&["good", "empty"], 2),
+        (&["good", "empty", "--allow-empty"], 0),
+        (&["good", "empty", "--exit-zero"], 2),
+        (&["pod.yaml", "empty"], 1),
+        (&["empty/notes.md"], 2),
+        (&["."], 0),
+        (&[".", "--no-ignore"], 1),
+    ] {
+        let (got, report, said) = checked(&dir, arguments);
+        assert_eq!(got, Some(code), "{arguments:?}: {said}");
+        assert!(report["version"] == 1 && (code != 2 || said.contains("nothing was linted of empty")), "{said}");
+    }
+    let excluded = &checked(&dir, &["."]).1["files"]["excluded"];
+    assert_eq!(*excluded, serde_json::json!([{"by": ".ignore", "count": 1}]));
+    let config = machine(&[(".gpulint.yaml", "exclude: [pod.yaml]\n")], &[]);
+    assert_eq!(checked(&config, &["--force-exclude", "pod.yaml"]).0, Some(0), "hooks name files");
+}
+
+#[test]
+fn what_a_configuration_turns_off_is_told_and_can_be_left_unread() {
+    let rule = "id: gpu-request-differs-from-limit\npack: p\nseverity: error\napplies_to: container\nforbid: 'false'\n\
+                message: m\nhelp: h\nwhy: w\nreferences: [x]\nexamples: []\n";
+    for (config, told) in [
+        (format!("rules: {{{FAULT}: off}}\n"), "rules turned off"),
+        (format!("rules: {{{FAULT}: info}}\n"), "rules lowered"),
+        (format!("ignore: [{FAULT}]\n"), "rules or packs turned off"),
+        ("select: [cost]\n".to_owned(), "selected"),
+        (format!("ignores: [{{rule: {FAULT}}}]\n"), "accepted"),
+        ("packs: [p]\n".to_owned(), "rules replaced"),
+    ] {
+        let dir = machine(&[(".gpulint.yaml", &config), ("p/r.yaml", rule), ("p/.gpulintignore", "*\n")], &[]);
+        let (code, report, _) = checked(&dir, &["pod.yaml"]);
+        assert_eq!(code, Some(0), "{config}");
+        assert_eq!(report["configuration"]["path"], ".gpulint.yaml");
+        assert!(report["configuration"]["restrictions"].to_string().contains(told), "{report}");
+        assert!(said(&gpulint(&dir, &["check", "pod.yaml"])).contains(told), "{config}");
+        for flag in ["--no-config", "--isolated"] {
+            let (code, report, said) = checked(&dir, &["pod.yaml", flag]);
+            assert!(code == Some(1) && report["configuration"].is_null(), "{flag}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_gate_can_refuse_every_word_of_the_repository() {
+    let waived = format!("# gpulint: ignore-file[{FAULT}]\n{POD}");
+    let dir = machine(&[("pod.yaml", &waived), ("sub/.ignore", "*\n"), ("sub/pod.yaml", POD)], &[]);
+    fs::write(dir.path().join("trusted.yaml"), format!("rules: {{{FAULT}: warning}}\n")).expect("a file");
+    let errors = |arguments: &[&str]| checked(&dir, arguments).1["summary"]["error"].as_u64();
+    assert_eq!(errors(&["."]), Some(0));
+    assert_eq!(errors(&[".", "--no-suppressions"]), Some(1));
+    assert_eq!(errors(&[".", "--isolated"]), Some(2));
+    assert_eq!(errors(&[".", "--isolated", "--config", "../trusted.yaml"]), Some(0), "who calls it may configure it");
+}

@@ -5,7 +5,7 @@ use gpulint::config::Config;
 use gpulint::discover::Kind;
 use gpulint::facts::Facts;
 use gpulint::finding::{Confidence, Finding, Label, Severity, Undecided};
-use gpulint::judge::{self, Coverage, Verdict};
+use gpulint::judge::{self, Coverage, Restrictions, Verdict};
 use gpulint::lint::{self, Input};
 use gpulint::report::human::HumanOptions;
 use gpulint::report::{REPORTERS, Report};
@@ -63,6 +63,11 @@ fn verdict(rules: &Ruleset) -> (Verdict, Sources) {
             seen: 3,
             linted: 2,
             skipped: vec![("big.yaml".to_owned(), "too large".to_owned())],
+            excluded: vec![(".gitignore".to_owned(), 3)],
+            configuration: Some(Restrictions {
+                path: ".gpulint.yaml".to_owned(),
+                by: vec![("rules turned off", vec!["some-rule".to_owned()])],
+            }),
             notes: vec![("api/Chart.yaml".to_owned(), "not judged: a model is needed".to_owned())],
         },
     };
@@ -89,7 +94,8 @@ fn every_output_tells_every_finding_and_what_was_not_read() {
             let line = source.position(finding.span.start).line.to_string();
             assert!(text.contains(&line), "{}: line {line} of {} is missing", reporter.name, finding.rule);
         }
-        for told in ["k8s/api.yaml", "too large", "api/Chart.yaml", "a model is needed"] {
+        let off = ["rules turned off", "some-rule", ".gitignore"];
+        for told in ["k8s/api.yaml", "too large", "api/Chart.yaml", "a model is needed"].into_iter().chain(off) {
             assert!(text.contains(told), "{}: {told} is missing\n{text}", reporter.name);
         }
         let raw = text.chars().find(|c| c.is_control() && *c != '\n' || *c == '\u{202e}');
@@ -144,7 +150,14 @@ fn no_value_steers_a_terminal_a_runner_or_a_reader() {
             shown: vec![finding.clone(), Finding { message: text(), help: Some(text()), ..finding.clone() }],
             waived: vec![(finding, text())],
             undecided: vec![undecided],
-            coverage: Coverage { seen: 1, linted: 1, skipped: vec![(text(), text())], notes: vec![(text(), text())] },
+            coverage: Coverage {
+                seen: 1,
+                linted: 1,
+                skipped: vec![(text(), text())],
+                excluded: vec![(text(), 1)],
+                configuration: Some(Restrictions { path: text(), by: vec![("rules turned off", vec![text()])] }),
+                notes: vec![(text(), text())],
+            },
         };
         let sources = Sources::new(vec![Source::new(*attack, *attack), Source::new(format!("b/{attack}"), said)]);
         for reporter in REPORTERS {

@@ -2,7 +2,7 @@
 
 use gpulint::config;
 use gpulint::discover::Kind;
-use gpulint::judge::{self, Coverage};
+use gpulint::judge::{self, Coverage, Restrictions};
 use gpulint::lint::{self, Input};
 use gpulint::report::json;
 use gpulint::rules::Ruleset;
@@ -153,6 +153,11 @@ fn a_report_follows_the_schema() {
             seen: 3,
             linted: 2,
             skipped: vec![("big.yaml".to_owned(), "too large".to_owned())],
+            excluded: vec![(".gitignore".to_owned(), 3)],
+            configuration: Some(Restrictions {
+                path: ".gpulint.yaml".to_owned(),
+                by: vec![("rules turned off", vec!["some-rule".to_owned()])],
+            }),
             notes: vec![("api/Chart.yaml".to_owned(), "not judged: a model is needed".to_owned())],
         },
     };

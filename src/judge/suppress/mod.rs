@@ -5,7 +5,7 @@ mod comment;
 
 use super::Input;
 use crate::config::{Config, Word};
-use crate::finding::{Finding, Severity, Undecided};
+use crate::finding::{COVERAGE, Finding, OWN_PACK, Severity, Undecided};
 use crate::source::{SourceId, Sources, Span};
 use globset::GlobMatcher;
 use jiff::civil::Date;
@@ -116,7 +116,9 @@ impl Waivers {
     /// The reason of a suppression that waives the finding; every suppression that would is marked as used.
     pub fn waive(&mut self, finding: &Finding, sources: &Sources, today: Date) -> Option<String> {
         let mut waived = None;
-        for waiver in self.waivers.iter_mut().filter(|w| w.place.holds(finding, sources)) {
+        let coverage = finding.pack == OWN_PACK && COVERAGE.contains(&finding.rule.as_str());
+        let may = |waiver: &Waiver| !coverage || matches!(waiver.place, Place::Named { .. });
+        for waiver in self.waivers.iter_mut().filter(|w| may(w) && w.place.holds(finding, sources)) {
             for (word, used) in &mut waiver.words {
                 if word.text == finding.rule || word.text == finding.pack {
                     *used = true;
@@ -149,7 +151,12 @@ impl Waivers {
                 if off || undecided.iter().any(|u| u.rule == word.text) {
                     continue;
                 }
-                let message = format!("nothing here is found by `{}`, so this suppresses nothing", word.text);
+                let message = match COVERAGE.contains(&word.text.as_str()) {
+                    true => {
+                        format!("`{}` says what was not linted, which only the configuration can accept", word.text)
+                    }
+                    false => format!("nothing here is found by `{}`, so this suppresses nothing", word.text),
+                };
                 out.push(own("unused-suppression", word.span, message, "remove it"));
             }
         }

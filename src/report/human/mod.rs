@@ -160,12 +160,21 @@ fn summary(verdict: &Verdict, options: &HumanOptions) -> String {
         files.push_str(&format!(", {} skipped ({})", coverage.skipped.len(), reasons(verdict)));
     }
     parts.push(files);
+    if !coverage.excluded.is_empty() {
+        let count = plural(coverage.excluded.iter().map(|(_, count)| count).sum(), "path");
+        let by: Vec<String> = coverage.excluded.iter().map(|(by, count)| format!("{count} {by}")).collect();
+        parts.push(format!("{count} excluded ({})", by.join(", ")));
+    }
     if !verdict.undecided.is_empty() {
         let hint = if options.show_unknown { "" } else { " (--show-unknown lists them)" };
         parts.push(format!("{} undecided{hint}", plural(verdict.undecided.len(), "check")));
     }
     let most = if options.show_unknown { usize::MAX } else { MOST };
     let mut lines = vec![one_line(&parts.join(" · "))];
+    if let Some(restrictions) = coverage.configuration.as_ref().filter(|restrictions| !restrictions.by.is_empty()) {
+        let by: Vec<String> = restrictions.lines().collect();
+        lines.push(one_line(&format!("{}: {}", restrictions.path, by.join(", "))));
+    }
     lines.extend(coverage.notes.iter().take(most).map(|(path, note)| one_line(&format!("{path}: {note}"))));
     let more = coverage.notes.len().saturating_sub(most);
     lines.extend((more > 0).then(|| format!("and {} (--show-unknown lists them)", plural(more, "further chart"))));

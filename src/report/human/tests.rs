@@ -1,6 +1,6 @@
 use super::*;
 use crate::finding::{Confidence, Label};
-use crate::judge::Coverage;
+use crate::judge::{Coverage, Restrictions};
 use crate::source::Source;
 
 const OPTIONS: HumanOptions = HumanOptions { color: false, width: 100, show_unknown: false, summary: true };
@@ -41,7 +41,7 @@ fn rendered(files: &[(&str, &str)], finding: Finding) -> String {
     let sources = Sources::new(files.iter().map(|(path, text)| Source::new(*path, *text)).collect());
     let verdict = Verdict {
         shown: vec![finding],
-        coverage: Coverage { seen: files.len(), linted: files.len(), skipped: vec![], notes: vec![] },
+        coverage: Coverage { seen: files.len(), linted: files.len(), skipped: vec![], ..Coverage::default() },
         ..Verdict::default()
     };
     render(&verdict, &sources, &OPTIONS)
@@ -87,7 +87,12 @@ fn nothing_raw_reaches_the_terminal() {
         shown: vec![found],
         waived: vec![],
         undecided: vec![undecided(evil, evil)],
-        coverage: Coverage { seen: 3, linted: 2, skipped: vec![(evil.to_owned(), evil.to_owned())], notes: vec![] },
+        coverage: Coverage {
+            seen: 3,
+            linted: 2,
+            skipped: vec![(evil.to_owned(), evil.to_owned())],
+            ..Coverage::default()
+        },
     };
     let text = render(&verdict, &sources, &HumanOptions { show_unknown: true, ..OPTIONS });
     let raw = |c: &char| c.is_control() && *c != '\n' || ('\u{202a}'..='\u{202e}').contains(c);
@@ -132,7 +137,7 @@ fn the_summary_says_what_was_not_seen() {
                 skipped("Helm template"),
                 skipped("Helm template"),
             ],
-            notes: vec![],
+            ..Coverage::default()
         },
         ..Verdict::default()
     };
@@ -144,6 +149,24 @@ fn the_summary_says_what_was_not_seen() {
     );
     let listed = render(&verdict, &sources, &HumanOptions { show_unknown: true, ..OPTIONS });
     assert!(listed.starts_with("f:1:1: undecided: w [r]\n"), "{listed}");
+}
+
+#[test]
+fn the_summary_says_what_was_left_out_and_turned_off() {
+    let by = vec![("rules turned off", ["a", "b", "c", "d"].map(str::to_owned).to_vec())];
+    let verdict = Verdict {
+        coverage: Coverage {
+            seen: 1,
+            linted: 1,
+            excluded: vec![(".gitignore".to_owned(), 2), ("exclude".to_owned(), 1)],
+            configuration: Some(Restrictions { path: ".gpulint.yaml".to_owned(), by }),
+            ..Coverage::default()
+        },
+        ..Verdict::default()
+    };
+    let expected = "nothing found · 1 file seen, 1 linted · 3 paths excluded (2 .gitignore, 1 exclude)\n\
+                    .gpulint.yaml: 4 rules turned off (a, b, c, …)\n";
+    assert_eq!(render(&verdict, &Sources::default(), &OPTIONS), expected);
 }
 
 #[test]

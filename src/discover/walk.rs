@@ -1,0 +1,181 @@
+//! The walk through directories: what is entered, what is found, and what is left out by whom. Knows names and links, not
+//! contents.
+
+use super::ignored::Ignored;
+use super::{Discovery, Exclude, Options, Reason, kind_of, shown};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use walkdir::{DirEntry, WalkDir};
+
+/// Linked directories that one run enters: links can multiply paths without ever forming a loop.
+pub(super) const MAX_LINKED_DIRECTORIES: usize = 4_096;
+
+/// Directories that hold what tools wrote or fetched.
+const TOOL_DIRECTORIES: &[&str] = &[
+    ".git",
+    ".hg",
+    ".idea",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    ".svn",
+    ".terraform",
+    ".terragrunt-cache",
+    ".tox",
+    ".venv",
+    ".vscode",
+    "__pycache__",
+    "node_modules",
+    "site-packages",
+];
+
+/// Those of version control cannot be part of what is committed.
+const OF_VERSION_CONTROL: &[&str] = &[".git", ".hg", ".svn"];
+
+/// Directories that by their name hold what is never deployed, as Go's tools pass over them: inputs of tests, and what is kept
+/// for history.
+const SET_ASIDE: &[&str] = &["_archive", "_archived", "archived", "testdata"];
+
+/// A walk through some directories.
+pub(super) struct Walk<'a> {
+    pub options: &'a Options,
+    pub exclude: &'a Exclude,
+    /// Without links: links may lead to what is in them.
+    pub roots: Vec<PathBuf>,
+    /// Linked directories that were entered.
+    pub linked: usize,
+}
+
+/// A directory on the way.
+struct Level {
+    /// Without links.
+    real: PathBuf,
+    /// Whether a link led here.
+    linked: bool,
+}
+
+impl Walk<'_> {
+    /// Finds the files below a directory.
+    pub fn walk(&mut self, root: &Path, out: &mut Discovery) {
+        let Ok(real) = root.canonicalize() else { return };
+        let mut ignored = if self.options.no_ignore { Ignored::default() } else { Ignored::above(&real) };
+        let above = ignored.depth();
+        let mut way = Vec::new();
+        let mut entries = WalkDir::new(root).follow_links(true).sort_by_file_name().into_iter();
+        while let Some(entry) = entries.next() {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    self.failed(&error, out);
+                    continue;
+                }
+            };
+            let depth = entry.depth();
+            way.truncate(depth);
+            ignored.leave(above + depth);
+            let here = Level {
+                real: match way.last() {
+                    None => real.clone(),
+                    Some(_) if entry.path_is_symlink() => entry.path().canonicalize().unwrap_or_default(),
+                    Some(Level { real, .. }) => real.join(entry.file_name()),
+                },
+                linked: entry.path_is_symlink() || way.last().is_some_and(|level| level.linked),
+            };
+            let is_dir = entry.file_type().is_dir();
+            // What is walked as it was given is matched as it lies below the root of its repository.
+            let matched = real.join(entry.path().strip_prefix(root).unwrap_or(entry.path()));
+            if depth > 0 && !self.lets(&entry, &here, ignored.by(&matched, is_dir), out) {
+                if is_dir {
+                    entries.skip_current_dir();
+                }
+                continue;
+            }
+            if is_dir {
+                if !self.options.no_ignore {
+                    ignored.enter(&matched);
+                }
+                way.push(here);
+            } else if entry.file_type().is_file() {
+                out.file(entry.into_path(), here.linked.then_some(here.real), &self.options.cwd, false);
+            } else if kind_of(&shown(entry.path(), &self.options.cwd)).is_some() {
+                out.skip(entry.path(), &self.options.cwd, Reason::Unreadable("not a regular file".into()));
+            }
+        }
+        for (path, reason) in ignored.unread {
+            let path = path.strip_prefix(&real).map_or(path.clone(), |below| root.join(below));
+            out.skip(&path, &self.options.cwd, reason);
+        }
+    }
+
+    /// Whether an entry is entered or yielded; if not, that is counted or told.
+    fn lets(&mut self, entry: &DirEntry, here: &Level, ignored: Option<&'static str>, out: &mut Discovery) -> bool {
+        let (path, is_dir) = (entry.path(), entry.file_type().is_dir());
+        let cwd = &self.options.cwd;
+        let counts = is_dir || kind_of(&shown(path, cwd)).is_some();
+        let excluded = ignored.or_else(|| {
+            if is_dir && is_tool_directory(path) {
+                return Some(if OF_VERSION_CONTROL.iter().any(|name| entry.file_name() == *name) {
+                    ""
+                } else {
+                    TOOL_DIRECTORY
+                });
+            }
+            self.exclude.holds(path, is_dir).then_some(EXCLUDE)
+        });
+        if let Some(by) = excluded {
+            if counts && !by.is_empty() {
+                out.exclude(by);
+            }
+            return false;
+        }
+        if is_dir && is_set_aside(path) {
+            out.skip(path, cwd, Reason::SetAside);
+            return false;
+        }
+        if !entry.path_is_symlink() {
+            return true;
+        }
+        if !self.roots.iter().any(|root| here.real.starts_with(root)) {
+            if counts {
+                out.skip(path, cwd, Reason::OutsideRoots);
+            }
+            return false;
+        }
+        self.linked += usize::from(is_dir);
+        if self.linked > MAX_LINKED_DIRECTORIES {
+            out.skip(path, cwd, Reason::TooManyLinks);
+            return false;
+        }
+        true
+    }
+
+    fn failed(&self, error: &walkdir::Error, out: &mut Discovery) {
+        let Some(path) = error.path() else { return };
+        let cwd = &self.options.cwd;
+        match error.io_error() {
+            _ if error.loop_ancestor().is_some() => out.skip(path, cwd, Reason::Loop),
+            // A dangling link says something only where its name would have been linted.
+            Some(io) if io.kind() == ErrorKind::NotFound && kind_of(&shown(path, cwd)).is_none() => {}
+            Some(io) if io.kind() == ErrorKind::NotFound => out.skip(path, cwd, Reason::Dangling),
+            Some(io) => out.skip(path, cwd, Reason::Unreadable(io.to_string())),
+            None => {}
+        }
+    }
+}
+
+/// What left a path out, as the summary counts it, beside the names of ignore files.
+pub(super) const EXCLUDE: &str = "exclude";
+const TOOL_DIRECTORY: &str = "directory of a tool";
+pub(super) const TOOL_FILE: &str = "file of a tool";
+
+fn is_tool_directory(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    TOOL_DIRECTORIES.iter().any(|tool| name == *tool)
+        // Go's vendored modules; any other `vendor` may be what is deployed.
+        || name == "vendor" && path.join("modules.txt").exists()
+}
+
+fn is_set_aside(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    SET_ASIDE.contains(&&*name) || name.starts_with("retired_") || name.starts_with("retired-")
+}
