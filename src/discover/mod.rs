@@ -20,7 +20,7 @@ use std::fmt;
 use std::fs;
 use std::io::Read as _;
 use std::path::{MAIN_SEPARATOR_STR, Path, PathBuf};
-use walk::{EXCLUDE, MAX_LINKED_DIRECTORIES, TOOL_FILE, Walk};
+use walk::{EXCLUDE, MAX_LINKED_DIRECTORIES, REPETITION, TOOL_FILE, Walk};
 
 /// The largest file that is read unless the options say otherwise.
 pub const MAX_BYTES: u64 = 8 << 20;
@@ -109,8 +109,6 @@ pub enum Reason {
     Link,
     /// More linked directories than one run enters.
     TooManyLinks,
-    /// A further name of a file, after more of them than one run reads again.
-    Repeated,
     /// More bytes than the run may read.
     RunTooLarge(u64),
     /// A template of another language: its text is not the syntax of its name.
@@ -138,9 +136,6 @@ impl fmt::Display for Reason {
             Reason::OutsideRepository => f.write_str("outside of the repository"),
             Reason::Link => f.write_str("a symbolic link"),
             Reason::TooManyLinks => write!(f, "more than {MAX_LINKED_DIRECTORIES} linked directories"),
-            Reason::Repeated => {
-                write!(f, "one of many links to the same files: more than {MAX_REPEATED} bytes of repetition")
-            }
             Reason::RunTooLarge(limit) => write!(f, "beyond what one run reads: {limit} bytes, see --max-read"),
             Reason::Template(template) => write!(f, "{template} template"),
             Reason::Multipart => f.write_str("a MIME message of several parts"),
@@ -205,14 +200,32 @@ pub fn discover(roots: &[PathBuf], options: &Options) -> Result<Discovery, BadPa
     directories.iter().for_each(|root| walk.walk(root, &mut out));
     out.found.sort_by(|a, b| (&a.path, &a.disk).cmp(&(&b.path, &b.disk)));
     out.found.dedup_by(|a, b| a.disk == b.disk);
+    let mut limits = Limits::new(&out);
+    // What names say is asked of files that are read, and what a chart brings along is known then.
+    out.limit(&mut limits, options, |file| kind_of(&file.path).is_some());
     out.charts();
-    out.limit(options);
+    out.limit(&mut limits, options, |file| kind_of(&file.path).is_none());
     let starts: Vec<PathBuf> =
         roots.iter().map(|root| repository::start(&options.cwd.join(root), &options.cwd)).collect();
     repository::tell(&mut out.found, &starts);
     out.skipped.sort_by(|a, b| a.path.cmp(&b.path));
     out.skipped.dedup_by(|a, b| a.path == b.path);
     Ok(out)
+}
+
+/// What is known of files and of what links repeat of them.
+struct Limits {
+    /// Files, by where they stand.
+    known: BTreeSet<PathBuf>,
+    /// Bytes that may still be repeated.
+    repeated: u64,
+}
+
+impl Limits {
+    fn new(discovery: &Discovery) -> Self {
+        let plain = discovery.found.iter().filter(|file| file.linked.is_none() && kind_of(&file.path).is_some());
+        Self { known: plain.map(|file| file.disk.clone()).collect(), repeated: MAX_REPEATED }
+    }
 }
 
 impl Discovery {
@@ -236,26 +249,25 @@ impl Discovery {
         }
     }
 
-    /// Leaves out what is more than one run reads: further names of the same files, and files after too many bytes.
-    fn limit(&mut self, options: &Options) {
-        let found = std::mem::take(&mut self.found);
-        let mut known: BTreeSet<PathBuf> =
-            found.iter().filter(|f| f.linked.is_none()).map(|f| f.disk.clone()).collect();
-        let mut repeated = MAX_REPEATED;
-        for file in found {
-            let bytes = fs::metadata(&file.disk).map_or(0, |meta| meta.len());
-            let again = file.linked.as_ref().is_some_and(|real| !known.insert(real.clone()));
-            let reason = if again && bytes.max(NAME) > repeated {
-                Reason::Repeated
-            } else if bytes <= MAX_BYTES && bytes > self.left {
-                Reason::RunTooLarge(options.max_read)
-            } else {
-                repeated -= if again { bytes.max(NAME) } else { 0 };
-                self.left -= if bytes <= MAX_BYTES { bytes } else { 0 };
+    /// Leaves out what is more than one run reads, of some of the files: further names of the same ones, and those after too
+    /// many bytes.
+    fn limit(&mut self, limits: &mut Limits, options: &Options, of: impl Fn(&Found) -> bool) {
+        for file in std::mem::take(&mut self.found) {
+            if !of(&file) {
                 self.found.push(file);
                 continue;
-            };
-            self.skip(&file.disk, &options.cwd, reason);
+            }
+            let bytes = fs::metadata(&file.disk).map_or(0, |meta| meta.len());
+            let again = file.linked.as_ref().is_some_and(|real| !limits.known.insert(real.clone()));
+            if again && bytes.max(NAME) > limits.repeated {
+                self.exclude(REPETITION);
+            } else if bytes <= MAX_BYTES && bytes > self.left {
+                self.skip(&file.disk, &options.cwd, Reason::RunTooLarge(options.max_read));
+            } else {
+                limits.repeated -= if again { bytes.max(NAME) } else { 0 };
+                self.left -= if bytes <= MAX_BYTES { bytes } else { 0 };
+                self.found.push(file);
+            }
         }
     }
 

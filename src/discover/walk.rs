@@ -167,6 +167,8 @@ impl Walk<'_> {
 pub(super) const EXCLUDE: &str = "exclude";
 const TOOL_DIRECTORY: &str = "directory of a tool";
 pub(super) const TOOL_FILE: &str = "file of a tool";
+/// A further name of a file that is read under another one.
+pub(super) const REPETITION: &str = "link to what is read already";
 
 fn is_tool_directory(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
