@@ -1,7 +1,7 @@
 //! `gpulint check`.
 
 use super::arguments::Check;
-use super::files::{cwd, files, named, shown, stdin};
+use super::files::{cwd, files, gate, named, shown, stdin};
 use super::output::Output;
 use super::setup::Setup;
 use super::{CLEAN, FINDINGS, print_as_is};
@@ -46,7 +46,7 @@ pub fn run(check: &Check) -> Result<u8, String> {
     // The configuration comes after the files, so that its facts have places too.
     let (config, mut extra) = setup.after(files.inputs.len());
     let mut declared = config.facts();
-    declared.releases.extend(given(&check.values, files.inputs.len(), &mut extra)?);
+    declared.releases.extend(given(check, files.inputs.len(), &mut extra)?);
     let mut outcome = lint::run(files.inputs, declared, extra, &setup.rules);
     let reasons: BTreeMap<&str, &str> = files.skipped.iter().map(|(path, why)| (path.as_str(), why.as_str())).collect();
     for (path, why) in files.unlinted {
@@ -108,10 +108,11 @@ fn empty<'c>(check: &'c Check, found: &[(String, PathBuf)], skipped: &[(String, 
 }
 
 /// The release of any chart with values that the command line names; their files come after the other sources.
-fn given(paths: &[PathBuf], inputs: usize, extra: &mut Vec<Source>) -> Result<Option<Arc<HelmRelease>>, String> {
+fn given(check: &Check, inputs: usize, extra: &mut Vec<Source>) -> Result<Option<Arc<HelmRelease>>, String> {
     let mut layers = Vec::new();
-    for path in paths {
-        let text = named(path)?;
+    let gate = gate(&check.paths);
+    for path in &check.values {
+        let text = named(path, &gate)?;
         let id = SourceId((inputs + extra.len()) as u32);
         let tree = Arc::new(yaml::parse(id, &text, Dialect::Kubernetes));
         let root = yaml::root(&tree).filter(|root| root.is_map() && tree.problems.is_empty());
@@ -133,7 +134,8 @@ fn outputs(check: &Check, read: &[PathBuf]) -> Result<Vec<Output>, String> {
     if let Some(twice) = check.output.iter().enumerate().find(|(i, path)| check.output[..*i].contains(path)) {
         return Err(format!("--output {}: given twice", shown(twice.1)));
     }
-    check.output.iter().map(|path| Output::new(path, read)).collect()
+    let gate = gate(&check.paths);
+    check.output.iter().map(|path| Output::new(path, read, &gate)).collect()
 }
 
 /// Writes every report that was asked for.

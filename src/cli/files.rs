@@ -128,9 +128,9 @@ pub fn cwd() -> PathBuf {
     std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."))
 }
 
-/// The gate that paths which people and configurations name go through.
-pub fn gate(cwd: &Path) -> Gate<'_> {
-    Gate { cwd, roots: &[] }
+/// The gate that paths which people and configurations name go through in a run over some paths.
+pub fn gate(targets: &[PathBuf]) -> Gate {
+    Gate::new(&cwd(), targets)
 }
 
 /// A path as reports show it.
@@ -142,8 +142,8 @@ pub fn shown(path: &Path) -> String {
 ///
 /// # Errors
 /// It cannot be read, or is larger than what is linted.
-pub fn named(path: &Path) -> Result<String, String> {
-    gate(&cwd()).read(path, MAX_BYTES).map_err(|reason| format!("{}: {reason}", shown(path)))
+pub fn named(path: &Path, gate: &Gate) -> Result<String, String> {
+    gate.read(path, MAX_BYTES).map_err(|reason| format!("{}: {reason}", shown(path)))
 }
 
 /// The text that comes in on standard input, as the file that the command line calls it.

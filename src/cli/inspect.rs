@@ -1,7 +1,7 @@
 //! Commands that show what gpulint knows: rules, pages, tests, facts.
 
 use super::arguments::{Arguments, Listing, Schema};
-use super::files::{cwd, files};
+use super::files::{cwd, files, gate};
 use super::setup::{Setup, add_pack};
 use super::{CLEAN, FINDINGS, print, print_as_is};
 use crate::config;
@@ -92,7 +92,7 @@ pub fn explain(rule: &str, packs: &[PathBuf]) -> Result<u8, String> {
         print(&format!("{rule} ({OWN_PACK} pack)\n\n{meaning}\n"))?;
         return Ok(CLEAN);
     }
-    let rules = Setup::read(Setup::find(&[]), packs)?.rules;
+    let rules = Setup::read(Setup::find(&[]), packs, &gate(&[]))?.rules;
     let hint = || {
         did_you_mean(
             rule,
@@ -183,7 +183,7 @@ fn lint(files: Vec<(String, String)>, rules: &Ruleset) -> Linted {
 /// # Errors
 /// A path that does not exist.
 pub fn facts(paths: &[PathBuf], all: bool) -> Result<u8, String> {
-    let setup = Setup::read(Setup::find(paths), &[])?;
+    let setup = Setup::read(Setup::find(paths), &[], &gate(paths))?;
     let files = files(paths, &Options::new(cwd()))?;
     let (config, extra) = setup.after(files.inputs.len());
     let outcome = lint::run(files.inputs, config.facts(), extra, &Ruleset::empty());

@@ -1,7 +1,8 @@
 //! Where text goes: standard output, standard error, and files of reports. Text that may hold what a file says is made safe
 //! for terminals and for logs of runners here, whatever it is.
 
-use super::files::{cwd, gate, shown};
+use super::files::{cwd, shown};
+use crate::discover::Gate;
 use crate::report::is_report;
 use crate::source::{for_log, sanitise};
 use std::fs::{self, File, OpenOptions};
@@ -47,9 +48,9 @@ impl Output {
     ///
     /// # Errors
     /// It may not.
-    pub fn new(path: &Path, read: &[PathBuf]) -> Result<Self, String> {
+    pub fn new(path: &Path, read: &[PathBuf], gate: &Gate) -> Result<Self, String> {
         let refused = |why: &dyn std::fmt::Display| format!("--output {}: {why}", shown(path));
-        let to = gate(&cwd()).admit_output(path).map_err(|reason| refused(&reason))?;
+        let to = gate.admit_output(path).map_err(|reason| refused(&reason))?;
         let special = ["/dev", "/proc"].iter().any(|mount| cwd().join(path).starts_with(mount));
         let Ok(meta) = fs::metadata(&to) else { return Ok(Self { to, direct: special }) };
         if meta.is_dir() {

@@ -1,6 +1,6 @@
 //! `gpulint render`.
 
-use super::files::{cwd, files, named, shown};
+use super::files::{cwd, files, gate, named, shown};
 use super::{CLEAN, FINDINGS, print};
 use crate::budget::Share;
 use crate::discover::{Kind, Options, kind_of};
@@ -24,8 +24,9 @@ pub fn run(paths: &[PathBuf], values: &[PathBuf], bases: bool) -> Result<u8, Str
     let inputs = files(paths, &Options::new(cwd()))?.inputs;
     let mut sources = Sources::new(inputs.into_iter().map(|input| Source::new(input.path, input.text)).collect());
     let count = sources.iter().count();
+    let gate = gate(paths);
     for path in values {
-        sources.push(Source::new(shown(path), named(path)?));
+        sources.push(Source::new(shown(path), named(path, &gate)?));
     }
     let all: Vec<File<'_>> =
         sources.iter().map(|(id, source)| File { source: id, path: &source.path, text: &source.text }).collect();

@@ -5,7 +5,7 @@ use super::arguments::Check;
 use super::files::{cwd, gate, shown};
 use super::output::complain;
 use crate::config::{self, Config, Word};
-use crate::discover::{MAX_SETTINGS, Reason};
+use crate::discover::{Gate, MAX_SETTINGS, Reason};
 use crate::finding::{Confidence, Finding, OWN_PACK, OWN_RULES, Severity};
 use crate::judge::Restrictions;
 use crate::parse::{Dialect, Problem, yaml};
@@ -40,7 +40,7 @@ impl Setup {
     pub fn load(check: &Check) -> Result<Self, String> {
         let own = !check.no_config && !check.isolated;
         let config = check.config.clone().or_else(|| Self::find(&check.paths).filter(|_| own));
-        let setup = Self::read(config, &check.rules)?;
+        let setup = Self::read(config, &check.rules, &gate(&check.paths))?;
         for word in check.select.iter().chain(&check.ignore) {
             if !setup.rules.names(word) && word != OWN_PACK && !OWN_RULES.iter().any(|(id, _)| id == word) {
                 return Err(format!("there is no rule or pack `{word}`{}", setup.rules.hint(word)));
@@ -69,11 +69,11 @@ impl Setup {
     ///
     /// # Errors
     /// As for [`Setup::load`].
-    pub fn read(found: Option<PathBuf>, packs: &[PathBuf]) -> Result<Self, String> {
+    pub fn read(found: Option<PathBuf>, packs: &[PathBuf], gate: &Gate) -> Result<Self, String> {
         let mut faults = Faults::default();
         let mut rules = Ruleset::builtin();
         for directory in packs {
-            faults.add_pack(&mut rules, directory)?;
+            faults.add_pack(&mut rules, directory, gate)?;
         }
         // Whoever calls gpulint may replace rules.
         faults.replaced.clear();
@@ -81,25 +81,24 @@ impl Setup {
         let (mut driver_files, mut by) = (Vec::new(), Vec::new());
         if let Some(path) = found {
             let refused = |path: &Path, reason: Reason| format!("{}: {reason}", shown(path));
-            let cwd = cwd();
-            let text = gate(&cwd).read(&path, MAX_SETTINGS).map_err(|reason| refused(&path, reason))?;
+            let text = gate.read(&path, MAX_SETTINGS).map_err(|reason| refused(&path, reason))?;
             faults.read.push(path.clone());
             let id = faults.source(&path, &text);
             let (read, problems) = config::parse(id, &text);
             faults.extend(problems);
             base = base.join(path.with_file_name(""));
             let home = base.canonicalize().unwrap_or_else(|_| base.clone());
-            let below = |named: &str| gate(&cwd).admit_below(&home, named);
+            let below = |named: &str| gate.admit_below(&home, named);
             for pack in &read.packs {
                 match below(&pack.text) {
-                    Ok(directory) => faults.add_pack(&mut rules, &directory)?,
+                    Ok(directory) => faults.add_pack(&mut rules, &directory, gate)?,
                     Err(reason) => faults.tell(pack.span, format!("the pack `{}` is not read: {reason}", pack.text)),
                 }
             }
             by = restrictions(&read, std::mem::take(&mut faults.replaced), &rules);
             faults.extend(read.apply(&mut rules));
             for (_, word) in &read.driver_files {
-                match below(&word.text).and_then(|path| Ok((gate(&cwd).read(&path, MAX_SETTINGS)?, path))) {
+                match below(&word.text).and_then(|path| Ok((gate.read(&path, MAX_SETTINGS)?, path))) {
                     Ok((text, path)) => {
                         if !Config::default().set_driver(0, SourceId(0), &text) {
                             faults.tell(word.span, "there is no column driver_version in this file".to_owned());
@@ -170,7 +169,7 @@ fn restrictions(config: &Config, replaced: Vec<String>, rules: &Ruleset) -> Vec<
 /// A file that is not readable or not right, with all of its faults.
 pub fn add_pack(rules: &mut Ruleset, directory: &Path) -> Result<(), String> {
     let mut faults = Faults::default();
-    faults.add_pack(rules, directory)?;
+    faults.add_pack(rules, directory, &gate(&[]))?;
     faults.none("the rules")
 }
 
@@ -204,9 +203,8 @@ impl Faults {
         self.findings.push(Finding::own("configuration", Severity::Error, span, message));
     }
 
-    fn add_pack(&mut self, rules: &mut Ruleset, directory: &Path) -> Result<(), String> {
-        let cwd = cwd();
-        let directory = gate(&cwd).admit(directory).map_err(|reason| format!("{}: {reason}", shown(directory)))?;
+    fn add_pack(&mut self, rules: &mut Ruleset, directory: &Path, gate: &Gate) -> Result<(), String> {
+        let directory = gate.admit(directory).map_err(|reason| format!("{}: {reason}", shown(directory)))?;
         let mut paths: Vec<PathBuf> = walkdir::WalkDir::new(&directory)
             .into_iter()
             .filter_map(Result::ok)
@@ -219,7 +217,7 @@ impl Faults {
             return Err(format!("{}: no rule files", shown(&directory)));
         }
         for path in paths {
-            let text = gate(&cwd).read(&path, MAX_SETTINGS).map_err(|reason| format!("{}: {reason}", shown(&path)))?;
+            let text = gate.read(&path, MAX_SETTINGS).map_err(|reason| format!("{}: {reason}", shown(&path)))?;
             let ids = ids(&text);
             if ids.is_empty() {
                 // What else it holds is not for the log of a run.

@@ -11,25 +11,30 @@ use std::path::{Component, Path, PathBuf};
 pub const MAX_SETTINGS: u64 = 1 << 20;
 
 /// Lets paths through that lead where they seem to lead.
-#[derive(Debug, Clone, Copy)]
-pub struct Gate<'a> {
-    /// The working directory, without links. What lies below it belongs to somebody's repository, Git or not.
-    pub cwd: &'a Path,
-    /// Directories, without links, that links may lead to from anywhere.
-    pub roots: &'a [PathBuf],
+#[derive(Debug, Clone)]
+pub struct Gate {
+    /// The working directory, without links.
+    cwd: PathBuf,
+    /// Directories, without links, that are repositories where Git says nothing else.
+    roots: Vec<PathBuf>,
 }
 
-impl Gate<'_> {
+impl Gate {
+    /// The gate of a run in `cwd` over some paths. Where Git says nothing else, a directory among them is a repository, and
+    /// so is the working directory.
+    pub fn new(cwd: &Path, paths: &[PathBuf]) -> Self {
+        let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let directories = paths.iter().map(|path| canonical(&cwd.join(path))).filter(|path| path.is_dir());
+        Self { cwd: canonical(cwd), roots: directories.collect() }
+    }
+
     /// Where a path leads. A link that stands in a repository must not lead out of it; links elsewhere are those of whoever
     /// keeps the machine.
     ///
     /// # Errors
     /// A link that leads out or nowhere.
     pub fn admit(&self, path: &Path) -> Result<PathBuf, Reason> {
-        self.follow(path, |home, to| {
-            let inside = to.starts_with(home) || self.roots.iter().any(|root| to.starts_with(root));
-            if inside { Ok(()) } else { Err(Reason::OutsideRoots) }
-        })
+        self.follow(path, |home, to| if to.starts_with(home) { Ok(()) } else { Err(Reason::OutsideRoots) })
     }
 
     /// Where a path leads that something is to be written to: through no link of a repository.
@@ -100,8 +105,11 @@ impl Gate<'_> {
 
     /// The repository that a directory (without links) belongs to, if it belongs to one.
     pub fn home(&self, directory: &Path) -> Option<PathBuf> {
-        let below = || directory.starts_with(self.cwd).then_some(self.cwd);
-        work_tree(directory).or_else(below).map(Path::to_owned)
+        let holds = |root: &&PathBuf| directory.starts_with(root);
+        // Of directories that hold each other the outermost counts.
+        let root = || self.roots.iter().filter(holds).min_by_key(|root| root.components().count());
+        let root = || root().or_else(|| Some(&self.cwd).filter(holds)).map(PathBuf::as_path);
+        work_tree(directory).or_else(root).map(Path::to_owned)
     }
 }
 
@@ -168,7 +176,7 @@ mod tests {
         ] {
             symlink(to, top.join(at)).expect("a link");
         }
-        let gate = Gate { cwd: &top.join("repo/sub"), roots: &[] };
+        let gate = Gate::new(&top.join("repo/sub"), &[]);
         for (path, text) in
             [("a", "a"), ("../inside", "a"), ("../../elsewhere/sub/a", "a"), ("../../other/secret", "s")]
         {
@@ -188,5 +196,12 @@ mod tests {
             assert_eq!(below(path), Err(Reason::OutsideRepository), "{path}");
         }
         assert_eq!(below("../directory"), Err(Reason::OutsideRoots));
+        fs::remove_dir(top.join("repo/.git")).expect("a directory");
+        let out = |paths: &[&str]| {
+            let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
+            Gate::new(&top, &paths).read(&top.join("repo/out"), 9)
+        };
+        assert_eq!(out(&["repo"]), Err(Reason::OutsideRoots));
+        assert_eq!(out(&["repo", "."]), Ok("s".to_owned()), "what is linted may lead to what is linted");
     }
 }

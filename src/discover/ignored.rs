@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 /// Ignore files of a directory, those first that others give way to.
 const FILES: [&str; 4] = [".gpulintignore", ".ignore", ".gitignore", ".git/info/exclude"];
 
+/// Bytes of ignore files that one walk reads: a line can cost as much as a thousand others.
+const MAX_IGNORED: u64 = 4 << 20;
+
 /// Those from here on are Git's: they end at the root of a work tree.
 const OF_GIT: usize = 2;
 
@@ -20,6 +23,8 @@ pub(super) struct Ignored {
     /// The root of the repository.
     top: PathBuf,
     levels: Vec<Level>,
+    /// Bytes that may still be read.
+    left: u64,
     /// Ignore files that were not read, with the reason.
     pub unread: Vec<(PathBuf, Reason)>,
 }
@@ -37,7 +42,7 @@ impl Ignored {
     /// above that is any of its business.
     pub fn above(directory: &Path) -> Self {
         let top = work_tree(directory).unwrap_or(directory);
-        let mut out = Self { top: top.to_owned(), levels: Vec::new(), unread: Vec::new() };
+        let mut out = Self { top: top.to_owned(), levels: Vec::new(), left: MAX_IGNORED, unread: Vec::new() };
         let mut above: Vec<&Path> = directory.ancestors().skip(1).take_while(|above| above.starts_with(top)).collect();
         above.reverse();
         above.into_iter().for_each(|directory| out.enter(directory));
@@ -64,10 +69,14 @@ impl Ignored {
         let path = directory.join(name);
         path.symlink_metadata().ok()?;
         // A link may lead to another file of the repository, and nothing but a regular file is opened.
-        let bytes =
-            Gate { cwd: &self.top, roots: &[] }.admit(&path).and_then(|to| gate::bytes(gate::open(&to)?, MAX_SETTINGS));
+        let bytes = Gate::new(&self.top, &[])
+            .admit(&path)
+            .and_then(|to| gate::bytes(gate::open(&to)?, MAX_SETTINGS.min(self.left)));
         let bytes = match bytes {
-            Ok(bytes) => bytes,
+            Ok(bytes) => {
+                self.left -= bytes.len() as u64;
+                bytes
+            }
             Err(reason) => {
                 self.unread.push((path, reason));
                 return None;

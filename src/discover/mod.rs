@@ -174,7 +174,7 @@ pub fn discover(roots: &[PathBuf], options: &Options) -> Result<Discovery, BadPa
     let exclude = Exclude::new(options)?;
     let mut out = Discovery { left: options.max_read, ..Discovery::default() };
     let mut directories = Vec::new();
-    let gate = Gate { cwd: &options.cwd, roots: &[] };
+    let gate = Gate::new(&options.cwd, &[]);
     for root in roots {
         // Without `.` components, so that the same file has the same name from every root.
         let disk: PathBuf = options.cwd.join(root).components().collect();

@@ -68,6 +68,22 @@ fn what_a_configuration_names_stays_in_its_repository() {
 }
 
 #[test]
+fn a_directory_that_is_linted_is_a_repository_without_git_too() {
+    let dir = machine(&[], &[(".gpulint.yaml", "../outside/secret.yaml"), ("r.json", "../outside/secret.yaml")]);
+    let above = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
+        command.current_dir(dir.path()).args(arguments).output().expect("the binary runs")
+    };
+    for arguments in [&["check", "repo"][..], &["facts", "repo"]] {
+        let output = above(arguments);
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(!said(&output).contains("SECRET"), "{}", said(&output));
+    }
+    let written = above(&["check", "repo", "--isolated", "--output", "repo/r.json"]);
+    assert_eq!(written.status.code(), Some(2), "{}", said(&written));
+}
+
+#[test]
 fn a_named_link_does_not_lead_out_either() {
     let dir = machine(&[], &[("a.yaml", "../outside/secret.yaml"), ("b", "../outside"), ("c.yaml", "pod.yaml")]);
     for arguments in [["check", "a.yaml"], ["check", "b"], ["facts", "a.yaml"], ["check", "--values=a.yaml"]] {

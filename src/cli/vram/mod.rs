@@ -4,6 +4,7 @@ mod recommend;
 mod show;
 
 use super::arguments::{Vram, VramFormat, VramTask};
+use super::files::{gate, named};
 use super::{CLEAN, FINDINGS, print, print_as_is};
 use crate::catalog;
 use crate::parse::{Dialect, yaml};
@@ -53,7 +54,7 @@ fn card(gpu: &str, gib: Option<f64>) -> Result<Card, String> {
 fn local(model: &str) -> Option<Result<Architecture, String>> {
     let path = Path::new(model);
     let file = if path.is_dir() { path.join("config.json") } else { path.to_owned() };
-    let text = file.file_name().filter(|name| *name == "config.json").and_then(|_| super::files::named(&file).ok())?;
+    let text = file.file_name().filter(|name| *name == "config.json").and_then(|_| named(&file, &gate(&[])).ok())?;
     let tree = yaml::parse(SourceId(0), &text, Dialect::Typed);
     let get = |key: &str| yaml::root(&tree)?.scalar_at(key).map(str::to_owned);
     Some(Config::new(&get).architecture(model))
