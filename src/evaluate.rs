@@ -5,14 +5,15 @@ use crate::facts::value::{Data, Entity, Value};
 use crate::facts::{LISTS, List, Subject};
 use crate::finding::{Finding, Fix, Label, Severity, Undecided};
 use crate::known::Why;
-use crate::link::Deployed;
-use crate::rules::Ruleset;
+use crate::link::{Deployed, Layout};
 use crate::rules::compile::{Part, Rule, Template};
-use crate::rules::functions::{Context, Stated, Surroundings};
+use crate::rules::functions::{Context, Places, Stated, Surroundings};
 use crate::rules::lang::eval::{Eval, Truth, Used, truth};
 use crate::rules::lang::values::elements;
-use crate::source::Span;
+use crate::rules::{BySubject, Ruleset};
+use crate::source::{SourceId, Span};
 use rayon::prelude::*;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Labels beyond this many explain nothing.
@@ -35,13 +36,27 @@ struct Asked<'a> {
     name: String,
 }
 
+impl Places for Layout<'_> {
+    fn place(&self, file: SourceId) -> u32 {
+        self.at(file).number()
+    }
+
+    fn around(&self, file: SourceId) -> Vec<Range<u32>> {
+        self.near_places(file)
+    }
+
+    fn near(&self, one: SourceId, other: SourceId) -> bool {
+        Layout::near(self, one, other)
+    }
+}
+
 /// Asks every rule about every entity of each variant, which sees what may be deployed with it. `paths` are the display
 /// paths of the sources, by id. The order of the results does not depend on threads.
 pub fn evaluate(deployed: Deployed<'_>, paths: &[&str], rules: &Ruleset) -> Vec<Evaluation> {
-    let near = |one, other| deployed.layout().near(one, other);
     let variants = deployed.variants();
     let stated = variants.iter().map(|own| Stated { facts: &own.facts, thing: own.thing, first: own.first });
-    let around = Surroundings::new(stated, &near, paths);
+    let around = Surroundings::new(stated, deployed.layout(), paths);
+    let rules = &rules.by_subject();
     let of_variant = |own: usize| {
         let of_list = |list: &'static List| (list.entities)(&variants[own].facts).into_iter().map(move |e| (list, e));
         let entities: Vec<_> = LISTS.iter().flat_map(of_list).collect();
@@ -72,7 +87,7 @@ impl Evaluation {
 }
 
 /// Asks every rule about an entity and its parts.
-fn ask_all((list, entity): (&'static List, &dyn Entity), context: Context<'_>, rules: &Ruleset) -> Evaluation {
+fn ask_all((list, entity): (&'static List, &dyn Entity), context: Context<'_>, rules: &BySubject<'_>) -> Evaluation {
     let context = &context;
     let mut out = Evaluation::default();
     let mut all = Vec::new();
@@ -260,8 +275,8 @@ mod tests {
     use super::*;
     use crate::facts::{Facts, NodePool, Service, Workload};
     use crate::known::Fact;
-    use crate::link::{Directories, Layout, Variant};
-    use crate::source::{Source, SourceId, Sources};
+    use crate::link::{Directories, Variant};
+    use crate::source::{Source, Sources};
     use std::sync::Arc;
 
     const SPAN: Span = Span { source: SourceId(0), start: 0, end: 1 };

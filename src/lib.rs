@@ -30,6 +30,7 @@ pub mod quantity;
 pub mod render;
 pub mod report;
 pub mod rules;
+pub mod shelf;
 pub mod source;
 pub mod suggest;
 pub mod version;

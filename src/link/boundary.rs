@@ -76,6 +76,24 @@ impl<'s> Layout<'s> {
         self.may_hold(one, other) || self.may_hold(other, one)
     }
 
+    /// The directories that something can stand in that is near a file, as ranges of their numbers.
+    pub fn near_places(&self, file: SourceId) -> Vec<Range<u32>> {
+        let upwards = self.directories.upwards(self.at(file));
+        let both = upwards.flat_map(|above| {
+            self.around(above, file, Reach::Cluster).into_iter().chain([self.about(above, file)]).collect::<Vec<_>>()
+        });
+        let mut all: Vec<Range<u32>> = both.map(|range| range.start.number()..range.end.number()).collect();
+        all.sort_by_key(|range| range.start);
+        all.dedup_by(|next, before| {
+            let joined = next.start <= before.end;
+            if joined {
+                before.end = before.end.max(next.end);
+            }
+            joined
+        });
+        all
+    }
+
     /// The directories of the run.
     pub fn directories(&self) -> &'s Directories<'s> {
         self.directories

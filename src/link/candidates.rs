@@ -4,88 +4,46 @@ use super::boundary::{Boundary, Deployed, Layout, Reach};
 use super::directories::Dir;
 use super::variant::Variant;
 use crate::facts::Facts;
+use crate::shelf::Shelf;
 use crate::source::SourceId;
-use std::collections::HashMap;
 use std::hash::Hash;
 use std::ops::Range;
 
-/// Something that may be joined.
-struct Item<T> {
-    at: SourceId,
-    dir: Dir,
-    thing: Option<SourceId>,
-    value: T,
+/// Something that may be joined: the file that states it, and the thing that it is a part of where that may be the asking one.
+type Item<T> = (SourceId, Option<SourceId>, T);
+
+/// Items that are equally near.
+type Level<K, T> = Shelf<Dir, K, Item<T>>;
+
+fn level<K: Hash + Eq, T>(listed: impl IntoIterator<Item = (Vec<K>, Item<T>)>, layout: &Layout<'_>) -> Level<K, T> {
+    Shelf::of(listed.into_iter().map(|(keys, item)| (layout.at(item.0), keys, item)))
 }
 
-/// Items that are equally near, in their order.
-struct Level<K, T> {
-    items: Vec<Item<T>>,
-    /// Positions of items, in the order of their directories.
-    by_key: HashMap<K, Vec<u32>>,
+fn values<K: Hash + Eq, T>(level: &Level<K, T>, positions: Vec<u32>) -> Vec<&T> {
+    positions.into_iter().map(|i| &level.at(i).2).collect()
 }
 
-impl<K: Hash + Eq, T> Level<K, T> {
-    fn of(listed: impl IntoIterator<Item = (SourceId, Option<SourceId>, Vec<K>, T)>, layout: &Layout<'_>) -> Self {
-        let mut items = Vec::new();
-        let mut order = Vec::new();
-        for (at, thing, keys, value) in listed {
-            order.push((layout.at(at), items.len() as u32, keys));
-            items.push(Item { at, dir: layout.at(at), thing, value });
+/// Of what has one of some keys and fits, what stands nearest to a file: in it, else in its directory, else in the nearest
+/// one in common. `around` tells where it may stand in and below a directory above the file.
+fn nearest<'l, K: Hash + Eq, T>(
+    level: &'l Level<K, T>,
+    (from, layout): (SourceId, &Layout<'_>),
+    keys: &[K],
+    (around, fits): (impl Fn(Dir) -> Vec<Range<Dir>>, impl Fn(&Item<T>) -> bool),
+) -> Vec<&'l T> {
+    if keys.iter().all(|key| level.count(key) == 0) {
+        return Vec::new();
+    }
+    for dir in layout.directories().upwards(layout.at(from)) {
+        let mut found = level.find(keys, Some(&around(dir)), &fits);
+        if found.iter().any(|i| level.at(*i).0 == from) {
+            found.retain(|i| level.at(*i).0 == from);
         }
-        order.sort_by_key(|(dir, position, _)| (*dir, *position));
-        let mut by_key: HashMap<K, Vec<u32>> = HashMap::new();
-        for (_, position, keys) in order {
-            keys.into_iter().for_each(|key| by_key.entry(key).or_default().push(position));
+        if !found.is_empty() {
+            return values(level, found);
         }
-        Self { items, by_key }
     }
-
-    /// What has one of some keys and fits, in its order.
-    fn all(&self, keys: &[K], fits: impl Fn(&Item<T>) -> bool) -> Vec<&T> {
-        let lists = keys.iter().filter_map(|key| self.by_key.get(key));
-        self.sorted(lists.flatten().copied().filter(|i| fits(self.item(*i))).collect())
-    }
-
-    fn item(&self, position: u32) -> &Item<T> {
-        &self.items[position as usize]
-    }
-
-    fn sorted(&self, mut positions: Vec<u32>) -> Vec<&T> {
-        positions.sort_unstable();
-        positions.dedup();
-        positions.into_iter().map(|i| &self.item(i).value).collect()
-    }
-
-    /// Of what has one of some keys and fits, what stands nearest to a file: in it, else in its directory, else in the
-    /// nearest one in common. `around` tells where it may stand in and below a directory above the file.
-    fn nearest(
-        &self,
-        (from, layout): (SourceId, &Layout<'_>),
-        keys: &[K],
-        (around, fits): (impl Fn(Dir) -> Vec<Range<Dir>>, impl Fn(&Item<T>) -> bool),
-    ) -> Vec<&T> {
-        let lists: Vec<&[u32]> = keys.iter().filter_map(|key| self.by_key.get(key)).map(Vec::as_slice).collect();
-        if lists.is_empty() {
-            return Vec::new();
-        }
-        let before = |list: &[u32], dir: Dir| list.partition_point(|i| self.item(*i).dir < dir);
-        for dir in layout.directories().upwards(layout.at(from)) {
-            let ranges = around(dir);
-            let within = |list: &'_ [u32]| -> Vec<u32> {
-                let places = ranges.iter().map(|range| before(list, range.start)..before(list, range.end));
-                places.flat_map(|range| list[range].iter().copied()).filter(|i| fits(self.item(*i))).collect()
-            };
-            let mut found: Vec<u32> = lists.iter().flat_map(|list| within(list)).collect();
-            if found.is_empty() {
-                continue;
-            }
-            if found.iter().any(|i| self.item(*i).at == from) {
-                found.retain(|i| self.item(*i).at == from);
-            }
-            return self.sorted(found);
-        }
-        Vec::new()
-    }
+    Vec::new()
 }
 
 /// What may be joined, by how near it is.
@@ -103,37 +61,38 @@ impl<'a, K: Hash + Eq, T> Candidates<'a, K, T> {
     pub fn gather(deployed: Deployed<'a>, reach: Reach, of: impl Fn(&'a Facts) -> Vec<(SourceId, Vec<K>, T)>) -> Self {
         let (variants, layout) = (deployed.variants(), deployed.layout());
         let listed = |variant: &'a Variant| of(&variant.facts).into_iter();
-        let own = |variant| Level::of(listed(variant).map(|(at, keys, item)| (at, None, keys, item)), layout);
+        let own = |variant| level(listed(variant).map(|(at, keys, item)| (keys, (at, None, item))), layout);
         let firsts = variants.iter().filter(|other| reach == Reach::Cluster && other.first && !other.is_plain());
-        let others = firsts.flat_map(|other| listed(other).map(|(at, keys, item)| (at, other.thing, keys, item)));
-        Self { own: variants.iter().map(own).collect(), others: Level::of(others, layout), reach, layout }
+        let others = firsts.flat_map(|other| listed(other).map(|(at, keys, item)| (keys, (at, other.thing, item))));
+        Self { own: variants.iter().map(own).collect(), others: level(others, layout), reach, layout }
     }
 
     /// What has one of some keys and fits, as near to a file as possible.
     pub fn nearest(&self, boundary: Boundary<'_>, from: SourceId, keys: &[K], is: impl Fn(&T) -> bool) -> Vec<&T> {
         let own = &self.own[boundary.own()];
         if !boundary.is_plain() {
-            let found = own.all(keys, |item| is(&item.value));
+            let found = own.find(keys, None, |item| is(&item.2));
             if !found.is_empty() {
-                return found;
+                return values(own, found);
             }
         }
         let thing = boundary.thing();
-        let may = |item: &Item<T>| match self.reach {
-            _ if item.thing.is_some() && item.thing == thing => false,
-            Reach::Deployment => self.layout.may_be_about(item.at, from),
-            Reach::Cluster => self.layout.may_hold(item.at, from),
+        let may = |(at, of, _): &Item<T>| match self.reach {
+            _ if of.is_some() && *of == thing => false,
+            Reach::Deployment => self.layout.may_be_about(*at, from),
+            Reach::Cluster => self.layout.may_hold(*at, from),
         };
-        let fits = |item: &Item<T>| is(&item.value) && may(item);
+        let fits = |item: &Item<T>| is(&item.2) && may(item);
         let levels = boundary.plain_files().map(|plain| &self.own[plain]).into_iter().chain([&self.others]);
         let around = |above| self.layout.around(above, from, self.reach);
-        let mut found = levels.map(|level| level.nearest((from, self.layout), keys, (around, fits)));
+        let mut found = levels.map(|level| nearest(level, (from, self.layout), keys, (around, fits)));
         found.find(|found| !found.is_empty()).unwrap_or_default()
     }
 
     /// Of the variant itself, everything that has one of some keys and fits.
     pub fn own(&self, boundary: Boundary<'_>, keys: &[K], is: impl Fn(&T) -> bool) -> Vec<&T> {
-        self.own[boundary.own()].all(keys, |item| is(&item.value))
+        let own = &self.own[boundary.own()];
+        values(own, own.find(keys, None, |item| is(&item.2)))
     }
 
     /// Of the variant itself, what is nearest to a file that may be about it.
@@ -144,9 +103,9 @@ impl<'a, K: Hash + Eq, T> Candidates<'a, K, T> {
         keys: &[K],
         is: impl Fn(&T) -> bool,
     ) -> Vec<&T> {
-        let fits = |item: &Item<T>| is(&item.value) && self.layout.may_be_about(stating, item.at);
+        let fits = |(at, _, item): &Item<T>| is(item) && self.layout.may_be_about(stating, *at);
         let around = |above| vec![self.layout.about(above, stating)];
-        self.own[boundary.own()].nearest((stating, self.layout), keys, (around, fits))
+        nearest(&self.own[boundary.own()], (stating, self.layout), keys, (around, fits))
     }
 
     /// What has one of some keys and fits, if the nearest is the only one.
@@ -162,8 +121,8 @@ impl<'a, K: Hash + Eq, T> Candidates<'a, K, T> {
     pub fn all(&self, boundary: Boundary<'_>, keys: &[K], is: impl Fn(&T) -> bool) -> Vec<&T> {
         let thing = boundary.thing();
         let levels = [Some(boundary.own()), boundary.plain()].into_iter().flatten().map(|i| &self.own[i]);
-        let fits = |item: &Item<T>| (item.thing.is_none() || item.thing != thing) && is(&item.value);
-        levels.chain([&self.others]).flat_map(|level| level.all(keys, fits)).collect()
+        let fits = |(_, of, item): &Item<T>| (of.is_none() || *of != thing) && is(item);
+        levels.chain([&self.others]).flat_map(|level| values(level, level.find(keys, None, fits))).collect()
     }
 
     /// The first of what fits, wherever it stands.
@@ -174,13 +133,13 @@ impl<'a, K: Hash + Eq, T> Candidates<'a, K, T> {
     /// Of several lists of keys the one by which the least is found.
     pub fn fewest<'k>(&self, lists: &'k [Vec<K>]) -> &'k [K] {
         let levels = || self.own.iter().chain([&self.others]);
-        let found = |key: &K| levels().filter_map(|level| level.by_key.get(key)).map(Vec::len).sum::<usize>();
+        let found = |key: &K| levels().map(|level| level.count(key)).sum::<usize>();
         lists.iter().min_by_key(|keys| keys.iter().map(found).sum::<usize>()).map_or(&[], Vec::as_slice)
     }
 
     /// Whether there is nothing at all.
     pub fn is_empty(&self) -> bool {
-        self.own.iter().all(|level| level.items.is_empty())
+        self.own.iter().all(Shelf::is_empty)
     }
 }
 

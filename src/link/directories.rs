@@ -12,6 +12,11 @@ impl Dir {
     /// The directory that display paths start from.
     pub const ROOT: Dir = Dir(0);
 
+    /// Its number: those below it have the numbers directly after it.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+
     /// The one that comes directly after it.
     pub fn next(self) -> Dir {
         Dir(self.0 + 1)

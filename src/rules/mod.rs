@@ -14,7 +14,7 @@ use crate::parse::Problem;
 use crate::source::SourceId;
 use crate::suggest::did_you_mean;
 use compile::{Rule, parameter};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::OnceLock;
 use text::RuleText;
 
@@ -162,13 +162,34 @@ impl Ruleset {
         Ok(())
     }
 
-    /// Checked rules that are on and asked about a subject (and, for raw documents, a kind).
-    pub fn about<'r>(&'r self, subject: &'r Subject, kind: Option<&'r str>) -> impl Iterator<Item = &'r Rule> {
-        self.entries
-            .iter()
-            .filter(move |e| e.text.applies_to == subject.name && e.severity.is_some())
-            .filter(move |e| kind.is_none_or(|kind| e.text.kinds.iter().any(|k| k == kind)))
-            .filter_map(Entry::rule)
+    /// Checked rules that are on, by what they are asked about.
+    pub fn by_subject(&self) -> BySubject<'_> {
+        let mut out = BySubject(HashMap::new());
+        for entry in self.entries.iter().filter(|entry| entry.severity.is_some()) {
+            let kinds: Vec<&str> = match entry.text.kinds.is_empty() {
+                true => vec![""],
+                false => entry.text.kinds.iter().map(String::as_str).collect(),
+            };
+            for kind in kinds {
+                out.0.entry((&*entry.text.applies_to, kind)).or_default().push(entry);
+            }
+        }
+        out
+    }
+}
+
+/// Rules that are on, by the name of what they are asked about and, for raw documents, its kind.
+pub struct BySubject<'r>(HashMap<(&'r str, &'r str), Vec<&'r Entry>>);
+
+impl<'r> BySubject<'r> {
+    /// Checked rules about a subject (and, for raw documents, a kind).
+    pub fn about<'s>(
+        &'s self,
+        subject: &Subject,
+        kind: Option<&'s str>,
+    ) -> impl Iterator<Item = &'s Rule> + use<'s, 'r> {
+        let found = self.0.get(&(subject.name, kind.unwrap_or("")));
+        found.into_iter().flatten().filter_map(|entry| entry.rule())
     }
 }
 

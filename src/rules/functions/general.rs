@@ -170,11 +170,16 @@ functions! {
         context.unread().map_or(Value::of(Data::Bool(true)), |path| Value::unknown(Why::Unread(path.into()), None))
     };
     "objects" (param("kind", str_type)) -> Output::Type(entity_list::<Object>), false, "Raw Kubernetes documents of a kind that may be deployed with what is asked about.", |a, context| {
-        entities(context.objects(&text(&a[0]).unwrap_or_default()))
+        listed(Listed::Objects(&text(&a[0]).unwrap_or_default()), context)
     };
     "resources" (param("type", str_type)) -> Output::Type(entity_list::<Resource>), false, "Raw infrastructure resources of a type that may be deployed with what is asked about.", |a, context| {
-        entities(context.resources(&text(&a[0]).unwrap_or_default()))
+        listed(Listed::Resources(&text(&a[0]).unwrap_or_default()), context)
     };
+}
+
+/// What is listed, whatever states it.
+fn listed<'a>(what: Listed<'_>, context: &Context<'a>) -> Value<'a> {
+    list(context.listed(what, true).into_iter().map(|entity| Value::at(Data::Entity(entity), entity.span())))
 }
 
 /// The text of a value.

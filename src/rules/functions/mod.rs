@@ -10,10 +10,14 @@ mod training;
 use super::lang::values::{elements, list as values};
 use crate::facts::value::{Data, Entity, Reflect, Type, Value};
 use crate::facts::{Container, Facts, LISTS, List, Object, Resource, Workload};
-use crate::known::Why;
+use crate::known::{Fact, Why};
 use crate::paths;
+use crate::shelf::Shelf;
 use crate::source::{SourceId, Span};
+use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::iter;
+use std::ops::Range;
 
 /// What a variant of a repository states.
 #[derive(Clone, Copy)]
@@ -28,84 +32,119 @@ pub struct Stated<'a> {
     pub first: bool,
 }
 
-/// What the variants of a repository state, by what is asked for.
-pub struct Surroundings<'a> {
-    levels: Vec<Level<'a>>,
-    plain: Option<usize>,
-    /// Forms that stand for their things.
-    firsts: Vec<usize>,
-    /// The workload of one of those that an entity is joined with, by the entity's address.
-    elsewhere: HashMap<usize, &'a Workload>,
-    /// Display paths of the sources, by id.
-    paths: &'a [&'a str],
+/// Where the files of a repository stand.
+pub trait Places: Sync {
+    /// The place of a file.
+    fn place(&self, file: SourceId) -> u32;
+    /// The places of what may be deployed with what a file states.
+    fn around(&self, file: SourceId) -> Vec<Range<u32>>;
     /// Whether what stands in one file may be deployed with what stands in another.
-    near: &'a (dyn Fn(SourceId, SourceId) -> bool + Sync),
+    fn near(&self, one: SourceId, other: SourceId) -> bool;
 }
 
+/// What functions list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Listed<'k> {
+    /// The entities of a list, by its name.
+    List(&'k str),
+    /// Raw Kubernetes documents of a kind.
+    Objects(&'k str),
+    /// Raw infrastructure resources of a type.
+    Resources(&'k str),
+}
+
+/// What the variants of a repository state, by what is asked for.
+pub struct Surroundings<'a> {
+    variants: Vec<Variant<'a>>,
+    plain: Option<usize>,
+    /// What the forms state that stand for their things.
+    elsewhere: Level<'a>,
+    /// The workload of one of those that an entity is joined with, by the entity's address.
+    joined_elsewhere: HashMap<usize, &'a Workload>,
+    /// Display paths of the sources, by id.
+    paths: &'a [&'a str],
+    places: &'a dyn Places,
+}
+
+/// Entities, each with the thing that states it where that may be the asking one.
+type Level<'a> = Shelf<u32, Listed<'a>, (Option<SourceId>, &'a dyn Entity)>;
+
 /// What one variant states.
-struct Level<'a> {
+struct Variant<'a> {
     stated: Stated<'a>,
-    objects: HashMap<&'a str, Vec<&'a Object>>,
-    resources: HashMap<&'a str, Vec<&'a Resource>>,
+    level: Level<'a>,
     /// The workload that an entity is joined with, by the entity's address.
     workloads: HashMap<usize, &'a Workload>,
 }
 
 impl<'a> Surroundings<'a> {
     /// Indexes the variants of a repository.
-    pub fn new(
-        stated: impl IntoIterator<Item = Stated<'a>>,
-        near: &'a (dyn Fn(SourceId, SourceId) -> bool + Sync),
-        paths: &'a [&'a str],
-    ) -> Self {
-        let levels: Vec<Level<'a>> = stated.into_iter().map(Level::new).collect();
-        let plain = levels.iter().position(|level| level.stated.thing.is_none());
-        let stands = |i: &usize| levels[*i].stated.first && levels[*i].stated.thing.is_some();
-        let firsts: Vec<usize> = (0..levels.len()).filter(stands).collect();
-        let mut elsewhere = HashMap::new();
-        for (address, workload) in firsts.iter().flat_map(|i| joined(levels[*i].stated.facts)) {
-            elsewhere.entry(address).or_insert(workload);
-        }
-        Self { levels, plain, firsts, elsewhere, paths, near }
+    pub fn new(stated: impl IntoIterator<Item = Stated<'a>>, places: &'a dyn Places, paths: &'a [&'a str]) -> Self {
+        let variants = stated.into_iter().map(|stated| Variant {
+            stated,
+            level: Shelf::of(listed(stated.facts, None, places)),
+            workloads: joined([stated.facts]),
+        });
+        let variants: Vec<Variant<'a>> = variants.collect();
+        let plain = variants.iter().position(|variant| variant.stated.thing.is_none());
+        let stated = variants.iter().map(|variant| variant.stated);
+        let firsts: Vec<Stated<'a>> = stated.filter(|stated| stated.first && stated.thing.is_some()).collect();
+        let elsewhere = Shelf::of(firsts.iter().flat_map(|first| listed(first.facts, first.thing, places)));
+        let joined_elsewhere = joined(firsts.iter().map(|first| first.facts));
+        Self { variants, plain, elsewhere, joined_elsewhere, paths, places }
     }
 
     /// Facts that nothing stands beside.
     #[cfg(test)]
     pub fn alone(facts: &'a Facts) -> Self {
-        Self::new([Stated { facts, thing: Some(SourceId(0)), first: true }], &|_, _| true, &[])
+        struct Anywhere;
+        impl Places for Anywhere {
+            fn place(&self, _: SourceId) -> u32 {
+                0
+            }
+            fn around(&self, _: SourceId) -> Vec<Range<u32>> {
+                std::iter::once(0..1).collect()
+            }
+            fn near(&self, _: SourceId, _: SourceId) -> bool {
+                true
+            }
+        }
+        Self::new([Stated { facts, thing: Some(SourceId(0)), first: true }], &Anywhere, &[])
     }
 }
 
-/// The workloads that entities are joined with, by the entities' addresses.
-fn joined(facts: &Facts) -> impl Iterator<Item = (usize, &Workload)> {
-    let of_workload = || LISTS.iter().filter(|list| list.subject.of_workload);
-    facts.workloads.iter().flat_map(move |workload| {
-        let items = of_workload().flat_map(|list| elements(&workload.named_field(list.name)));
-        let addresses = items.filter_map(|item| match item.data {
-            Data::Entity(item) => Some(address(item)),
+/// Every entity with its place and what it is listed as.
+fn listed<'a>(
+    facts: &'a Facts,
+    thing: Option<SourceId>,
+    places: &'a dyn Places,
+) -> impl Iterator<Item = (u32, Vec<Listed<'a>>, (Option<SourceId>, &'a dyn Entity))> {
+    let kind = |fact: &'a Fact<String>| fact.get().map_or("", String::as_str);
+    let of_lists = LISTS.iter().flat_map(move |list| {
+        let raw = move |entity: &'a dyn Entity| match (entity.downcast::<Object>(), entity.downcast::<Resource>()) {
+            (Some(object), _) => Some(Listed::Objects(kind(&object.kind))),
+            (_, Some(resource)) => Some(Listed::Resources(kind(&resource.r#type))),
             _ => None,
-        });
-        addresses.map(|address| (address, workload)).collect::<Vec<_>>()
-    })
+        };
+        let all = (list.entities)(facts).into_iter();
+        all.map(move |entity| (iter::once(Listed::List(list.name)).chain(raw(entity)).collect(), entity))
+    });
+    of_lists.map(move |(keys, entity)| (places.place(entity.span().source), keys, (thing, entity)))
 }
 
-impl<'a> Level<'a> {
-    fn new(stated: Stated<'a>) -> Self {
-        let facts = stated.facts;
-        let mut objects: HashMap<&str, Vec<&Object>> = HashMap::new();
-        for object in &facts.objects {
-            objects.entry(object.kind.get().map_or("", String::as_str)).or_default().push(object);
+/// The workload that an entity is joined with, by the entity's address: of several the first one.
+fn joined<'a>(facts: impl IntoIterator<Item = &'a Facts>) -> HashMap<usize, &'a Workload> {
+    let mut out = HashMap::new();
+    for workload in facts.into_iter().flat_map(|facts| &facts.workloads) {
+        for list in LISTS.iter().filter(|list| list.subject.of_workload) {
+            for item in elements(&workload.named_field(list.name)) {
+                if let Data::Entity(item) = item.data {
+                    out.entry(address(item)).or_insert(workload);
+                }
+            }
         }
-        let mut resources: HashMap<&str, Vec<&Resource>> = HashMap::new();
-        for resource in &facts.resources {
-            resources.entry(resource.r#type.get().map_or("", String::as_str)).or_default().push(resource);
-        }
-        let mut workloads = HashMap::new();
-        for (address, workload) in joined(facts) {
-            workloads.entry(address).or_insert(workload);
-        }
-        Self { stated, objects, resources, workloads }
     }
+    out
 }
 
 /// What functions may ask about the run: what an entity of a list may be joined with where it stands.
@@ -114,6 +153,8 @@ pub struct Context<'a> {
     /// The variant that states it.
     own: usize,
     from: SourceId,
+    /// The places of what may be deployed with it.
+    places: OnceCell<Vec<Range<u32>>>,
     /// Whether it is there for the whole cluster, and so are the workloads of every variant for it.
     of_cluster: bool,
 }
@@ -121,44 +162,63 @@ pub struct Context<'a> {
 impl<'a> Context<'a> {
     /// As seen from an entity of a list of a variant.
     pub fn new(around: &'a Surroundings<'a>, own: usize, list: &List, entity: &dyn Entity) -> Self {
-        Self { around, own, from: entity.span().source, of_cluster: list.shared }
+        Self { around, own, from: entity.span().source, places: OnceCell::new(), of_cluster: list.shared }
     }
 
     /// As seen from nowhere.
     #[cfg(test)]
     pub fn anywhere(around: &'a Surroundings<'a>) -> Self {
-        Self { around, own: 0, from: SourceId(0), of_cluster: true }
+        Self { around, own: 0, from: SourceId(0), places: OnceCell::new(), of_cluster: true }
+    }
+
+    fn own(&self) -> &'a Variant<'a> {
+        &self.around.variants[self.own]
+    }
+
+    /// Whether what is asked about stands in plain files, of which those beside it and above it may be deployed with it.
+    fn is_plain(&self) -> bool {
+        self.own().stated.thing.is_none()
     }
 
     /// The variant itself and the plain files.
-    fn beside(&self) -> impl Iterator<Item = &'a Level<'a>> {
-        let levels = [Some(self.own), self.around.plain.filter(|plain| *plain != self.own)];
-        levels.into_iter().flatten().map(|i| &self.around.levels[i])
+    fn beside(&self) -> impl Iterator<Item = &'a Variant<'a>> {
+        let plain = self.around.plain.filter(|plain| *plain != self.own);
+        [Some(self.own), plain].into_iter().flatten().map(|i| &self.around.variants[i])
     }
 
-    /// Those and what stands for the other things, nearest first.
-    fn levels(&self) -> impl Iterator<Item = &'a Level<'a>> {
-        let (around, own) = (self.around, self.around.levels[self.own].stated.thing);
-        let others = around.firsts.iter().map(|i| &around.levels[*i]).filter(move |level| level.stated.thing != own);
-        self.beside().chain(others)
-    }
-
-    /// Whether something that a file of a level states may be deployed with what is asked about.
-    fn holds(&self, level: &Level<'_>, stating: SourceId) -> bool {
-        let together = std::ptr::eq(level, &self.around.levels[self.own]) && level.stated.thing.is_some();
-        together || stating == self.from || (self.around.near)(stating, self.from)
+    /// Everything of a kind that may be deployed with what is asked about, nearest first; of other things where they state it
+    /// for the whole cluster.
+    pub fn listed(&self, what: Listed<'_>, of_cluster: bool) -> Vec<&'a dyn Entity> {
+        let near = |entity: &dyn Entity| {
+            let stating = entity.span().source;
+            stating == self.from || self.around.places.near(stating, self.from)
+        };
+        let own = self.own().stated.thing;
+        let fits =
+            |(thing, entity): &(Option<SourceId>, &dyn Entity)| (thing.is_none() || *thing != own) && near(*entity);
+        let places = || Some(self.places.get_or_init(|| self.around.places.around(self.from)).as_slice());
+        let mut out = Vec::new();
+        let mut add = |level: &'a Level<'a>, found: Vec<u32>| out.extend(found.into_iter().map(|i| level.at(i).1));
+        for variant in self.beside().filter(|variant| variant.level.count(&what) > 0) {
+            // All of a chart or kustomization is deployed together.
+            let together = variant.stated.thing.is_some();
+            add(
+                &variant.level,
+                match together {
+                    true => variant.level.find(&[what], None, |_| true),
+                    false => variant.level.find(&[what], places(), fits),
+                },
+            );
+        }
+        if of_cluster && self.around.elsewhere.count(&what) > 0 {
+            add(&self.around.elsewhere, self.around.elsewhere.find(&[what], places(), fits));
+        }
+        out
     }
 
     /// The entities of a list, nearest first.
-    pub fn entities(&self, list: &List) -> Value<'a> {
-        let held = |level: &'a Level<'a>| {
-            let all = (list.entities)(level.stated.facts).into_iter();
-            all.filter(|entity| self.holds(level, entity.span().source)).collect::<Vec<_>>()
-        };
-        let found: Vec<&dyn Entity> = match list.shared || self.of_cluster {
-            true => self.levels().flat_map(held).collect(),
-            false => self.beside().flat_map(held).collect(),
-        };
+    pub fn entities(&self, list: &'static List) -> Value<'a> {
+        let found = self.listed(Listed::List(list.name), list.shared || self.of_cluster);
         values(found.into_iter().map(|entity| Value::at(Data::Entity(entity), entity.span())))
     }
 
@@ -166,33 +226,27 @@ impl<'a> Context<'a> {
     /// what a chart runs.
     pub fn workload_of(&self, entity: &dyn Entity) -> Value<'a> {
         let address = address(entity);
-        let own = self.beside().find_map(|level| level.workloads.get(&address));
-        let found = own.or_else(|| self.around.elsewhere.get(&address).filter(|_| self.around.plain == Some(self.own)));
+        let own = self.beside().find_map(|variant| variant.workloads.get(&address));
+        let found = own.or_else(|| self.around.joined_elsewhere.get(&address).filter(|_| self.is_plain()));
         found.map_or(Value::of(Data::Null), |workload| workload.reflect())
     }
 
     /// The expression that uses a value written elsewhere.
     pub fn use_of(&self, value: Span, from: Span) -> Option<Span> {
-        self.levels().find_map(|level| level.stated.facts.use_of(value, from))
-    }
-
-    /// Raw Kubernetes documents of a kind.
-    pub fn objects(&self, kind: &str) -> impl Iterator<Item = &'a Object> {
-        let of_kind = |level: &'a Level<'a>| level.objects.get(kind).into_iter().flatten().map(move |o| (level, *o));
-        self.levels().flat_map(of_kind).filter(|(level, object)| self.holds(level, object.span.source)).map(|(_, o)| o)
-    }
-
-    /// Raw infrastructure resources of a type.
-    pub fn resources(&self, kind: &str) -> impl Iterator<Item = &'a Resource> {
-        let of_type = |level: &'a Level<'a>| level.resources.get(kind).into_iter().flatten().map(move |r| (level, *r));
-        self.levels().flat_map(of_type).filter(|(level, r)| self.holds(level, r.span.source)).map(|(_, r)| r)
+        let own = self.own().stated.thing;
+        let others = self.around.variants.iter().map(|variant| variant.stated);
+        let others = others.filter(|other| other.first && other.thing.is_some() && other.thing != own);
+        let all = self.beside().map(|variant| variant.stated).chain(others);
+        all.map(|stated| stated.facts).find_map(|facts| facts.use_of(value, from))
     }
 
     /// The path of a file that may state something for what is asked about, and could not be read as a whole.
     pub fn unread(&self) -> Option<&'a str> {
-        let mut files =
-            self.beside().flat_map(|level| level.stated.facts.unread.iter().map(move |file| (level, *file)));
-        let (_, file) = files.find(|(level, file)| self.holds(level, *file))?;
+        let near = |variant: &Variant<'_>, file: SourceId| {
+            variant.stated.thing.is_some() || file == self.from || self.around.places.near(file, self.from)
+        };
+        let unread = |variant: &'a Variant<'a>| variant.stated.facts.unread.iter().find(|file| near(variant, **file));
+        let file = self.beside().find_map(unread)?;
         self.around.paths.get(file.0 as usize).copied()
     }
 
