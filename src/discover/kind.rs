@@ -177,8 +177,34 @@ fn is_dockerfile(name: &str, extension: &str) -> bool {
     let Some(variant) = name.strip_prefix("dockerfile").or_else(|| name.strip_prefix("containerfile")) else {
         return false;
     };
-    let other = ["dockerignore", "md", "rst", "txt", "html", "py", "go", "rs", "js", "ts", "toml", "swp", "orig"];
-    variant.is_empty() || variant.starts_with(['.', '-', '_']) && !other.contains(&extension)
+    const OTHER: &[&str] = &[
+        "dockerignore",
+        "md",
+        "rst",
+        "txt",
+        "html",
+        "pdf",
+        "py",
+        "go",
+        "rs",
+        "js",
+        "ts",
+        "toml",
+        "swp",
+        "orig",
+        "png",
+        "jpg",
+        "jpeg",
+        "gif",
+        "webp",
+        "svg",
+        "drawio",
+        "ico",
+        "gz",
+        "tgz",
+        "zip",
+    ];
+    variant.is_empty() || variant.starts_with(['.', '-', '_']) && !OTHER.contains(&extension)
 }
 
 #[cfg(test)]
@@ -244,6 +270,7 @@ mod tests {
             ".gpulint.yaml",
             "Dockerfile.dockerignore",
             "dockerfile_parser.py",
+            "images/dockerfile.png",
             "dockerfiles",
             "_helpers.tpl",
             "prod.tfvars.template",
