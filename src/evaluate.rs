@@ -1,6 +1,7 @@
 //! For each entity, for each rule: ask, record. Knows facts, what is deployed together, and rules; does no input or
 //! output and knows no configuration.
 
+use crate::budget::Share;
 use crate::facts::value::{Data, Entity, Value};
 use crate::facts::{LISTS, List, Subject};
 use crate::finding::{Finding, Fix, Label, Severity, Undecided};
@@ -15,6 +16,9 @@ use crate::source::{SourceId, Span};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Bytes of text that an element of `each` counts as, for what a rule may spend.
+const ELEMENT: usize = 128;
 
 /// Labels beyond this many explain nothing.
 const MOST_LABELS: usize = 4;
@@ -57,12 +61,15 @@ pub fn evaluate(deployed: Deployed<'_>, paths: &[&str], rules: &Ruleset) -> Vec<
     let stated = variants.iter().map(|own| Stated { facts: &own.facts, thing: own.thing, first: own.first });
     let around = Surroundings::new(stated, deployed.layout(), paths);
     let rules = &rules.by_subject();
-    let of_variant = |own: usize| {
+    let entities = |own: usize| -> Vec<(&'static List, &dyn Entity)> {
         let of_list = |list: &'static List| (list.entities)(&variants[own].facts).into_iter().map(move |e| (list, e));
-        let entities: Vec<_> = LISTS.iter().flat_map(of_list).collect();
-        let ask = |(list, entity)| ask_all((list, entity), Context::new(&around, own, list, entity), rules);
+        LISTS.iter().flat_map(of_list).collect()
+    };
+    let count = (0..variants.len()).map(|own| entities(own).len()).sum();
+    let of_variant = |own: usize| {
+        let ask = |(list, entity)| ask_all((list, entity, count), Context::new(&around, own, list, entity), rules);
         let mut all = Evaluation::default();
-        let parts: Vec<Evaluation> = entities.into_par_iter().map(ask).collect();
+        let parts: Vec<Evaluation> = entities(own).into_par_iter().map(ask).collect();
         parts.into_iter().for_each(|part| all.append(part));
         all.settle();
         all
@@ -86,9 +93,14 @@ impl Evaluation {
     }
 }
 
-/// Asks every rule about an entity and its parts.
-fn ask_all((list, entity): (&'static List, &dyn Entity), context: Context<'_>, rules: &BySubject<'_>) -> Evaluation {
-    let context = &context;
+/// Asks every rule about an entity, one of `count`, and its parts. Of the rules that were added, all together spend what one
+/// of ours may: there may be any number of them.
+fn ask_all(
+    (list, entity, count): (&'static List, &dyn Entity, usize),
+    context: Context<'_>,
+    rules: &BySubject<'_>,
+) -> Evaluation {
+    let (context, added) = (&context, Share::of(count, 0));
     let mut out = Evaluation::default();
     let mut all = Vec::new();
     with_parts(list.subject, entity, (&[], ""), context, &mut all);
@@ -96,7 +108,9 @@ fn ask_all((list, entity): (&'static List, &dyn Entity), context: Context<'_>, r
         let kind = asked.subject.kind.map(|field| text(asked.entity, field));
         for rule in rules.about(asked.subject, kind.as_deref()) {
             // A rule that panics is a finding at what it was asked about; the others are asked all the same.
-            if catch_unwind(AssertUnwindSafe(|| ask(rule, &asked, context, &mut out))).is_err() {
+            let own = Share::of(count, 0);
+            let share = if rule.added { &added } else { &own };
+            if catch_unwind(AssertUnwindSafe(|| ask(rule, &asked, (context, share), &mut out))).is_err() {
                 let message = format!("gpulint failed on the rule {} here; please report it", rule.id);
                 out.findings.push(Finding::own("internal-error", Severity::Error, asked.entity.span(), message));
             }
@@ -125,7 +139,7 @@ fn with_parts<'a>(
     };
     out.push(Asked { subject, entity, variables: variables.clone(), name: name.clone() });
     for (fields, part) in subject.parts {
-        for item in fields.iter().flat_map(|field| elements(&entity.named_field(field))) {
+        for item in fields.iter().flat_map(|field| elements(&entity.named_field(field)).to_vec()) {
             if let Data::Entity(item) = item.data {
                 with_parts(part, item, (&variables, &name), context, out);
             }
@@ -142,8 +156,8 @@ fn text(entity: &dyn Entity, field: &str) -> String {
 }
 
 /// Asks one rule about one entity (or about each element of its list).
-fn ask<'a>(rule: &'a Rule, asked: &Asked<'a>, context: &'a Context<'a>, out: &mut Evaluation) {
-    let mut eval = Eval::new(context, &rule.params, &rule.lets, rule.slots);
+fn ask<'a>(rule: &'a Rule, asked: &Asked<'a>, (context, share): (&'a Context<'a>, &'a Share), out: &mut Evaluation) {
+    let mut eval = Eval::new((context, share), &rule.params, &rule.lets, rule.slots);
     for (slot, value) in asked.variables.iter().enumerate() {
         eval.set(slot, value.clone());
     }
@@ -151,9 +165,13 @@ fn ask<'a>(rule: &'a Rule, asked: &Asked<'a>, context: &'a Context<'a>, out: &mu
         None => decide(rule, asked, &mut eval, out),
         Some((slot, list)) => {
             let (list, _) = eval.run(list);
-            for item in elements(&list) {
+            let items = elements(&list);
+            if !rule.added {
+                share.grow(items.len() * ELEMENT);
+            }
+            for item in items.iter() {
                 eval.forget_lets();
-                eval.set(*slot, item);
+                eval.set(*slot, item.clone());
                 decide(rule, asked, &mut eval, out);
             }
         }
@@ -161,7 +179,7 @@ fn ask<'a>(rule: &'a Rule, asked: &Asked<'a>, context: &'a Context<'a>, out: &mu
 }
 
 fn decide<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, out: &mut Evaluation) {
-    let unread = |used: &[Used]| used.iter().any(|u| u.unread);
+    let unread = |used: &[Used<'_>]| used.iter().any(|u| u.unread);
     let (when, scope_unread) = rule.when.as_ref().map_or((Truth::True, false), |when| {
         let (holds, used) = eval.run(when);
         (truth(holds), unread(&used))
@@ -209,7 +227,7 @@ fn place(value: &Value<'_>) -> Option<Span> {
     stated.or(items.first()).and_then(|item| item.span)
 }
 
-fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec<Used>) -> Finding {
+fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec<Used<'a>>) -> Finding {
     let span = rule.at.as_ref().and_then(|at| place(&eval.run(at).0)).unwrap_or(asked.entity.span());
     let mut related: Vec<Label> = Vec::new();
     for (at, text) in &rule.labels {
@@ -218,7 +236,7 @@ fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec
         }
     }
     if rule.labels.is_empty() {
-        related.extend(used.iter().filter_map(|u| Some(Label { span: u.span?, text: told(u) })));
+        related.extend(used.iter().filter_map(|u| Some(Label { span: u.value.span?, text: told(u) })));
     }
     related.retain(|label| label.span != span && !label.text.is_empty());
     let mut seen = Vec::new();
@@ -253,10 +271,10 @@ fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec
 }
 
 /// A deciding fact in words: `tensor parallel: 4`.
-fn told(used: &Used) -> String {
-    let name = used.path.rsplit('.').next().unwrap_or(&used.path).replace('_', " ");
+fn told(used: &Used<'_>) -> String {
+    let name = used.path.rsplit('.').next().unwrap_or(used.path).replace('_', " ");
     let name = name.split(['[', '(']).next().unwrap_or("").trim().to_owned();
-    if name.is_empty() { used.shown.clone() } else { format!("{name}: {}", used.shown) }
+    if name.is_empty() { used.value.to_string() } else { format!("{name}: {}", used.value) }
 }
 
 fn render<'a>(template: &'a Template, eval: &mut Eval<'a>) -> String {
@@ -265,7 +283,7 @@ fn render<'a>(template: &'a Template, eval: &mut Eval<'a>) -> String {
         .iter()
         .map(|part| match part {
             Part::Text(text) => text.clone(),
-            Part::Value(typed) => eval.run(typed).0.to_string(),
+            Part::Value(typed) => eval.shown(typed),
         })
         .collect()
 }

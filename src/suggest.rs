@@ -1,7 +1,14 @@
 //! "Did you mean": the known word that is spelled most like an unknown one. Knows nothing of what the words are about.
 
+/// Longer words are like no other.
+const LONGEST: usize = 128;
+
 /// By how many slips two words differ, letter case aside (Damerau-Levenshtein).
 pub fn slips(a: &str, b: &str) -> usize {
+    let longer = a.len().max(b.len());
+    if longer > LONGEST {
+        return longer;
+    }
     strsim::damerau_levenshtein(&a.to_lowercase(), &b.to_lowercase())
 }
 

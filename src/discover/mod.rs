@@ -117,8 +117,6 @@ pub enum Reason {
     Dangling,
     /// A directory of test inputs or of what is kept for history.
     SetAside,
-    /// Named like JSON, but text that starts like none: logs, lines with a prefix.
-    NotJson,
     /// Several files in one message, as cloud-init reads them.
     Multipart,
 }
@@ -140,7 +138,6 @@ impl fmt::Display for Reason {
             Reason::Template(template) => write!(f, "{template} template"),
             Reason::Multipart => f.write_str("a MIME message of several parts"),
             Reason::SetAside => f.write_str("test data or an archive: lint it by naming it"),
-            Reason::NotJson => f.write_str("neither a JSON object nor an array"),
             Reason::Dangling => f.write_str("a symbolic link to nothing"),
         }
     }
@@ -367,12 +364,10 @@ impl Found {
                     Err(error) if self.kind.is_bytes() => readable(error.as_bytes()),
                     Err(_) => return Err(Reason::NotUtf8("another encoding")),
                 };
-                let start = text.trim_start_matches('\u{feff}').trim_start();
                 match self.kind {
                     Kind::Yaml if text.starts_with("MIME-Version:") || text.starts_with("Content-Type: multipart/") => {
                         Err(Reason::Multipart)
                     }
-                    Kind::Json if !start.starts_with(['{', '[']) => Err(Reason::NotJson),
                     _ => Ok(text),
                 }
             }

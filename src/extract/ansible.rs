@@ -4,13 +4,10 @@
 use super::{install, values};
 use crate::facts::{Facts, HelmRelease, Object, Package, PackageFile, PackageFileKind, PackageManager, ReleaseFormat};
 use crate::known::Fact;
-use crate::parse::{Node, Raw, Tree, View, requirements, shell};
+use crate::parse::{DEEPEST, Node, Raw, Tree, View, requirements, shell};
 use crate::source::{Span, Traced};
 use crate::version::Version;
 use std::sync::Arc;
-
-/// Deepest nesting of blocks that is looked into.
-const DEPTH: usize = 8;
 
 /// Keys under which a play or a block lists further tasks.
 const LISTS: [&str; 7] = ["pre_tasks", "tasks", "post_tasks", "handlers", "block", "rescue", "always"];
@@ -45,7 +42,7 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     found.path = Fact::value(path.to_owned(), root.head());
     found.kind = Fact::value(PackageFileKind::Ansible, root.head());
     let mut tasks = vec![];
-    list(root, DEPTH, &mut tasks);
+    list(root, DEEPEST, &mut tasks);
     for (name, task, arguments) in tasks {
         match name {
             "helm" => facts.releases.extend(release(tree, arguments).map(Arc::new)),

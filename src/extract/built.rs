@@ -4,12 +4,9 @@
 use crate::facts::Facts;
 use crate::known::Fact;
 use crate::parse::shell::{self, Command};
-use crate::parse::{Node, View};
+use crate::parse::{DEEPEST, Node, View};
 use crate::paths;
 use crate::source::{Span, Traced};
-
-/// Deepest nesting in which steps are looked for.
-const DEPTH: usize = 12;
 
 /// Pipelines by their directory or name, with the way from there to the directory that their steps run in.
 const PIPELINES: &[(&str, &str)] = &[
@@ -80,7 +77,7 @@ pub fn pipeline(root: Node<'_>, path: &str, facts: &mut Facts) {
     let (directory, name) = paths::split(path);
     let is = |key: &str| name == key || directory == key || directory.ends_with(&format!("/{key}"));
     if let Some((_, home)) = PIPELINES.iter().find(|(key, _)| is(key)) {
-        steps(root.view(), (home, home), DEPTH, facts);
+        steps(root.view(), (home, home), DEEPEST, facts);
     }
 }
 

@@ -2,20 +2,22 @@
 //! or a package brings is joined later.
 
 use super::{image, install, launch, wrappers};
+use crate::budget::{NODE, Share, Spent};
 use crate::facts::value::REST;
 use crate::facts::{Build, Container, EnvVar, Facts, Instruction, Labels, Launch, Package, PackageManager, PythonHome};
 use crate::known::{Fact, Why};
 use crate::parse::dockerfile::{self, Instruction as Line};
-use crate::parse::{markers, placeholder, shell};
+use crate::parse::{Problem, markers, placeholder, shell};
 use crate::source::{SourceId, Span, Traced};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Reads a Dockerfile into facts.
 pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::TextFile {
     let parsed = dockerfile::parse(id, text);
-    facts.builds.extend(stages(&parsed.instructions, path, &Labels::new()).into_iter().map(Arc::new));
-    super::TextFile { problems: parsed.problems, comments: parsed.comments, ..super::TextFile::default() }
+    let (stages, cut) = stages(&parsed.instructions, path, &Labels::new());
+    facts.builds.extend(stages.into_iter().map(Arc::new));
+    super::TextFile { problems: parsed.problems, comments: parsed.comments, cut, ..super::TextFile::default() }
 }
 
 /// The stages as they are built with arguments; none where the Dockerfile takes no such argument.
@@ -23,63 +25,140 @@ pub fn built_with(id: SourceId, path: &str, text: &str, given: &Labels) -> Vec<B
     let lines = dockerfile::parse(id, text).instructions;
     let mut declared = lines.iter().filter(|line| line.keyword == "ARG").flat_map(Line::assignments);
     let takes = declared.any(|argument| given.contains_key(argument.name.text()));
-    if takes { stages(&lines, path, given) } else { Vec::new() }
+    if takes { stages(&lines, path, given).0 } else { Vec::new() }
 }
 
-fn stages(lines: &[Line], path: &str, given: &Labels) -> Vec<Build> {
-    let mut global: BTreeMap<String, String> = BTreeMap::new();
-    let mut stages: Vec<Build> = Vec::new();
-    let mut starts: Vec<Start<'_>> = Vec::new();
-    let mut scope: BTreeMap<String, String> = BTreeMap::new();
-    for line in lines {
-        if line.keyword == "FROM" {
-            scope = BTreeMap::new();
-            let under = line.base().and_then(|base| named(&stages, base.image.text()));
-            let Some(build) = start(line, path, &global, under.map(|at| &stages[at])) else { continue };
-            stages.push(build);
-            starts.push(under.map_or_else(Start::default, |at| starts[at].inherited()));
-            if let (Some(stage), Some(start)) = (stages.last_mut(), starts.last_mut()) {
-                let inherited = stage.env.iter().filter_map(|(k, v)| Some((k.clone(), v.get()?.clone())));
-                scope.extend(inherited);
-                for deferred in std::mem::take(&mut start.deferred) {
-                    instruction(&deferred, stage, &mut scope, &global);
-                }
-            }
-            continue;
-        }
-        let Some(stage) = stages.last_mut() else {
-            if line.keyword == "ARG" {
-                for a in line.assignments() {
-                    let known = a.value.and_then(|v| shell::expand(v.text(), &|n| global.get(n).cloned()));
-                    global.extend(known.map(|v| (a.name.text().to_owned(), v)));
-                }
-                give(line, given, &mut global, &mut Labels::new());
-            }
-            continue;
-        };
-        instruction(line, stage, &mut scope, &global);
-        give(line, given, &mut scope, &mut stage.args);
-        if let Some(start) = starts.last_mut()
-            && start.takes(line)
-        {
-            stage.launch = start.launch(stage);
-        }
-        inherit(line, &mut stages);
+/// Variables by name. What is looked up is paid for: values may be made of values.
+struct Scope<'s> {
+    values: BTreeMap<String, String>,
+    share: &'s Share,
+}
+
+impl<'s> Scope<'s> {
+    fn new(share: &'s Share) -> Self {
+        Self { values: BTreeMap::new(), share }
     }
+
+    fn get(&self, name: &str) -> Option<String> {
+        let value = self.values.get(name)?;
+        self.share.make(value.len()).ok()?;
+        Some(value.clone())
+    }
+}
+
+/// The stages, and the problem that the rest is not read, where too much is made of the text.
+fn stages(lines: &[Line], path: &str, given: &Labels) -> (Vec<Build>, Option<Problem>) {
+    let share = Share::least(lines.iter().map(|line| line.span.range().len()).sum());
+    let (global, scope) = (Scope::new(&share), Scope::new(&share));
+    let mut reader = Reader { share: &share, stages: vec![], starts: vec![], names: BTreeMap::new(), global, scope };
+    let cut = lines.iter().find_map(|line| {
+        let spent = reader.line(line, path, given).err().or(share.spent())?;
+        Some(Problem { span: line.keyword_span, message: format!("the stages from here on: {spent}") })
+    });
+    let mut stages = reader.stages;
     if let Some(last) = stages.last_mut() {
         last.final_stage = Fact::value(true, last.span);
     }
-    stages
+    (stages, cut)
+}
+
+/// Reads instructions one after the other.
+struct Reader<'l, 's> {
+    share: &'s Share,
+    stages: Vec<Build>,
+    starts: Vec<Start<'l>>,
+    /// The last stage of each name, in lower case.
+    names: BTreeMap<String, usize>,
+    global: Scope<'s>,
+    scope: Scope<'s>,
+}
+
+impl<'l> Reader<'l, '_> {
+    fn line(&mut self, line: &'l Line, path: &str, given: &Labels) -> Result<(), Spent> {
+        self.share.work(line.span.range().len())?;
+        if line.keyword == "FROM" {
+            return self.from(line, path);
+        }
+        let Some(stage) = self.stages.last_mut() else {
+            if line.keyword == "ARG" {
+                for a in line.assignments() {
+                    let known = a.value.and_then(|v| shell::expand(v.text(), &|n| self.global.get(n)));
+                    self.global.values.extend(known.map(|v| (a.name.text().to_owned(), v)));
+                }
+                give(line, given, &mut self.global, &mut Labels::new());
+            }
+            return Ok(());
+        };
+        instruction(line, stage, &mut self.scope, &self.global);
+        give(line, given, &mut self.scope, &mut stage.args);
+        if let Some(start) = self.starts.last_mut()
+            && start.takes(line)
+        {
+            self.share.work(NODE * (1 + stage.env.len()))?;
+            stage.launch = start.launch(stage);
+        }
+        self.inherit(line)
+    }
+
+    /// Opens a stage, on an earlier one or on an image.
+    fn from(&mut self, line: &'l Line, path: &str) -> Result<(), Spent> {
+        self.scope.values.clear();
+        let Some(base) = line.base() else { return Ok(()) };
+        let under = self.names.get(&base.image.text().to_ascii_lowercase()).copied();
+        if let Some(at) = under {
+            let (stage, deferred) = (&self.stages[at], &self.starts[at].deferred);
+            let lists = stage.packages.len() + stage.package_files.len() + stage.env.len() + stage.args.len();
+            self.share.make(NODE * (lists + stage.copies.len() + stage.constraints.len() + deferred.len()))?;
+        }
+        let mut stage = start(line, &base, path, &self.global, under.map(|at| &self.stages[at]));
+        let mut start = under.map_or_else(Start::default, |at| self.starts[at].inherited());
+        let inherited = stage.env.iter().filter_map(|(k, v)| Some((k.clone(), v.get()?.clone())));
+        self.scope.values.extend(inherited);
+        for deferred in std::mem::take(&mut start.deferred) {
+            self.share.make(deferred.rest.text().len())?;
+            instruction(&deferred, &mut stage, &mut self.scope, &self.global);
+        }
+        if let Some(name) = stage.stage.get() {
+            self.names.insert(name.to_ascii_lowercase(), self.stages.len());
+        }
+        self.stages.push(stage);
+        self.starts.push(start);
+        Ok(())
+    }
+
+    /// Adds the Python packages of an earlier stage to the last one when it copies the directory that holds them.
+    fn inherit(&mut self, line: &Line) -> Result<(), Spent> {
+        let Some((last, earlier)) = self.stages.split_last_mut() else { return Ok(()) };
+        let flag = line.flags.iter().find(|f| f.name == "from").filter(|_| line.keyword == "COPY");
+        let Some(from) = flag.and_then(|f| f.value.as_ref()).map(Traced::text) else { return Ok(()) };
+        let named = self.names.get(&from.to_ascii_lowercase()).copied().or_else(|| from.parse().ok());
+        let words = line.json_array().unwrap_or_else(|| line.words());
+        let copied = words.split_last().map_or(&[][..], |(_, sources)| sources);
+        let stage = named.and_then(|at| earlier.get(at)).filter(|_| copied.iter().any(|w| holds_packages(w.text())));
+        let Some(stage) = stage else { return Ok(()) };
+        self.share.make(NODE * (stage.packages.len() + last.packages.len() + stage.package_files.len()))?;
+        // What was copied before, by this way or another, is there once.
+        let key = |p: &Package| (p.span, p.name.get().cloned());
+        let mut there: BTreeSet<_> = last.packages.iter().map(key).collect();
+        let of_python = |p: &&Package| {
+            matches!(p.manager.get(), Some(PackageManager::Pip | PackageManager::Uv | PackageManager::Conda))
+        };
+        last.packages.extend(stage.packages.iter().filter(of_python).filter(|p| there.insert(key(p))).cloned());
+        let mut there: BTreeSet<_> = last.package_files.iter().map(|file| (file.span, file.get().cloned())).collect();
+        let new = stage.package_files.iter().filter(|file| there.insert((file.span, file.get().cloned())));
+        last.package_files.extend(new.cloned());
+        Ok(())
+    }
 }
 
 /// Arguments that are given take the place of defaults; those that cannot be told leave them open.
-fn give(line: &Line, given: &Labels, scope: &mut BTreeMap<String, String>, args: &mut Labels) {
+fn give(line: &Line, given: &Labels, scope: &mut Scope<'_>, args: &mut Labels) {
     for argument in line.assignments().into_iter().filter(|_| line.keyword == "ARG") {
         let name = argument.name.text();
         let Some(fact) = given.get(name).or_else(|| given.get(REST)) else { continue };
         match fact.get() {
-            Some(value) => drop(scope.insert(name.to_owned(), value.clone())),
-            None => drop(scope.remove(name)),
+            Some(value) => drop(scope.values.insert(name.to_owned(), value.clone())),
+            None => drop(scope.values.remove(name)),
         }
         args.insert(name.to_owned(), fact.clone());
     }
@@ -149,13 +228,7 @@ impl<'l> Start<'l> {
     }
 }
 
-/// The stage of a name, the last one.
-fn named(stages: &[Build], name: &str) -> Option<usize> {
-    stages.iter().rposition(|stage| stage.stage.get().is_some_and(|stage| stage.eq_ignore_ascii_case(name)))
-}
-
-fn start(line: &Line, path: &str, global: &BTreeMap<String, String>, under: Option<&Build>) -> Option<Build> {
-    let base = line.base()?;
+fn start(line: &Line, base: &dockerfile::Base, path: &str, global: &Scope<'_>, under: Option<&Build>) -> Build {
     let mut build = match under {
         Some(under) => Build { instructions: Vec::new(), span: line.span, ..under.clone() },
         None => {
@@ -173,10 +246,10 @@ fn start(line: &Line, path: &str, global: &BTreeMap<String, String>, under: Opti
         }
     };
     build.path = Fact::value(path.to_owned(), line.keyword_span);
-    build.stage = base.alias.map_or_else(|| Fact::absent(line.keyword_span), |a| install::fact(&a));
+    build.stage = base.alias.as_ref().map_or_else(|| Fact::absent(line.keyword_span), install::fact);
     build.final_stage = Fact::value(false, line.keyword_span);
     build.launch = build.launch.filter(|_| base.image.text() != "scratch");
-    Some(build)
+    build
 }
 
 /// What the search path says about the Python of a stage.
@@ -203,33 +276,11 @@ fn holds_packages(path: &str) -> bool {
     parts.any(within) || prefix.contains(&last) || last.starts_with("python3.")
 }
 
-/// Adds the Python packages of an earlier stage to the last one when it copies the directory that holds them.
-fn inherit(line: &Line, stages: &mut [Build]) {
-    let Some((last, earlier)) = stages.split_last_mut() else { return };
-    let flag = line.flags.iter().find(|f| f.name == "from").filter(|_| line.keyword == "COPY");
-    let Some(from) = flag.and_then(|f| f.value.as_ref()).map(Traced::text) else { return };
-    let named = |(index, stage): &(usize, &Build)| {
-        stage.stage.get().is_some_and(|s| s.eq_ignore_ascii_case(from)) || from == index.to_string()
-    };
-    let words = line.json_array().unwrap_or_else(|| line.words());
-    let copied = words.split_last().map_or(&[][..], |(_, sources)| sources);
-    let Some((_, stage)) =
-        earlier.iter().enumerate().rfind(named).filter(|_| copied.iter().any(|w| holds_packages(w.text())))
-    else {
-        return;
-    };
-    let of_python = |p: &&Package| {
-        matches!(p.manager.get(), Some(PackageManager::Pip | PackageManager::Uv | PackageManager::Conda))
-    };
-    last.packages.extend(stage.packages.iter().filter(of_python).cloned());
-    last.package_files.extend(stage.package_files.iter().cloned());
-}
-
-fn expanded(text: &Traced, scope: &BTreeMap<String, String>) -> Traced {
+fn expanded(text: &Traced, scope: &Scope<'_>) -> Traced {
     if !text.text().contains('$') {
         return text.clone();
     }
-    match shell::expand(text.text(), &|name| scope.get(name).cloned()) {
+    match shell::expand(text.text(), &|name| scope.get(name)) {
         Some(value) => Traced::opaque(value, text.whole()),
         None => text.clone(),
     }
@@ -246,12 +297,7 @@ fn branch(line: &Line, script: &shell::Script, command: &shell::Command) -> Opti
     (!all.is_empty()).then(|| all.join(" and "))
 }
 
-fn instruction(
-    line: &Line,
-    stage: &mut Build,
-    scope: &mut BTreeMap<String, String>,
-    global: &BTreeMap<String, String>,
-) {
+fn instruction(line: &Line, stage: &mut Build, scope: &mut Scope<'_>, global: &Scope<'_>) {
     match line.keyword.as_str() {
         "RUN" => return run(line, stage, scope),
         "ENV" | "ARG" => assign(line, stage, scope, global),
@@ -285,11 +331,14 @@ fn stated(line: &Line, text: String, span: Span) -> Instruction {
 }
 
 /// The commands of a `RUN`, each by itself, with what they install.
-fn run(line: &Line, stage: &mut Build, scope: &BTreeMap<String, String>) {
-    let known = |name: &str| scope.get(name).cloned();
+fn run(line: &Line, stage: &mut Build, scope: &Scope<'_>) {
+    let known = |name: &str| scope.get(name);
     let inner = |command: &shell::Command| Some(wrappers::inner(command)?.resolved(&known));
     let script = line.script().resolved(&known).unfolded(&inner);
     for command in &script.commands {
+        if scope.share.make(NODE * (1 + command.words.len())).is_err() {
+            return;
+        }
         let words: Vec<Traced> = command.words.iter().map(|w| w.traced().clone()).collect();
         let said: Vec<&str> = words.iter().map(Traced::text).collect();
         let given = |(name, value): &(String, shell::Word)| format!("{name}={}", value.traced().text());
@@ -312,16 +361,10 @@ fn run(line: &Line, stage: &mut Build, scope: &BTreeMap<String, String>) {
 }
 
 /// What a command installs into a stage, from the indexes of its environment, if its branch runs.
-fn installed(
-    command: &shell::Command,
-    words: &[Traced],
-    branch: Option<String>,
-    stage: &mut Build,
-    scope: &BTreeMap<String, String>,
-) {
+fn installed(command: &shell::Command, words: &[Traced], branch: Option<String>, stage: &mut Build, scope: &Scope<'_>) {
     let Some(mut found) = install::of_command(words) else { return };
     for package in &mut found.packages {
-        let variable = |name| scope.get(name).map(|url| Traced::opaque(url.as_str(), package.span));
+        let variable = |name| scope.get(name).map(|url| Traced::opaque(url, package.span));
         let (index, extra) = (variable("PIP_INDEX_URL"), variable("PIP_EXTRA_INDEX_URL"));
         if package.index_url.is_absent() {
             install::set_indexes(package, index.as_ref(), &[]);
@@ -348,7 +391,7 @@ fn installed(
 }
 
 /// The variables that an `ENV` or an `ARG` sets.
-fn assign(line: &Line, stage: &mut Build, scope: &mut BTreeMap<String, String>, global: &BTreeMap<String, String>) {
+fn assign(line: &Line, stage: &mut Build, scope: &mut Scope<'_>, global: &Scope<'_>) {
     let of_environment = line.keyword == "ENV";
     for a in line.assignments() {
         let name = expanded(&a.name, scope).text().to_owned();
@@ -359,8 +402,8 @@ fn assign(line: &Line, stage: &mut Build, scope: &mut BTreeMap<String, String>, 
         }
         let value = a.value.map(|v| expanded(&v, scope));
         let known = value.as_ref().filter(|v| placeholder(v.text()).is_none()).map(|v| v.text().to_owned());
-        let known = known.or_else(|| global.get(&name).cloned().filter(|_| !of_environment));
-        scope.extend(known.map(|v| (name.clone(), v)));
+        let known = known.or_else(|| global.get(&name).filter(|_| !of_environment));
+        scope.values.extend(known.map(|v| (name.clone(), v)));
         // A list that goes on with what was there (`$PATH`) is known as far as it is written.
         let fact = value.map_or_else(|| Fact::absent(a.name.whole()), |v| Fact::value(v.text().to_owned(), v.whole()));
         if of_environment {

@@ -3,12 +3,9 @@
 
 use crate::facts::{Facts, Object};
 use crate::known::Fact;
-use crate::parse::{Dialect, Node, Raw, Tree, View, yaml};
+use crate::parse::{DEEPEST, Dialect, Node, Raw, Tree, View, yaml};
 use crate::source::Span;
 use std::sync::Arc;
-
-/// Deepest nesting in which texts are looked for.
-const DEPTH: usize = 12;
 
 /// What a configuration document is, by its keys: DevicePluginConfig or MigConfig.
 pub fn kind(root: Node<'_>) -> Option<&'static str> {
@@ -31,7 +28,7 @@ pub fn object(tree: &Arc<Tree>, root: Node<'_>, kind: &str, name: (&str, Span)) 
 
 /// Reads every text of a document that is such a configuration; spans lead into the text.
 pub fn read(view: View<'_>, facts: &mut Facts) {
-    search(view, (DEPTH, ""), facts);
+    search(view, (DEEPEST, ""), facts);
 }
 
 fn search(view: View<'_>, (depth, key): (usize, &str), facts: &mut Facts) {

@@ -25,6 +25,7 @@ pub mod training;
 pub mod values;
 pub mod wrappers;
 
+use crate::budget::Share;
 use crate::discover::Kind;
 use crate::facts::{Container, Facts, Object, PackageFile, Pod, Workload, WorkloadFormat};
 use crate::known::Fact;
@@ -53,6 +54,19 @@ fn installed_by(container: &Container, path: &str) -> Vec<PackageFile> {
     let words = ["entrypoint", "command", "args"].map(|key| kubernetes::words(view.get(key))).concat();
     let words: Vec<_> = words.iter().collect();
     install::of_commands(&launch::commands(&words, &container.env), path)
+}
+
+/// Most packages that are read of one file.
+const MOST_PACKAGES: usize = 50_000;
+
+/// Cuts a list of packages that is longer than any, or that grows while it is read; from where on.
+fn bounded(file: &mut PackageFile, share: &Share) -> Option<Problem> {
+    let place = file.packages.get(MOST_PACKAGES).or(file.packages.last())?.span;
+    let more = file.packages.len() > MOST_PACKAGES;
+    file.packages.truncate(MOST_PACKAGES);
+    let spent = share.spent().map(|spent| spent.to_string());
+    let why = spent.or(more.then(|| format!("more than {MOST_PACKAGES} packages in one file")))?;
+    Some(Problem { span: place, message: format!("the packages from here on: {why}") })
 }
 
 /// What a document is, by its content and the name of its file.
@@ -199,6 +213,8 @@ fn lone((format, kind): (WorkloadFormat, &str), name: Fact<String>, pod: Pod, ob
 pub struct TextFile {
     /// What was wrong with its text.
     pub problems: Vec<Problem>,
+    /// From where on it is not read, as too much is made of it.
+    pub cut: Option<Problem>,
     /// Keys that stand twice in one mapping, at the second one.
     pub repeated: Vec<(String, Span)>,
     /// Its comments.
@@ -215,7 +231,7 @@ pub fn text(id: SourceId, path: &str, text: &str, kind: Kind, facts: &mut Facts)
             let (problems, comments) = (std::mem::take(&mut hcl.problems), std::mem::take(&mut hcl.comments));
             let repeated = std::mem::take(&mut hcl.repeated);
             let module = ModuleFile { path: path.to_owned(), hcl, values: kind == Kind::TerraformVars };
-            TextFile { problems, repeated, comments, module: Some(module) }
+            TextFile { problems, repeated, comments, module: Some(module), cut: None }
         }
         Kind::TerraformJson => {
             let tree = crate::parse::yaml::parse(id, text, crate::parse::Dialect::Typed);
@@ -226,8 +242,11 @@ pub fn text(id: SourceId, path: &str, text: &str, kind: Kind, facts: &mut Facts)
         Kind::Dockerfile => dockerfile::read(id, path, text, facts),
         Kind::Toml => {
             let tree = crate::parse::toml::parse(id, text);
-            facts.package_files.extend(package_tables::toml_file(&tree, path).map(Arc::new));
-            TextFile { problems: tree.problems, comments: tree.comments, ..TextFile::default() }
+            let share = Share::least(text.len());
+            let mut file = package_tables::toml_file(&tree, path, &share);
+            let cut = file.as_mut().and_then(|file| bounded(file, &share));
+            facts.package_files.extend(file.map(Arc::new));
+            TextFile { problems: tree.problems, comments: tree.comments, cut, ..TextFile::default() }
         }
         Kind::Shell => TextFile { comments: slurm::read(id, path, text, facts), ..TextFile::default() },
         Kind::Requirements => requirements::read(id, path, text, facts),
@@ -241,6 +260,8 @@ pub struct TakenIn {
     pub files: BTreeSet<SourceId>,
     /// Those that they render as templates.
     pub templates: BTreeSet<SourceId>,
+    /// From where on modules are not evaluated.
+    pub problems: Vec<Problem>,
 }
 
 /// Facts of Terraform modules, from the roots down.
@@ -250,7 +271,7 @@ pub fn modules<'t>(
     facts: &mut Facts,
 ) -> TakenIn {
     let workspace = Workspace::new(files, texts);
-    terraform::modules(&workspace, facts);
+    let problems = terraform::modules(&workspace, facts);
     let rendered = workspace.rendered();
     let templates = rendered.keys().copied().collect();
     for (template, forms) in rendered {
@@ -259,5 +280,5 @@ pub fn modules<'t>(
             forms.iter().for_each(|form| kubernetes::text(form, facts));
         }
     }
-    TakenIn { files: workspace.read(), templates }
+    TakenIn { files: workspace.read(), templates, problems }
 }

@@ -1,6 +1,7 @@
 //! Package files in TOML and conda's environments. Knows their tables; opens no other file.
 
 use super::install;
+use crate::budget::{NODE, Share};
 use crate::facts::{Package, PackageFile, PackageFileKind, PackageManager};
 use crate::known::{Fact, Known, Why};
 use crate::parse::markers::{self, Marker};
@@ -9,6 +10,7 @@ use crate::parse::{Node, Tree, View};
 use crate::paths;
 use crate::source::Traced;
 use crate::version::Version;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Tables of packages by name: where they stand in a file or in one of its features, and who installs them.
 const TABLES: &[(&str, PackageManager)] = &[
@@ -30,7 +32,7 @@ const GROUPS: &[(&str, &str, PackageManager)] = &[
 ];
 
 /// pyproject.toml, Pipfile, lock files.
-pub fn toml_file(tree: &Tree, path: &str) -> Option<PackageFile> {
+pub fn toml_file(tree: &Tree, path: &str, share: &Share) -> Option<PackageFile> {
     let root = tree.roots().next()?;
     let view = root.view();
     let mut out = PackageFile::blank(root.head());
@@ -47,8 +49,12 @@ pub fn toml_file(tree: &Tree, path: &str) -> Option<PackageFile> {
     for (table, groups) in [("optional-dependencies", project), ("dependency-groups", view)] {
         let groups = groups.get(table);
         for (name, list) in groups.entries() {
-            let lists = with_included(groups, project.get("name"), (name, list), MAX_DEPTH);
-            out.packages.extend(lists.into_iter().flat_map(|list| requirements_of(list, Some(name))));
+            for list in with_included(groups, project.get("name"), (name, list)) {
+                if share.make(NODE * (1 + list.node().map_or(0, Node::width))).is_err() {
+                    break;
+                }
+                out.packages.extend(requirements_of(list, Some(name)));
+            }
         }
     }
     for (key, manager) in TABLES {
@@ -67,24 +73,15 @@ pub fn toml_file(tree: &Tree, path: &str) -> Option<PackageFile> {
         out.packages
             .extend(entries(name, value, PackageManager::Pip).into_iter().map(|package| grouped(package, "dev")));
     }
-    optional(view.path("tool.poetry"), &mut out.packages);
+    optional(view.path("tool.poetry"), &mut out.packages, share);
     out.packages.extend(view.get("package").items().chain(view.get("packages").items()).map(locked));
     out.python = project.get("requires-python").string().or(|| view.get("requires-python").string());
-    indexes(view.path("tool.uv"), &mut out.packages);
+    indexes(view.path("tool.uv"), &mut out.packages, share);
     (!out.packages.is_empty()).then_some(out)
 }
 
-/// Groups that include each other are followed so far.
-const MAX_DEPTH: usize = 8;
-
-/// A list of requirements and those that it includes: `{include-group = "x"}`, `own-name[extra]`.
-fn with_included<'t>(
-    groups: View<'t>,
-    project: View<'t>,
-    (name, list): (&str, View<'t>),
-    depth: usize,
-) -> Vec<View<'t>> {
-    let Some(depth) = depth.checked_sub(1) else { return vec![] };
+/// A list of requirements and those that it includes, each once: `{include-group = "x"}`, `own-name[extra]`.
+fn with_included<'t>(groups: View<'t>, project: View<'t>, (name, list): (&str, View<'t>)) -> Vec<View<'t>> {
     let own = project.string();
     let named = |item: View<'t>| -> Vec<String> {
         let group = item.get("include-group").string().get().cloned();
@@ -93,12 +90,12 @@ fn with_included<'t>(
         });
         group.into_iter().chain(extras.into_iter().flat_map(|r| r.extras)).collect()
     };
-    let included = list.items().flat_map(named).filter(|other| other != name);
-    let lists = included.flat_map(|other| {
-        let list = groups.get(&other);
-        with_included(groups, project, (&other, list), depth)
-    });
-    std::iter::once(list).chain(lists).collect()
+    let (mut seen, mut lists, mut at) = (BTreeSet::from([name.to_owned()]), vec![list], 0);
+    while let Some(&list) = lists.get(at) {
+        lists.extend(list.items().flat_map(named).filter(|other| seen.insert(other.clone())).map(|o| groups.get(&o)));
+        at += 1;
+    }
+    lists
 }
 
 fn requirements_of(list: View<'_>, group: Option<&str>) -> Vec<Package> {
@@ -117,15 +114,30 @@ fn grouped(mut package: Package, group: &str) -> Package {
     package
 }
 
-/// The extras of Poetry: lists of names of packages that are optional.
-fn optional(poetry: View<'_>, packages: &mut Vec<Package>) {
-    for (extra, names) in poetry.get("extras").entries() {
-        let names: Vec<String> = names.strings().iter().filter_map(|n| n.get().map(|n| normalized(n))).collect();
-        let of_extra = |p: &&Package| p.name.get().is_some_and(|name| names.contains(name));
-        let copies: Vec<Package> = packages.iter().filter(of_extra).map(|p| grouped(p.clone(), extra)).collect();
-        packages.retain(|p| !of_extra(&p) || p.group.get().is_some());
-        packages.extend(copies);
+/// The places of packages by their names.
+fn by_name(packages: &[Package]) -> BTreeMap<String, Vec<usize>> {
+    let mut out: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (at, name) in packages.iter().enumerate().filter_map(|(at, package)| Some((at, package.name.get()?))) {
+        out.entry(name.clone()).or_default().push(at);
     }
+    out
+}
+
+/// The extras of Poetry: lists of names of packages that are optional.
+fn optional(poetry: View<'_>, packages: &mut Vec<Package>, share: &Share) {
+    let places = by_name(packages);
+    let (mut copies, mut taken) = (Vec::new(), BTreeSet::new());
+    for (extra, names) in poetry.get("extras").entries() {
+        let names: BTreeSet<String> = names.strings().iter().filter_map(|n| n.get().map(|n| normalized(n))).collect();
+        let named = names.iter().filter_map(|name| places.get(name)).flatten();
+        let paid = named.take_while(|_| share.make(NODE).is_ok());
+        let of_extra: BTreeSet<usize> = paid.copied().collect();
+        copies.extend(of_extra.iter().map(|&at| grouped(packages[at].clone(), extra)));
+        taken.extend(of_extra);
+    }
+    let mut at = 0..;
+    packages.retain(|package| !at.next().is_some_and(|at| taken.contains(&at)) || package.group.get().is_some());
+    packages.extend(copies);
 }
 
 /// A package of a lock file.
@@ -145,26 +157,34 @@ fn locked(item: View<'_>) -> Package {
 }
 
 /// uv: an index by name, and the packages that come from it; a package may have one for each extra or platform.
-fn indexes(uv: View<'_>, packages: &mut [Package]) {
-    let named: Vec<(String, Traced)> = uv
+fn indexes(uv: View<'_>, packages: &mut [Package], share: &Share) {
+    let places = by_name(packages);
+    let mut named: BTreeMap<String, Traced> = BTreeMap::new();
+    let urls = uv
         .get("index")
         .items()
-        .filter_map(|i| Some((i.get("name").string().get()?.clone(), i.get("url").traced()?.clone())))
-        .collect();
+        .filter_map(|i| Some((i.get("name").string().get()?.clone(), i.get("url").traced()?.clone())));
+    for (name, url) in urls {
+        named.entry(name).or_insert(url);
+    }
     for (name, source) in uv.get("sources").entries() {
         let sources: Vec<View<'_>> =
             if source.node().is_some_and(Node::is_seq) { source.items().collect() } else { vec![source] };
         let wanted = normalized(name);
-        for package in packages.iter_mut().filter(|p| p.name.get() == Some(&wanted)) {
+        for &at in places.get(&wanted).into_iter().flatten() {
+            if share.work(NODE * (1 + sources.len())).is_err() {
+                return;
+            }
+            let package = &mut packages[at];
             let taken = sources.iter().find_map(|source| match from_here(*source, package) {
                 Some(false) => None,
                 certain => Some((certain, source)),
             });
             let Some((certain, source)) = taken else { continue };
             let index = source.get("index").string();
-            let url = named.iter().find(|(n, _)| Some(n) == index.get()).map(|(_, url)| url.clone());
+            let url = index.get().and_then(|index| named.get(index));
             match certain {
-                Some(_) => install::set_indexes(package, url.as_ref(), &[]),
+                Some(_) => install::set_indexes(package, url, &[]),
                 None => {
                     let marker = source.get("marker").string().get().cloned().unwrap_or_default();
                     package.index_url =

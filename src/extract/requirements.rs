@@ -1,6 +1,7 @@
 //! Requirement files: one package file with its packages. Knows pip's lines; opens no included file.
 
 use super::install;
+use crate::budget::Share;
 use crate::facts::{Facts, PackageFile, PackageFileKind, PackageManager};
 use crate::known::Fact;
 use crate::parse::requirements::{self, Line};
@@ -19,8 +20,10 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::T
     file.kind = Fact::value(kind, whole);
     let mut index: Option<Traced> = None;
     let mut extra: Vec<Traced> = Vec::new();
+    let share = Share::least(text.len());
     for line in &parsed.lines {
         match line {
+            Line::Requirement(_) if file.packages.len() > super::MOST_PACKAGES => {}
             Line::Requirement(requirement) => {
                 file.packages.push(install::of_requirement(requirement, PackageManager::Pip))
             }
@@ -36,9 +39,14 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::T
     }
     file.index_url = index.as_ref().map_or_else(|| Fact::absent(whole), install::fact);
     file.extra_indexes = extra.iter().map(install::fact).collect();
+    let urls: usize = index.iter().chain(&extra).map(|url| url.text().len()).sum();
     for package in &mut file.packages {
+        if share.make(urls).is_err() {
+            break;
+        }
         install::set_indexes(package, index.as_ref(), &extra);
     }
+    let cut = super::bounded(&mut file, &share);
     facts.package_files.push(Arc::new(file));
-    super::TextFile { problems: parsed.problems, comments: parsed.comments, ..super::TextFile::default() }
+    super::TextFile { problems: parsed.problems, comments: parsed.comments, cut, ..super::TextFile::default() }
 }

@@ -4,13 +4,10 @@
 use super::kubernetes;
 use crate::facts::{ContainerRole, Facts, HelmRelease, Object, Pod, ReleaseFormat, Workload, WorkloadFormat};
 use crate::known::Fact;
-use crate::parse::{Node, Raw, Tree, View};
+use crate::parse::{DEEPEST, Node, Raw, Tree, View};
 use crate::paths;
 use crate::version::Version;
 use std::sync::Arc;
-
-/// Deepest nesting in which containers are looked for.
-const DEPTH: usize = 12;
 
 /// Whether a document is values of a chart, or a chart or kustomization that installs others.
 pub fn is_values(root: Node<'_>, path: &str) -> bool {
@@ -72,7 +69,7 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     }
     // The templates of the chart state the rest.
     let view = view.opened(kubernetes::open());
-    search(tree, view, (DEPTH, "", view), facts);
+    search(tree, view, (DEEPEST, "", view), facts);
 }
 
 /// Values of the GPU operator as a release of its chart.
@@ -102,7 +99,7 @@ fn search(tree: &Arc<Tree>, view: View<'_>, (depth, key, top): (usize, &str, Vie
         .any(|k| view.get(k).is_some());
     if view.get("image").is_some() && placed || kubernetes::looks_like_container(view) {
         facts.workloads.push(workload(tree, view, key, top));
-    } else if key != "nodeSelector" && depth < DEPTH && view.get("nodeSelector").node().is_some_and(Node::is_map) {
+    } else if key != "nodeSelector" && depth < DEEPEST && view.get("nodeSelector").node().is_some_and(Node::is_map) {
         facts.workloads.push(profile(tree, view, key));
     }
     for (key, child) in view.entries() {

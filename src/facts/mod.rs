@@ -33,7 +33,7 @@ pub use workload::{
 };
 
 use crate::known::Fact;
-use crate::parse::Raw;
+use crate::parse::{Problem, Raw};
 use crate::source::{SourceId, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -64,6 +64,8 @@ macro_rules! lists {
             pub uncalled: BTreeSet<SourceId>,
             /// Files that could not be read as a whole: templates that were not rendered, text that does not parse.
             pub unread: BTreeSet<SourceId>,
+            /// From where on a file is not read, as too much is made of its text.
+            pub cut: Vec<Problem>,
         }
 
         /// Every list of entities.
@@ -88,6 +90,7 @@ macro_rules! lists {
                 }
                 self.uncalled.extend(other.uncalled);
                 self.unread.extend(other.unread);
+                self.cut.extend(other.cut);
             }
         }
     };

@@ -16,6 +16,7 @@ use crate::discover::{self, Kind};
 use crate::evaluate::Evaluation;
 use crate::extract;
 use crate::facts::{Facts, Object};
+use crate::finding::Unlinted;
 use crate::judge::Annotation;
 use crate::link::{self, Directories, Variant};
 use crate::parse::{Problem, Tree};
@@ -128,7 +129,8 @@ fn repository(
     let mut facts = declared;
     let mut modules = Vec::new();
     for (id, _, read) in files {
-        let in_part = read.problems.iter().any(|(_, trouble)| matches!(trouble, Trouble::Syntax(_)));
+        let in_part = |trouble: &Trouble| matches!(trouble, Trouble::Syntax(_) | Trouble::NotLinted(_));
+        let in_part = read.problems.iter().any(|(_, trouble)| in_part(trouble));
         facts.unread.extend((read.skipped.is_some() || in_part).then_some(id));
         out.skipped.extend(read.skipped.map(|reason| (here.path(id).to_owned(), reason)));
         out.notes.extend(read.note.map(|note| (here.path(id).to_owned(), note)));
@@ -138,16 +140,19 @@ fn repository(
         modules.extend(read.module);
         here.trees.extend(read.tree.map(|tree| (id, tree)));
     }
-    out.tell(compose::resolve(&mut here));
+    compose::resolve(&mut here);
     let kustomized = kustomizations::build(&here);
-    out.tell(kustomized.failures);
+    out.tell(kustomized.failures.into_iter().map(|problem| (problem, Trouble::Kustomization)));
     out.skipped.extend(kustomized.skipped);
     let mut of_roots = Facts::default();
     let texts = here.iter().map(|(id, source)| (source.path.as_str(), id, &*source.text));
     let taken_in = extract::modules(modules, texts, &mut of_roots);
+    facts.unread.extend(taken_in.problems.iter().map(|problem| problem.span.source));
+    let cut = taken_in.problems.iter().map(|problem| (problem.clone(), Trouble::NotLinted(Unlinted::Budget)));
+    out.tell(cut);
     let read_elsewhere = |id: &SourceId| kustomized.used.contains(id) || taken_in.templates.contains(id);
-    let plain: Vec<_> = here.trees.iter().filter(|(id, _)| !read_elsewhere(id)).chain(&kustomized.swallowed).collect();
-    for read in plain.into_par_iter().map(|(id, tree)| read::documents(*id, tree, here.path(*id))).collect::<Vec<_>>() {
+    let plain = here.trees.par_iter().filter(|(id, _)| !read_elsewhere(id));
+    for read in plain.map(|(id, tree)| read::documents(*id, tree, here.path(*id))).collect::<Vec<_>>() {
         facts.append(read.facts);
         out.tell(read.problems);
     }
@@ -167,11 +172,14 @@ fn repository(
     link::complete(&mut variants, directories);
     let rendered = charts::render(&here, &variants);
     variants.iter_mut().filter(|v| v.is_plain()).for_each(|plain| rendered.replace_values(&mut plain.facts));
-    out.tell(rendered.failures);
+    out.tell(rendered.failures.into_iter().map(|problem| (problem, Trouble::Template)));
     out.comments.extend(rendered.comments);
     out.skipped.extend(rendered.skipped);
     out.notes.extend(rendered.notes);
     variants.extend(rendered.variants);
+    for cut in variants.iter_mut().flat_map(|variant| std::mem::take(&mut variant.facts.cut)) {
+        out.tell([(cut, Trouble::NotLinted(Unlinted::Budget))]);
+    }
     link::join(&mut variants, directories);
     let asked = variants::ask(&variants, (directories, paths), rules);
     out.evaluation.append(asked);

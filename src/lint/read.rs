@@ -73,15 +73,17 @@ fn read_file(id: SourceId, input: &Input) -> Read {
     }
 }
 
-fn dialect(kind: Kind) -> Dialect {
-    if kind == Kind::Json { Dialect::Typed } else { Dialect::Kubernetes }
+/// What is named like JSON and is none is YAML: its readers do not look at the name.
+fn dialect(kind: Kind, text: &str) -> Dialect {
+    let json = kind == Kind::Json && text.trim_start_matches('\u{feff}').trim_start().starts_with(['{', '[']);
+    if json { Dialect::Typed } else { Dialect::Kubernetes }
 }
 
 /// The template language of a text of documents that has to be run before a tool can read it: text that parses is read
 /// as the tool reads it, whatever its comments and values look like.
 pub fn template(path: &str, kind: Kind, text: &str) -> Option<Template> {
     let template = discover::template(path, kind, text)?;
-    let stands = || yaml::parse(SourceId(0), text, dialect(kind)).problems.is_empty();
+    let stands = || yaml::parse(SourceId(0), text, dialect(kind, text)).problems.is_empty();
     let documents = matches!(kind, Kind::Yaml | Kind::Json) && !discover::is_template_name(path);
     (!(documents && stands())).then_some(template)
 }
@@ -89,7 +91,7 @@ pub fn template(path: &str, kind: Kind, text: &str) -> Option<Template> {
 fn read_documents(id: SourceId, input: &Input) -> Read {
     let mut out = Read::default();
     let Some(template) = template(&input.path, input.kind, &input.text) else {
-        let mut tree = yaml::parse(id, &input.text, dialect(input.kind));
+        let mut tree = yaml::parse(id, &input.text, dialect(input.kind, &input.text));
         out.comments = std::mem::take(&mut tree.comments);
         match syntax::documents(&mut tree, &input.path, &input.text) {
             Ok(problems) => out.problems = problems,
@@ -98,7 +100,7 @@ fn read_documents(id: SourceId, input: &Input) -> Read {
         out.tree = Some(Arc::new(tree));
         return out;
     };
-    let mut tree = yaml::parse(id, &mask::mask(&input.text), dialect(input.kind));
+    let mut tree = yaml::parse(id, &mask::mask(&input.text), dialect(input.kind, &input.text));
     out.comments = std::mem::take(&mut tree.comments);
     let conditions = mask::conditions(&input.text);
     tree.doubt(&conditions);

@@ -5,16 +5,21 @@ use super::trouble::{Lost, Trouble};
 use crate::discover::{self, Kind};
 use crate::extract::{self, Format, TextFile};
 use crate::facts::Facts;
-use crate::finding::Severity;
+use crate::finding::{Severity, Unlinted};
 use crate::parse::{Problem, Tree, yaml};
 use crate::source::{Source, Span};
+use std::collections::BTreeMap;
 
 /// Most problems that are told of one file: one that is something else than its name says has one on every line.
 const MOST: usize = 5;
 
+/// Most keys that are told of one file.
+const MOST_KEYS: usize = 50;
+
 /// Problems of a file of documents; the reason to skip it where it does not parse and no tool that we know reads it.
 pub fn documents(tree: &mut Tree, path: &str, text: &str) -> Result<Vec<(Problem, Trouble)>, String> {
-    let problems = std::mem::take(&mut tree.problems);
+    let mut problems = std::mem::take(&mut tree.problems);
+    problems.retain(|problem| tree.cut.as_ref() != Some(problem));
     let known = discover::is_named_format(path) || extract::is_known(tree, path);
     match problems.first() {
         Some(first) if !known => return Err(reason(first, text)),
@@ -26,6 +31,7 @@ pub fn documents(tree: &mut Tree, path: &str, text: &str) -> Result<Vec<(Problem
         false => Lost::File,
     };
     let mut out = shortened(problems, lost);
+    out.extend(tree.cut.take().map(|cut| (cut, Trouble::NotLinted(Unlinted::Budget))));
     out.extend(duplicates(tree, path, known));
     Ok(out)
 }
@@ -38,6 +44,7 @@ pub fn text(file: &TextFile, facts: &Facts, plain: bool) -> Vec<(Problem, Troubl
     let read = blocks || packages || !facts.builds.is_empty();
     let problems = file.problems.iter().filter(|_| plain).cloned().collect();
     let mut out = shortened(problems, if read { Lost::Part } else { Lost::File });
+    out.extend(file.cut.iter().map(|cut| (cut.clone(), Trouble::NotLinted(Unlinted::Budget))));
     out.extend(file.repeated.iter().map(|(key, span)| {
         let message = format!("the key `{key}` is written twice in one object: Terraform keeps the last value");
         (Problem { span: *span, message }, Trouble::Duplicate(Severity::Warning))
@@ -61,9 +68,11 @@ fn shortened(mut problems: Vec<Problem>, lost: Lost) -> Vec<(Problem, Trouble)> 
 
 /// Keys that are written twice, where a value is lost or a tool refuses the file.
 fn duplicates(tree: &Tree, path: &str, known: bool) -> Vec<(Problem, Trouble)> {
-    let format_at = |span: Span| {
-        let root = tree.roots().filter(|root| root.span().start <= span.start).last()?;
-        extract::format(root, path)
+    let mut formats: BTreeMap<usize, Option<Format>> = BTreeMap::new();
+    let mut format_at = |span: Span| {
+        let after = tree.documents.partition_point(|&root| tree.node(root).span().start <= span.start);
+        let at = after.checked_sub(1)?;
+        *formats.entry(at).or_insert_with(|| extract::format(tree.node(tree.documents[at]), path))
     };
     let told = |duplicate: yaml::Duplicate| {
         let (consequence, for_the_same) = consequence(format_at(duplicate.span), path);
@@ -76,7 +85,12 @@ fn duplicates(tree: &Tree, path: &str, known: bool) -> Vec<(Problem, Trouble)> {
             format!("the key `{}` is written twice in one mapping, with {value}: {consequence}", duplicate.key);
         Some((Problem { span: duplicate.span, message }, Trouble::Duplicate(severity)))
     };
-    yaml::duplicate_keys(tree).into_iter().filter_map(told).collect()
+    let mut all = yaml::duplicate_keys(tree).into_iter().filter_map(told);
+    let mut out: Vec<_> = all.by_ref().take(MOST_KEYS).collect();
+    if let (Some((last, _)), more @ 1..) = (out.last_mut(), all.count()) {
+        last.message.push_str(&format!(" (and {more} more such keys in this file)"));
+    }
+    out
 }
 
 /// What becomes of a key that is written twice, and how bad it is with the same value twice, if it is.

@@ -19,23 +19,25 @@ pub fn mask(text: &str) -> String {
     let mut hidden: Vec<bool> = Vec::new();
     let (mut at, mut i) = (0, 0);
     while let Some(part) = parts.get(i) {
-        if hidden.contains(&true) {
+        let unseen = hidden.last() == Some(&true);
+        if unseen {
             blank(&mut out, at..part.range.start);
         }
         let closing = (part.sign == Sign::Open).then(|| matching(&parts, i)).flatten();
         let inline = closing.filter(|&end| !text[part.range.start..parts[end].range.end].contains('\n'));
-        if let Some(end) = inline.filter(|_| !hidden.contains(&true)) {
+        if let Some(end) = inline.filter(|_| !unseen) {
             at = parts[end].range.end;
             values.push(part.range.start..at);
             i = end + 1;
             continue;
         }
         match part.sign {
-            Sign::Value if !hidden.contains(&true) => values.push(part.range.clone()),
+            Sign::Value if !unseen => values.push(part.range.clone()),
             _ => blank(&mut out, part.range.clone()),
         }
         match part.sign {
-            Sign::Open => hidden.push(false),
+            // What is within something hidden is hidden, too.
+            Sign::Open => hidden.push(unseen),
             Sign::Define => hidden.push(true),
             Sign::Else => hidden.iter_mut().last().into_iter().for_each(|top| *top = true),
             Sign::Close => drop(hidden.pop()),
@@ -104,18 +106,28 @@ struct Part {
 fn parts(text: &str) -> Vec<Part> {
     let mut out: Vec<Part> = Vec::new();
     let mut at = 0;
+    // Signs that stand nowhere further on are not looked for again.
+    let mut missing: Vec<&str> = Vec::new();
+    let mut closing = |rest: &str, sign: &'static str| {
+        let found = if missing.contains(&sign) { None } else { rest.find(sign) };
+        if found.is_none() && !missing.contains(&sign) {
+            missing.push(sign);
+        }
+        found.map(|end| end + sign.len())
+    };
     while let Some(start) = text[at..].find(['{', '%', '$']).map(|offset| at + offset) {
         let rest = &text[start..];
         let end = match rest.as_bytes() {
-            [b'{', b'{', ..] => rest.find("}}").map(|end| end + 2),
-            [b'{', b'%', ..] => rest.find("%}").map(|end| end + 2),
-            [b'{', b'#', ..] => rest.find("#}").map(|end| end + 2),
-            [b'%' | b'$', b'{', ..] => rest.find('}').map(|end| end + 1),
+            _ if out.len() >= MAX_HOLES => break,
+            [b'{', b'{', ..] => closing(rest, "}}"),
+            [b'{', b'%', ..] => closing(rest, "%}"),
+            [b'{', b'#', ..] => closing(rest, "#}"),
+            [b'%' | b'$', b'{', ..] => closing(rest, "}"),
             [b'{' | b'%', ..] => formatted(&text[..start], rest),
             _ => None,
         };
         at = match end {
-            Some(end) if out.len() < MAX_HOLES => {
+            Some(end) => {
                 // `{{ {"a": 1}}}`: braces belong to the expression as long as they can.
                 let more = rest[end..].bytes().take_while(|&b| b == b'}' && rest.starts_with("{{")).count();
                 let range = start..start + end + more;

@@ -14,7 +14,9 @@ mod tree;
 pub mod wheel;
 pub mod yaml;
 
-pub use tree::{Builder, Dialect, Entry, Missing, Node, NodeId, NodeKind, Open, Problem, Raw, Tree, View, merged};
+pub use tree::{
+    Builder, DEEPEST, Dialect, Entry, Missing, Node, NodeId, NodeKind, Open, Problem, Raw, Tree, View, merged,
+};
 
 use crate::known::Why;
 

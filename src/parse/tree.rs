@@ -23,8 +23,8 @@ pub enum Dialect {
     Typed,
 }
 
-/// Deepest nesting that [`merged`] copies.
-const MERGE_DEPTH: usize = 64;
+/// Deepest nesting of a document, aliases followed: whoever walks a tree need not be afraid of its own depth.
+pub const DEEPEST: usize = 200;
 
 /// What a node is.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,6 +88,8 @@ pub struct Tree {
     pub comments: Vec<Span>,
     /// What was wrong with the text.
     pub problems: Vec<Problem>,
+    /// The one of them that says that a document is not read, as its aliases stand for too much.
+    pub cut: Option<Problem>,
     nodes: Vec<Data>,
 }
 
@@ -101,7 +103,16 @@ impl Builder {
     /// An empty tree of a file.
     pub fn new(source: SourceId, dialect: Dialect) -> Self {
         let (documents, unfinished) = (vec![], vec![]);
-        let tree = Tree { source, dialect, documents, unfinished, comments: vec![], problems: vec![], nodes: vec![] };
+        let tree = Tree {
+            source,
+            dialect,
+            documents,
+            unfinished,
+            comments: vec![],
+            problems: vec![],
+            cut: None,
+            nodes: vec![],
+        };
         Self { tree }
     }
 
@@ -131,7 +142,7 @@ impl Builder {
 
     /// Copies a node with everything below it; every node keeps its own place.
     pub fn copy(&mut self, node: Node<'_>) -> NodeId {
-        self.overlay(&[node], MERGE_DEPTH)
+        self.overlay(&[node], DEEPEST)
     }
 
     /// Copies the last of some nodes; maps are merged key by key. Below `depth` levels the text is left out.
@@ -192,7 +203,7 @@ pub fn merged(layers: &[Raw]) -> Option<Raw> {
         return layers.iter().find(|raw| raw.id.is_some()).cloned();
     }
     let mut builder = Builder::new(last.span().source, last.tree().dialect);
-    let root = builder.overlay(&present, MERGE_DEPTH);
+    let root = builder.overlay(&present, DEEPEST);
     builder.tree().documents.push(root);
     let tree = Arc::new(builder.finish());
     Some(Raw { id: Some(root), place: last.span(), tree, open: None })
@@ -223,7 +234,7 @@ impl Tree {
         }
         let moved = |span: &mut Span| *span = text.span(span.range());
         self.comments.iter_mut().for_each(moved);
-        self.problems.iter_mut().for_each(|p| p.span = text.span(p.span.range()));
+        self.problems.iter_mut().chain(&mut self.cut).for_each(|p| p.span = text.span(p.span.range()));
     }
 
     /// Makes unknown what stands on a condition, as seen from what holds it, and whether it is there. A document that is on
@@ -513,17 +524,30 @@ impl<'t> Node<'t> {
         ids.iter().map(move |&id| self.tree.node(id))
     }
 
+    /// How many entries or items it has.
+    pub fn width(self) -> usize {
+        match self.kind() {
+            NodeKind::Map(entries) => entries.len(),
+            NodeKind::Seq(items) => items.len(),
+            _ => 0,
+        }
+    }
+
     /// A short text to label instead of a whole container: the first key of a mapping, the first item of a
     /// sequence, the scalar itself.
     pub fn head(self) -> Span {
-        match self.kind() {
-            NodeKind::Map(entries) => match entries.first() {
-                Some(e) => self.tree.node(e.key).span(),
-                None => self.span(),
-            },
-            NodeKind::Seq(items) => items.first().map_or(self.span(), |&i| self.tree.node(i).head()),
-            _ => self.span(),
+        let mut head = self;
+        // Lists in lists may be aliases of each other, as many as there are in the text.
+        for _ in 0..DEEPEST {
+            match head.kind() {
+                NodeKind::Map(entries) => {
+                    return entries.first().map_or(head.span(), |entry| self.tree.node(entry.key).span());
+                }
+                NodeKind::Seq(items) if !items.is_empty() => head = self.tree.node(items[0]),
+                _ => break,
+            }
         }
+        head.span()
     }
 
     /// A view that starts here.

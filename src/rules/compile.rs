@@ -9,6 +9,9 @@ use crate::facts::{Subject, is_joined, subjects};
 use crate::finding::{Confidence, Severity};
 use std::ops::Range;
 
+/// Names that a rule may bind: each may use the one before it, and what is nested is walked into.
+const MOST_LETS: usize = 100;
+
 /// A checked rule.
 #[derive(Debug, Clone)]
 pub struct Rule {
@@ -48,6 +51,8 @@ pub struct Rule {
     pub fix: Option<(Typed, Template, bool)>,
     /// How many slots an evaluation needs.
     pub slots: usize,
+    /// Whether it is none of the built-in ones.
+    pub added: bool,
     /// What could be said better.
     pub advice: Vec<RuleFault>,
 }
@@ -113,7 +118,7 @@ impl Compiler {
             Ok(expr) => self.scope.check(&expr, text),
             Err(fault) => {
                 self.scope.faults.push(fault);
-                nothing()
+                Typed::null()
             }
         };
         self.take_faults(field);
@@ -173,14 +178,18 @@ impl Compiler {
                 Type::List(item) | Type::Map(item) => (**item).clone(),
                 _ => Type::Dyn,
             };
-            (self.scope.declare(name, item), list)
+            (self.scope.open_loop(name, item), list)
         });
+        if text.lets.len() > MOST_LETS {
+            self.fault("let", format!("more than {MOST_LETS} names"));
+            return None;
+        }
         let lets: Vec<(usize, Typed)> = text
             .lets
             .iter()
             .map(|(name, expr)| {
                 let typed = self.expression(&format!("let.{name}"), expr);
-                (self.scope.declare(name, typed.ty.clone()), typed)
+                (self.scope.bind(name, &typed), typed)
             })
             .collect();
         let when = text.when.as_ref().map(|w| self.condition("when", w));
@@ -231,6 +240,7 @@ impl Compiler {
             help,
             fix,
             slots: self.scope.variables.len(),
+            added: false,
             advice,
         })
     }
@@ -239,7 +249,7 @@ impl Compiler {
     fn beyond_scope(&self, when: &Typed, lets: &[(usize, Typed)]) -> Option<RuleFault> {
         let variables = self.scope.variables.iter().enumerate();
         let joined = variables.filter(|(_, variable)| is_joined(&variable.name)).map(|(slot, _)| slot).collect();
-        let part = Openness { joined, lets }.of(when)?;
+        let part = Openness::new(joined, lets).of(when)?;
         let why = "may be unknown although the file at hand was read whole: move it to `forbid`";
         let range = Some(part.start..part.start + part.text.len());
         Some(RuleFault { field: "when".to_owned(), range, message: format!("`{}` {why}", part.text) })
@@ -256,15 +266,16 @@ impl Compiler {
                         (Type::Dyn, Const::Null)
                     }
                 };
-                self.scope.params.push(super::lang::check::Variable { name: param.name.clone(), ty, used: false });
+                self.scope.params.push(super::lang::check::Variable {
+                    name: param.name.clone(),
+                    ty,
+                    used: false,
+                    loops: 0,
+                });
                 value
             })
             .collect()
     }
-}
-
-fn nothing() -> Typed {
-    Typed { node: super::lang::check::Node::Const(Const::Null), ty: Type::Dyn, text: "".into(), start: 0 }
 }
 
 /// Reads a parameter's type and value.

@@ -34,6 +34,8 @@ pub struct Entry {
     pub file: (String, String),
     /// Severity, after overrides; `None` switches it off.
     pub severity: Option<Severity>,
+    /// Whether it is none of the built-in ones.
+    added: bool,
     params: Vec<(String, Vec<String>)>,
     rule: OnceLock<Option<Rule>>,
 }
@@ -41,12 +43,9 @@ pub struct Entry {
 impl Entry {
     fn new(text: RuleText, file: (String, String), rule: Option<Rule>) -> Self {
         let severity = Severity::parse(&text.severity);
-        let cell = OnceLock::new();
-        if let Some(rule) = rule {
-            // The cell is new, so setting it cannot fail.
-            let _ = cell.set(Some(rule));
-        }
-        Self { text, file, severity, params: Vec::new(), rule: cell }
+        let added = rule.is_some();
+        let cell = rule.map_or_else(OnceLock::new, |rule| OnceLock::from(Some(Rule { added, ..rule })));
+        Self { text, file, severity, added, params: Vec::new(), rule: cell }
     }
 
     /// The checked rule with its overrides. `None` only for a built-in rule that does not check, which a test
@@ -56,6 +55,7 @@ impl Entry {
     }
 
     fn compiled(&self, mut rule: Rule) -> Option<Rule> {
+        rule.added = self.added;
         if let Some(severity) = self.severity {
             rule.severity = severity;
         }

@@ -2,6 +2,7 @@
 
 mod architecture;
 mod boundaries;
+mod budgets;
 mod builds;
 mod catalog;
 mod catalog_facts;
@@ -12,7 +13,6 @@ mod configuration;
 mod docs;
 mod formats;
 mod gate;
-mod growth;
 mod guides;
 mod invariants;
 mod languages;

@@ -62,7 +62,7 @@ pub fn document(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
         embedded::read(view.get("data"), facts);
         training::config_map(view, facts);
     }
-    if let Some(workload) = workloads::read(tree, view, &object) {
+    if let Some(workload) = workloads::read(tree, view, &object, &mut facts.cut) {
         facts.workloads.push(workload);
     }
     protects(tree, view, &object, facts);

@@ -28,6 +28,7 @@ fn pool(tree: &Arc<Tree>, view: View<'_>, kind: &str) -> NodePool {
     out.kind = view.get("kind").string();
     out.name = name.string();
     out.platform = Fact::value("karpenter".to_owned(), name.place());
+    out.in_cluster = Fact::value(true, name.place());
     out.requirements = template.get("requirements").items().map(requirement).collect();
     out.labels = labels(if kind == "Provisioner" { spec.get("labels") } else { spec.path("template.metadata.labels") });
     let startup_only = template.get("taints").items();

@@ -2,17 +2,15 @@
 //! What no schema says to stand nowhere else is unknown where it is missing.
 
 use super::{containers, kaito, pods};
+use crate::budget::{NODE, STEP, Share};
 use crate::catalog::{self, Absence, PodPlace, Stands};
 use crate::facts::{ContainerRole, Pod, SharedMemory};
 use crate::known::{Fact, Why};
-use crate::parse::{Missing, Node, Open, Raw, Tree, View};
+use crate::parse::{DEEPEST, Missing, Node, Open, Problem, Raw, Tree, View};
 use std::sync::{Arc, LazyLock};
 
-/// Deepest nesting in which pods are looked for.
-const DEPTH: usize = 14;
-
-/// Most pods that one object is read as.
-const MOST_PODS: usize = 64;
+/// What a pod costs that is found by its shape: aliases may multiply it.
+const POD: usize = 8 * NODE;
 
 /// Why what an object of a kind of its own leaves out is unknown.
 static OPERATOR: LazyLock<Why> = LazyLock::new(|| Why::LeftTo("the operator of this kind".into()));
@@ -32,6 +30,8 @@ pub struct Found {
     pub replicas: Fact<i64>,
     /// Why what the object leaves out is unknown, if it is.
     pub open: Option<Open>,
+    /// Where too many pods are found.
+    pub cut: Option<Problem>,
 }
 
 /// Reads the pods of an object.
@@ -54,7 +54,7 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, (api_version, kind): (&str, &str))
     };
     let open =
         rows.iter().find_map(|row| open_of(row.absence).filter(|open| matches!(open.missing, Missing::AllBut(_))));
-    Found { pods: found, together, replicas, open }
+    Found { pods: found, together, replicas, open, cut: None }
 }
 
 /// Objects that stand inside an object of another kind.
@@ -208,40 +208,57 @@ fn lone_container(tree: &Arc<Tree>, (view, holder): (View<'_>, View<'_>), role: 
 /// Pods of any other kind: every map with a list of containers, and maps that look like a container.
 fn by_shape(tree: &Arc<Tree>, view: View<'_>) -> Found {
     let spec = view.opened(open()).get("spec");
-    let mut pods = Vec::new();
     let unstated = Fact::unknown(OPERATOR.clone(), spec.place());
-    search(tree, (spec, spec), (DEPTH, unstated), &mut pods);
-    Found { pods, together: false, replicas: spec.get("replicas").int(), open: open() }
+    let mut search = Search { tree, share: Share::least(tree.len() * STEP), pods: Vec::new(), cut: None };
+    search.below((spec, spec), (DEEPEST, unstated));
+    let Search { pods, cut, .. } = search;
+    Found { pods, together: false, replicas: spec.get("replicas").int(), open: open(), cut }
 }
 
-/// Looks for pods in a map, which stands in `parent`; `replicas` is the nearest number of replicas below the top.
-fn search(
-    tree: &Arc<Tree>,
-    (view, parent): (View<'_>, View<'_>),
-    (depth, replicas): (usize, Fact<i64>),
-    out: &mut Vec<Pod>,
-) {
-    let Some(node) = view.node().filter(|_| depth > 0 && out.len() < MOST_PODS) else { return };
-    if node.is_seq() {
-        view.items().for_each(|item| search(tree, (item, parent), (depth - 1, replicas.clone()), out));
-        return;
+/// Pods that are found by their shape.
+struct Search<'t> {
+    tree: &'t Arc<Tree>,
+    share: Share,
+    pods: Vec<Pod>,
+    cut: Option<Problem>,
+}
+
+impl Search<'_> {
+    /// Looks for pods in a map, which stands in `parent`; `replicas` is the nearest number of replicas below the top.
+    fn below(&mut self, (view, parent): (View<'_>, View<'_>), (depth, replicas): (usize, Fact<i64>)) {
+        let Some(node) = view.node().filter(|_| depth > 0 && self.cut.is_none()) else { return };
+        if node.is_seq() {
+            view.items().for_each(|item| self.below((item, parent), (depth - 1, replicas.clone())));
+            return;
+        }
+        if !node.is_map() {
+            return;
+        }
+        let top = depth == DEEPEST;
+        let stated = ["replicas", "minReplicas"].iter().map(|key| view.get(key)).find(|v| v.is_some() && !top);
+        let replicas = stated.map_or(replicas, |stated| stated.int());
+        let list = view.get("containers");
+        if list.node().is_some_and(Node::is_seq) && list.items().any(|c| c.node().is_some_and(Node::is_map)) {
+            self.found(view, |tree| Pod { replicas, ..pods::spec_of(tree, view, "main") });
+            return;
+        }
+        if containers::looks_like_container(view) {
+            let replicas = replicas.clone();
+            self.found(view, |tree| Pod { replicas, ..lone_container(tree, (view, parent), "main") });
+        }
+        for (key, child) in view.entries() {
+            if !matches!(key, "env" | "labels" | "annotations" | "status") {
+                self.below((child, view), (depth - 1, replicas.clone()));
+            }
+        }
     }
-    if !node.is_map() {
-        return;
-    }
-    let stated = ["replicas", "minReplicas"].iter().map(|key| view.get(key)).find(|v| v.is_some() && depth < DEPTH);
-    let replicas = stated.map_or(replicas, |stated| stated.int());
-    let list = view.get("containers");
-    if list.node().is_some_and(Node::is_seq) && list.items().any(|c| c.node().is_some_and(Node::is_map)) {
-        out.push(Pod { replicas, ..pods::spec_of(tree, view, "main") });
-        return;
-    }
-    if containers::looks_like_container(view) {
-        out.push(Pod { replicas: replicas.clone(), ..lone_container(tree, (view, parent), "main") });
-    }
-    for (key, child) in view.entries() {
-        if !matches!(key, "env" | "labels" | "annotations" | "status") {
-            search(tree, (child, view), (depth - 1, replicas.clone()), out);
+
+    fn found(&mut self, view: View<'_>, pod: impl FnOnce(&Arc<Tree>) -> Pod) {
+        match self.share.make(POD) {
+            Ok(()) => self.pods.push(pod(self.tree)),
+            Err(spent) => {
+                self.cut = Some(Problem { span: view.place(), message: format!("the pods from here on: {spent}") });
+            }
         }
     }
 }

@@ -5,15 +5,15 @@ use crate::extract::{intent, launch};
 use crate::facts::value::Blank;
 use crate::facts::{Container, Object, Workload, WorkloadFormat};
 use crate::known::{Fact, Known, Why};
-use crate::parse::{Raw, Tree, View};
+use crate::parse::{Problem, Raw, Tree, View};
 use std::sync::Arc;
 
 /// Kinds that hold templates of pods for others, or that only configure them.
 const NOT_WORKLOADS: &[&str] =
     &["CustomResourceDefinition", "ConfigMap", "Secret", "ValidatingAdmissionPolicy", "ClusterPolicy", "LimitRange"];
 
-/// The workload of an object that carries pods or containers.
-pub fn read(tree: &Arc<Tree>, view: View<'_>, object: &Object) -> Option<Workload> {
+/// The workload of an object that carries pods or containers; where there are too many is added to `cut`.
+pub fn read(tree: &Arc<Tree>, view: View<'_>, object: &Object, cut: &mut Vec<Problem>) -> Option<Workload> {
     let kind = object.kind.get()?.clone();
     if NOT_WORKLOADS.contains(&kind.as_str()) {
         return None;
@@ -22,6 +22,7 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, object: &Object) -> Option<Workloa
     let mut out = Workload::blank(object.span);
     let version = object.api_version.get().map_or("", String::as_str);
     let found = places::read(tree, view, (version, &kind));
+    cut.extend(found.cut);
     if found.pods.is_empty() {
         return None;
     }

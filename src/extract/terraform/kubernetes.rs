@@ -4,7 +4,7 @@
 use super::Stated;
 use crate::extract::{kubernetes, machines};
 use crate::facts::Facts;
-use crate::parse::{Builder, Dialect, Entry, Node, NodeId, NodeKind, View};
+use crate::parse::{Builder, DEEPEST, Dialect, Entry, Node, NodeId, NodeKind, View};
 use crate::source::Traced;
 use std::sync::Arc;
 
@@ -72,8 +72,6 @@ const NAMES: &[(&str, &str)] = &[
     ("load_balancer_ip", "loadBalancerIP"),
 ];
 
-const MAX_DEPTH: usize = 48;
-
 /// Reads a resource that states Kubernetes objects.
 pub fn read(stated: &Stated<'_>, facts: &mut Facts) {
     let (kind, view) = (stated.kind.0, stated.view);
@@ -86,7 +84,7 @@ pub fn read(stated: &Stated<'_>, facts: &mut Facts) {
             let plain = ["_v1", "_v2", "_v2beta2"].iter().find_map(|v| plain.strip_suffix(v)).unwrap_or(plain);
             let Some((_, version, kind)) = KINDS.iter().find(|(name, ..)| *name == plain) else { return };
             let mut out = Converter::new(stated, (version, kind));
-            let entries = out.entries(view, MAX_DEPTH);
+            let entries = out.entries(view, DEEPEST);
             out.finish(entries, facts);
         }
     }
@@ -111,7 +109,7 @@ fn cloud_run(stated: &Stated<'_>, facts: &mut Facts) {
     if !service {
         template = machines::at(template, "template");
     }
-    let mut spec = out.entries(template, MAX_DEPTH);
+    let mut spec = out.entries(template, DEEPEST);
     let accelerator = machines::at(template, "node_selector").get("accelerator");
     if let Some(node) = accelerator.node() {
         let value = out.builder.copy(node);

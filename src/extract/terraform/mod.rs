@@ -11,17 +11,19 @@ mod workloads;
 use super::{machines, protection};
 use crate::facts::{Cluster, Facts, InfraFormat, Resource, ResourceFormat};
 use crate::known::Fact;
-use crate::parse::{Raw, Tree, View};
+use crate::parse::{Problem, Raw, Tree, View};
 use crate::render::terraform::{Block, Workspace};
 use crate::source::Span;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Reads the modules of a run, from the roots down.
-pub fn modules(workspace: &Workspace<'_>, facts: &mut Facts) {
+/// Reads the modules of a run, from the roots down; what is wrong with them.
+pub fn modules(workspace: &Workspace<'_>, facts: &mut Facts) -> Vec<Problem> {
+    let mut problems = vec![];
     for root in workspace.evaluate() {
         let of = |keyword: &'static str| root.blocks.iter().filter(move |block| block.keyword == keyword);
         let mut stated = Facts::default();
-        resources(&of("resource").map(Stated::of).collect::<Vec<_>>(), &mut stated);
+        resources(of("resource").map(Stated::of).collect(), &mut stated);
         of("module").for_each(|block| modules::read(&Stated::of(block), &mut stated));
         if root.library {
             stated.uncalled = root.blocks.iter().map(|block| block.keyword_span.source).collect();
@@ -30,7 +32,9 @@ pub fn modules(workspace: &Workspace<'_>, facts: &mut Facts) {
         for (value, uses) in root.uses {
             facts.uses.entry(value).or_default().extend(uses);
         }
+        problems.extend(root.cut);
     }
+    problems
 }
 
 /// Resources of a file in Terraform's JSON syntax. Expressions in its texts stay unknown.
@@ -52,7 +56,7 @@ pub fn json(tree: &Arc<Tree>, facts: &mut Facts) {
             }));
         }
     }
-    resources(&all, facts);
+    resources(all, facts);
 }
 
 /// A block as it stands: its labels (the type and name of a resource), and the text that stands for the whole.
@@ -83,44 +87,66 @@ impl<'b> Stated<'b> {
     }
 }
 
-/// The resource that a value refers to (`aws_launch_template.gpu.id`, `…["a"].name`), or names by its own name: of
-/// those with that address, one of the same module before others.
-fn referred<'r, 'b>(
-    all: &'r [Stated<'b>],
-    from: &Stated<'_>,
-    kinds: &[&str],
-    value: View<'_>,
-) -> Option<&'r Stated<'b>> {
-    let candidates = all.iter().filter(|r| kinds.contains(&r.kind.0));
-    let mut found: Vec<&Stated<'_>> = match value.node().and_then(crate::render::terraform::reference) {
+/// The resources of a root, with the places of those that others refer to.
+struct All<'b> {
+    stated: Vec<Stated<'b>>,
+    /// By type and label.
+    labels: BTreeMap<(&'b str, &'b str), Vec<usize>>,
+    /// By type and the name that they state.
+    names: BTreeMap<(&'b str, String), Vec<usize>>,
+}
+
+impl<'b> All<'b> {
+    fn new(stated: Vec<Stated<'b>>) -> Self {
+        let mut out = Self { stated, labels: BTreeMap::new(), names: BTreeMap::new() };
+        for (at, one) in out.stated.iter().enumerate().filter(|(_, one)| REFERRED.contains(&one.kind.0)) {
+            out.labels.entry((one.kind.0, one.name.0)).or_default().push(at);
+            if let Some(name) = one.view.get("name").string().get() {
+                out.names.entry((one.kind.0, name.clone())).or_default().push(at);
+            }
+        }
+        out
+    }
+}
+
+/// Types that others refer to.
+const REFERRED: &[&str] = &["aws_launch_template", "aws_launch_configuration", "aws_sagemaker_model"];
+
+/// The resource that a value refers to (`aws_launch_template.gpu.id`, `…["a"].name`), or names by its own name, by its
+/// position: of those with that address, one of the same module before others.
+fn referred(all: &All<'_>, from: &Stated<'_>, kinds: &[&str], value: View<'_>) -> Option<usize> {
+    let mut found: Vec<(usize, &Stated<'_>)> = match value.node().and_then(crate::render::terraform::reference) {
         Some(reference) => {
             let mut parts = reference.split('.');
             let (kind, rest) = (parts.next()?, parts.next()?);
             let (name, key) = rest.split_once('[').map_or((rest, None), |(name, key)| (name, Some(key)));
             let key = key.map(|key| key.trim_end_matches(']').trim_matches('"'));
             let keyed = |r: &Stated<'_>| r.instance.is_none() || key.is_none() || r.instance == key;
-            candidates.filter(|r| r.kind.0 == kind && r.name.0 == name && keyed(r)).collect()
+            let places = all.labels.get(&(kind, name)).filter(|_| kinds.contains(&kind))?;
+            places.iter().map(|&at| (at, &all.stated[at])).filter(|(_, r)| keyed(r)).collect()
         }
         None => {
             let name = value.string();
             let name = name.get()?;
-            candidates.filter(|r| r.view.get("name").string().get() == Some(name)).collect()
+            let places = kinds.iter().filter_map(|kind| all.names.get(&(*kind, name.clone()))).flatten();
+            places.map(|&at| (at, &all.stated[at])).collect()
         }
     };
-    if found.iter().any(|r| r.module == from.module) {
-        found.retain(|r| r.module == from.module);
+    if found.iter().any(|(_, r)| r.module == from.module) {
+        found.retain(|(_, r)| r.module == from.module);
     }
     // Instances of one block go together: each with the one of its own key.
-    if found.iter().any(|r| r.instance.is_some() && r.instance == from.instance) {
-        found.retain(|r| r.instance == from.instance);
+    if found.iter().any(|(_, r)| r.instance.is_some() && r.instance == from.instance) {
+        found.retain(|(_, r)| r.instance == from.instance);
     }
-    if let [only] = found[..] { Some(only) } else { None }
+    if let [(only, _)] = found[..] { Some(only) } else { None }
 }
 
-fn resources(all: &[Stated<'_>], facts: &mut Facts) {
-    pools::read(all, facts);
-    workloads::read(all, facts);
-    for resource in all {
+fn resources(all: Vec<Stated<'_>>, facts: &mut Facts) {
+    let all = All::new(all);
+    pools::read(&all, facts);
+    workloads::read(&all, facts);
+    for resource in &all.stated {
         let Stated { tree, view, span, kind: (kind, kind_span), name: (name, name_span), .. } = *resource;
         match kind {
             "helm_release" => facts.releases.push(Arc::new(releases::release(tree, view))),

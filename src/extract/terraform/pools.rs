@@ -1,6 +1,6 @@
 //! Pools of machines that several resources of a root state together.
 
-use super::{Stated, referred};
+use super::{All, Stated, referred};
 use crate::extract::machines;
 use crate::facts::{Facts, NodePool, Taint};
 use crate::known::{Fact, Known};
@@ -13,10 +13,10 @@ const TEMPLATES: &[&str] = &["aws_launch_template", "aws_launch_configuration"];
 const NODE_TEMPLATE: &str = "k8s.io/cluster-autoscaler/node-template/";
 
 /// Reads the pools among the resources of a root.
-pub fn read(all: &[Stated<'_>], facts: &mut Facts) {
+pub fn read(all: &All<'_>, facts: &mut Facts) {
     let mut used = BTreeSet::new();
     let mut found: Vec<(usize, NodePool)> = vec![];
-    for (index, stated) in all.iter().enumerate() {
+    for (index, stated) in all.stated.iter().enumerate() {
         let (kind, name) = (stated.kind.0, stated.name.0);
         let (view, span) = (stated.view, stated.span);
         let pool = |view, kind| machines::pool(stated.tree, view, (kind, name), span);
@@ -45,7 +45,7 @@ pub fn read(all: &[Stated<'_>], facts: &mut Facts) {
                 let Some(mut out) = pool(view, kind) else { continue };
                 if let Some(template) = template(all, stated) {
                     used.insert(template);
-                    join(&mut out, &all[template]);
+                    join(&mut out, &all.stated[template]);
                 }
                 if kind == "aws_autoscaling_group" {
                     group(&mut out, view);
@@ -59,15 +59,14 @@ pub fn read(all: &[Stated<'_>], facts: &mut Facts) {
 }
 
 /// The launch template or configuration of a group, by its position.
-fn template(all: &[Stated<'_>], group: &Stated<'_>) -> Option<usize> {
+fn template(all: &All<'_>, group: &Stated<'_>) -> Option<usize> {
     let mixed = "mixed_instances_policy.launch_template.launch_template_specification";
     let places = [("launch_template", ["id", "name"]), (mixed, ["launch_template_id", "launch_template_name"])];
     let mut values: Vec<View<'_>> =
         places.iter().flat_map(|(path, keys)| keys.map(|key| machines::at(group.view, path).get(key))).collect();
     values.push(group.view.get("launch_configuration"));
     let named = values.into_iter().filter(|v| v.is_some());
-    let found = named.filter_map(|value| referred(all, group, TEMPLATES, value)).next()?;
-    all.iter().position(|stated| std::ptr::eq(stated, found))
+    named.filter_map(|value| referred(all, group, TEMPLATES, value)).next()
 }
 
 /// What a group leaves to its template.

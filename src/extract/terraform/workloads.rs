@@ -1,14 +1,14 @@
 //! Tasks, jobs and endpoints of clouds that run containers without Kubernetes.
 
-use super::{Stated, referred};
+use super::{All, Stated, referred};
 use crate::extract::{ecs, kubernetes, launch, lone, machines};
 use crate::facts::{Container, ContainerRole, Facts, Node, Pod, Workload, WorkloadFormat};
 use crate::known::{Fact, Why};
 use crate::parse::Raw;
 
 /// Reads what runs among the resources of a root.
-pub fn read(all: &[Stated<'_>], facts: &mut Facts) {
-    for stated in all {
+pub fn read(all: &All<'_>, facts: &mut Facts) {
+    for stated in &all.stated {
         facts.workloads.extend(match stated.kind.0 {
             "aws_ecs_task_definition" => {
                 Some(ecs::task(stated.tree, stated.view, stated.view.get("family").string(), stated.span))
@@ -23,9 +23,9 @@ pub fn read(all: &[Stated<'_>], facts: &mut Facts) {
 }
 
 /// A SageMaker endpoint: the container of its model on the machine of its variant.
-fn endpoint(all: &[Stated<'_>], stated: &Stated<'_>) -> Option<Workload> {
+fn endpoint(all: &All<'_>, stated: &Stated<'_>) -> Option<Workload> {
     let variant = machines::at(stated.view, "production_variants");
-    let model = referred(all, stated, &["aws_sagemaker_model"], variant.get("model_name"))?;
+    let model = &all.stated[referred(all, stated, &["aws_sagemaker_model"], variant.get("model_name"))?];
     let definition = ["primary_container", "container"]
         .iter()
         .map(|key| machines::at(model.view, key))

@@ -5,6 +5,7 @@ mod cut;
 mod repeated;
 
 use super::Problem;
+use crate::budget::Share;
 use crate::source::{SourceId, Span};
 use hcl_edit::structure::Body;
 use std::ops::Range;
@@ -67,14 +68,15 @@ pub fn parse(source: SourceId, text: &str) -> Hcl {
     let span = |r: Range<usize>| Span::new(source, r.start + start..r.end + start);
     let comments = scan.comments.iter().cloned().map(span).collect();
     let mut hcl = Hcl { source, comments, problems: vec![], repeated: vec![], text: text.into(), parts: vec![] };
-    match repeated::parse(&text[start..]) {
+    match repeated::parse(&text[start..], &Share::least(text.len())) {
         (Ok(body), attributes) => hcl.keep(start, body, attributes),
         (Err(_), _) => {
             // hcl-edit minds line ends where the language does not, and what matters is only where things stand.
             let blanked = format!("{}{}", &text[..start], scan.blanked(&text[start..]));
             let mut from = start;
+            let share = Share::least(text.len());
             for cut in scan.cuts.into_iter().map(|cut| cut + start).chain([text.len()]) {
-                hcl.part(&blanked[..cut], from);
+                hcl.part(&blanked[..cut], from, &share);
                 from = cut;
             }
         }
@@ -84,12 +86,12 @@ pub fn parse(source: SourceId, text: &str) -> Hcl {
 }
 
 impl Hcl {
-    fn part(&mut self, text: &str, from: usize) {
+    fn part(&mut self, text: &str, from: usize, share: &Share) {
         let text = &text[from..];
         if text.trim().is_empty() {
             return;
         }
-        match repeated::parse(text) {
+        match repeated::parse(text, share) {
             (Ok(body), attributes) => self.keep(from, body, attributes),
             (Err(error), _) => {
                 // An error at the very end is shown at the first line: that is the block left open.
@@ -111,6 +113,16 @@ impl Hcl {
             self.problems.push(Problem { span, message });
         }
         self.parts.push(Part { base, body });
+    }
+
+    /// Bytes of the text.
+    pub fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Whether there is no text.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
     }
 
     /// The pieces that parsed, and where each stands.

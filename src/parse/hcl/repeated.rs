@@ -2,6 +2,7 @@
 //! The parser refuses both and would lose the block around them.
 
 use super::Place;
+use crate::budget::Share;
 use crate::source::Span;
 use hcl_edit::Span as _;
 use hcl_edit::expr::{Expression, Object, ObjectKey};
@@ -12,27 +13,29 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Names of one text that are parsed under another one; each costs a parse.
-const MAX_REPEATED: usize = 64;
+/// What it costs to parse a byte again, for a name that is parsed under another one.
+const AGAIN: usize = 32;
 
 /// Parses a text, with each name that stands again under another name of its length: what it is called is read in the
 /// file. Gives the places of attributes that stand again, too.
-pub(super) fn parse(text: &str) -> (Result<Body, Error>, Vec<Range<usize>>) {
+pub(super) fn parse(text: &str, share: &Share) -> (Result<Body, Error>, Vec<Range<usize>>) {
     let mut text = Cow::Borrowed(text);
     let mut attributes = vec![];
-    for number in 0..MAX_REPEATED {
+    let mut number = 0;
+    loop {
         let error = match text.parse::<Body>() {
             Ok(body) => return (Ok(body), attributes),
             Err(error) => error,
         };
         let again = error.message().contains("redefined").then(|| name(&text, error.location().offset())).flatten();
+        let again = again.filter(|_| share.work(AGAIN * text.len()).is_ok());
         let Some(again) = again else { return (Err(error), attributes) };
         if error.message().contains("attribute") {
             attributes.push(again.clone());
         }
         text.to_mut().replace_range(again.clone(), &stand_in(number, again.len()));
+        number += 1;
     }
-    (text.parse(), attributes)
 }
 
 /// The name that starts at an offset, without its quotes.

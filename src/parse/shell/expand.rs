@@ -7,6 +7,8 @@ type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Nesting of defaults within defaults.
 const MAX_DEPTH: u32 = 16;
+/// Longest text that is made.
+const MAX_TEXT: usize = 1 << 16;
 /// Longest value that a glob pattern is tried on at its ends, in bytes.
 const MAX_TRIM: usize = 256;
 /// Longest value that a glob pattern is looked for in, in bytes: every start with every end is tried.
@@ -24,6 +26,9 @@ fn expand_within(text: &str, lookup: Lookup, depth: u32) -> Option<String> {
     let mut out = String::new();
     let mut rest = text;
     while let Some(at) = rest.find(['$', '\\', '`']) {
+        if out.len() > MAX_TEXT.max(text.len()) {
+            return None;
+        }
         out.push_str(&rest[..at]);
         rest = &rest[at..];
         let mut chars = rest.chars();
@@ -192,6 +197,7 @@ fn replace(value: &str, pattern: &str, replacement: &str, all: bool) -> Option<S
     while let Some(c) = rest.chars().next() {
         let ends = rest.char_indices().map(|(i, c)| i + c.len_utf8()).rev();
         match pattern.find_end(rest, ends) {
+            _ if out.len() > MAX_TEXT => return None,
             Some(end) => {
                 out.push_str(replacement);
                 rest = &rest[end..];

@@ -2,6 +2,7 @@
 //! is known within the branch and open behind it. Runs nothing.
 
 use super::{Command, Script, Word, expand, is_name, parse};
+use crate::budget::{NODE, Share};
 use crate::source::Traced;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -9,6 +10,8 @@ use std::collections::BTreeMap;
 /// Longest text and longest list that are put in.
 const MAX_TEXT: usize = 1 << 16;
 const MAX_WORDS: usize = 4096;
+/// Places that set one variable in branches; set in more it is open.
+const MAX_PLACES: usize = 256;
 
 /// One branch of a construct (`if`, `case`, a loop, what stands behind `&&` of a test): the number of the construct, and
 /// which of its branches.
@@ -41,12 +44,15 @@ enum Found<'v> {
 struct Variables<'o> {
     set: BTreeMap<String, Vec<Assigned>>,
     outside: &'o dyn Fn(&str) -> Option<String>,
+    /// What may be put in: a name is short, and what it stands for is not.
+    share: Share,
 }
 
 /// A script with the variables put in that it sets itself, or that are set `outside` of it. A word that cannot be told
 /// stays as it is written.
 pub(super) fn resolved(script: &Script, outside: &dyn Fn(&str) -> Option<String>) -> Script {
-    let mut variables = Variables { set: BTreeMap::new(), outside };
+    let length = script.commands.iter().map(|command| command.span.range().len()).sum();
+    let mut variables = Variables { set: BTreeMap::new(), outside, share: Share::least(length) };
     let commands = script.commands.iter().map(|command| variables.command(command)).collect();
     Script { commands, ..script.clone() }
 }
@@ -85,6 +91,10 @@ impl Variables<'_> {
         let all = self.set.entry(name.to_owned()).or_default();
         // What is set at the same place again is gone.
         all.retain(|earlier| !earlier.arms.starts_with(arms));
+        if all.len() >= MAX_PLACES {
+            *all = vec![Assigned { arms: vec![], value: None, behind: None }];
+            return;
+        }
         all.push(assigned);
     }
 
@@ -141,7 +151,17 @@ impl Variables<'_> {
         Found::Unset
     }
 
+    /// Whether so many words may still be put in.
+    fn paid(&self, words: usize) -> bool {
+        self.share.make(words.saturating_mul(NODE)).is_ok()
+    }
+
     fn text(&self, name: &str, arms: &[Arm]) -> Option<String> {
+        let value = self.value(name, arms)?;
+        self.share.make(value.len()).is_ok().then_some(value)
+    }
+
+    fn value(&self, name: &str, arms: &[Arm]) -> Option<String> {
         match self.find(name, arms) {
             Found::Known(Value::Text(text)) => Some(text.text().to_owned()),
             Found::Known(Value::List(words)) => words.first().filter(|w| !w.expands).map(|w| w.text().to_owned()),
@@ -152,8 +172,8 @@ impl Variables<'_> {
 
     fn list(&self, name: &str, arms: &[Arm]) -> Option<Vec<Word>> {
         match self.find(name, arms) {
-            Found::Known(Value::List(words)) => Some(words.clone()),
-            Found::Known(Value::Text(text)) => Some(split(text, false)),
+            Found::Known(Value::List(words)) => self.paid(words.len()).then(|| words.clone()),
+            Found::Known(Value::Text(text)) => self.paid(text.text().len() / 8).then(|| split(text, false)),
             Found::Open => None,
             Found::Unset => Some(vec![]),
         }
@@ -176,8 +196,10 @@ impl Variables<'_> {
         }
         let alone = lone_name(word.text());
         match alone.map(|name| self.find(name, arms)) {
-            Some(Found::Known(Value::List(words))) => return words.clone(),
-            Some(Found::Known(Value::Text(text))) if !word.quoted => return split(text, false),
+            Some(Found::Known(Value::List(words))) if self.paid(words.len()) => return words.clone(),
+            Some(Found::Known(Value::Text(text))) if !word.quoted && self.paid(text.text().len() / 8) => {
+                return split(text, false);
+            }
             _ => {}
         }
         match self.expanded(word.text(), arms) {

@@ -20,7 +20,7 @@ pub(super) fn say(kind: &E) -> String {
             "text follows after the closing quote".into()
         }
         E::TabInIndentation | E::TabInBlockIndentation | E::TabNotAllowed => "a tab stands where spaces indent".into(),
-        E::RecursionLimitExceeded => format!("nested deeper than {} levels", super::NESTING_LIMIT),
+        E::RecursionLimitExceeded => format!("nested deeper than {} levels", super::DEEPEST),
         E::UnexpectedCharacter { character } if character.is_control() => "a control character".into(),
         E::UnexpectedCharacter { .. } => "this character cannot start a value; quote the text".into(),
         other => other.to_string(),

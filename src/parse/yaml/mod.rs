@@ -2,7 +2,7 @@
 
 mod errors;
 
-use super::{Builder, Dialect, Entry, Node, NodeId, NodeKind, Problem, Tree};
+use super::{Builder, DEEPEST, Dialect, Entry, Node, NodeId, NodeKind, Problem, Tree};
 use crate::known::Why;
 use crate::source::{Piece, SourceId, Span, Traced};
 use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, StrInput, StructureStyle, Tag};
@@ -10,14 +10,17 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Deepest nesting that is read; deeper text is a problem, not a stack overflow.
-const NESTING_LIMIT: usize = 200;
-
-/// Nodes that are looked at to see whether two values are the same.
+/// Nodes that are looked at to see whether two values are the same, beside a few for each node of a file.
 const EQUAL_LIMIT: usize = 10_000;
 
+/// What the aliases of a document may stand for: so many nodes, or so many for each byte of the text.
+const MOST_ALIASED: (u64, u64) = (100_000, 4);
+
+/// Text that counts as one node where an alias stands for it.
+const NODE_TEXT: usize = 64;
+
 /// Bytes that may be read again because lines of quoted text stand too far left.
-const REPAIR_LIMIT: usize = 64 << 20;
+const REPAIR_LIMIT: usize = 16 << 20;
 
 /// Reads every document of a YAML or JSON text; JSON values that follow each other are documents, too. A document with
 /// an error is left out with a problem; the documents after it are read.
@@ -70,13 +73,33 @@ fn begun(text: &str, tree: Tree) -> Tree {
 /// Reads `readable`, which is as long as `text`. With `repair`, the line break in front of a quoted text's line that
 /// stands too far left is the error.
 fn read(source: SourceId, text: &str, readable: &str, dialect: Dialect, repair: bool) -> Result<Tree, Range<usize>> {
-    let mut reader =
-        Reader { text, builder: Builder::new(source, dialect), source, stack: Vec::new(), anchors: BTreeMap::new() };
-    let mut base = 0;
+    let mut reader = Reader {
+        text,
+        builder: Builder::new(source, dialect),
+        source,
+        stack: Vec::new(),
+        anchors: BTreeMap::new(),
+        aliased: 0,
+        too_much: false,
+    };
+    let (mut base, mut end) = (0, readable.len());
     let mut parser = parser(readable);
     loop {
         match parser.next() {
-            None | Some(Ok((Event::StreamEnd, _))) => break,
+            None | Some(Ok((Event::StreamEnd, _))) => {
+                let rest = readable[end..].trim_start();
+                if rest.is_empty() {
+                    break;
+                }
+                // Behind a value of JSON that was read by itself.
+                base = readable.len() - rest.len();
+                if !rest.starts_with('{') {
+                    reader.broken(base, &ErrorKind::ExpectedDocumentStart);
+                    break;
+                }
+                end = base + value_end(rest);
+                parser = self::parser(&readable[base..end]);
+            }
             Some(Ok((event, span))) => {
                 let range = span.byte_range().unwrap_or(0..0);
                 reader.event(event, base + range.start..base + range.end);
@@ -92,8 +115,8 @@ fn read(source: SourceId, text: &str, readable: &str, dialect: Dialect, repair: 
                     ErrorKind::ExpectedDocumentStart
                         if dialect == Dialect::Typed && readable[at..].starts_with('{') =>
                     {
-                        base = at;
-                        parser = self::parser(&readable[base..]);
+                        (base, end) = (at, at + value_end(&readable[at..]));
+                        parser = self::parser(&readable[base..end]);
                         continue;
                     }
                     _ => {}
@@ -109,23 +132,47 @@ fn read(source: SourceId, text: &str, readable: &str, dialect: Dialect, repair: 
     Ok(reader.builder.finish())
 }
 
+/// The length of the value of JSON in brackets that a text starts with; all of the text where they are never closed.
+fn value_end(text: &str) -> usize {
+    let (mut open, mut quoted, mut escaped) = (0usize, false, false);
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = quoted,
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'{' | b'[' => open += 1,
+            b'}' | b']' if open <= 1 => return at + 1,
+            b'}' | b']' => open -= 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
 fn parser(text: &str) -> Parser<'_, StrInput<'_>> {
     let mut options = Options::default();
     options.max_buffered_comment_events = 1 << 20;
     options.emit_unresolved_aliases = true;
     options.simple_key_max_lookahead = 1 << 20;
-    options.flow_nesting_limit = NESTING_LIMIT;
-    options.block_nesting_limit = NESTING_LIMIT;
+    options.flow_nesting_limit = DEEPEST;
+    options.block_nesting_limit = DEEPEST;
     Parser::new_from_str_with_options(text, options)
 }
 
-/// JSON allows the control characters from U+007F to U+009F in strings, YAML does not: stand-ins of the same length
-/// keep every span.
+/// JSON allows the control characters from U+007F to U+009F in strings, YAML does not. The YAML that Kubernetes, Helm and
+/// Compose read is 1.1, in which three more characters end a line. Stand-ins of the same length keep every span.
 fn readable(text: &str, dialect: Dialect) -> Cow<'_, str> {
-    if dialect != Dialect::Typed || !text.contains(control) {
-        return Cow::Borrowed(text);
+    if dialect == Dialect::Typed {
+        return match text.contains(control) {
+            true => Cow::Owned(text.replace('\u{7f}', "?").replace(control, "\u{b7}")),
+            false => Cow::Borrowed(text),
+        };
     }
-    Cow::Owned(text.replace('\u{7f}', "?").replace(control, "\u{b7}"))
+    match text.contains(['\u{85}', '\u{2028}', '\u{2029}']) {
+        true => Cow::Owned(text.replace('\u{85}', " \n").replace(['\u{2028}', '\u{2029}'], "  \n")),
+        false => Cow::Borrowed(text),
+    }
 }
 
 /// What JSON allows in strings and YAML does not.
@@ -147,6 +194,8 @@ struct Open {
     end: usize,
     flow: bool,
     anchor: usize,
+    /// What it holds so far.
+    extent: Extent,
     children: Children,
 }
 
@@ -155,12 +204,24 @@ enum Children {
     Map { entries: Vec<Entry>, key: Option<NodeId> },
 }
 
+/// How much a node holds, aliases written out.
+#[derive(Debug, Clone, Copy)]
+struct Extent {
+    nodes: u64,
+    depth: usize,
+}
+
 struct Reader<'t> {
     text: &'t str,
     source: SourceId,
     builder: Builder,
     stack: Vec<Open>,
-    anchors: BTreeMap<usize, NodeId>,
+    /// What is anchored, with how much it holds.
+    anchors: BTreeMap<usize, (NodeId, Extent)>,
+    /// How many nodes the aliases of the document stand for.
+    aliased: u64,
+    /// Whether the document is given up.
+    too_much: bool,
 }
 
 impl Reader<'_> {
@@ -173,6 +234,8 @@ impl Reader<'_> {
             Event::DocumentStart(..) => {
                 self.stack.clear();
                 self.anchors.clear();
+                self.aliased = 0;
+                self.too_much = false;
             }
             Event::Comment(..) => {
                 let span = self.span(range);
@@ -184,7 +247,7 @@ impl Reader<'_> {
                 self.problem(range.clone(), format!("the alias *{name} has no anchor"));
                 let span = self.span(range);
                 let id = self.builder.add(NodeKind::Null, span);
-                self.attach(id, span.end as usize);
+                self.attach(id, span.end as usize, Extent { nodes: 1, depth: 1 });
             }
             Event::SequenceStart(style, anchor, tag) => {
                 self.open(Children::Seq(Vec::new()), style, (anchor, tag.as_deref()), range.start);
@@ -219,13 +282,14 @@ impl Reader<'_> {
             NodeKind::Scalar { text: traced(value, style, span, written), plain: style == ScalarStyle::Plain }
         };
         let id = self.builder.add(kind, span);
-        self.mark(id, anchor, tag);
+        let extent = Extent { nodes: 1 + (value.len() / NODE_TEXT) as u64, depth: 1 };
+        self.mark(id, (anchor, extent), tag);
         if let Some(tag) = tag.filter(|t| t.handle() == "!")
             && let Some(unknown) = function(tag.suffix(), value)
         {
             self.builder.set(id, unknown, span);
         }
-        self.attach(id, end);
+        self.attach(id, end, extent);
     }
 
     /// A JSON string whose control characters were read as stand-ins, as it is written.
@@ -238,21 +302,51 @@ impl Reader<'_> {
     fn alias(&mut self, anchor: usize, range: Range<usize>) {
         let span = self.span(range.clone());
         let inside_itself = self.stack.iter().any(|open| open.anchor == anchor);
-        let kind = match self.anchors.get(&anchor) {
-            Some(&target) if !inside_itself => NodeKind::Alias(target),
+        let (kind, extent) = match self.anchors.get(&anchor) {
+            Some(&(target, extent)) if !inside_itself => (NodeKind::Alias(target), extent),
             _ => {
-                self.problem(range, "the alias refers to the collection that it stands in".to_owned());
-                NodeKind::Null
+                self.problem(range.clone(), "the alias refers to the collection that it stands in".to_owned());
+                (NodeKind::Null, Extent { nodes: 1, depth: 1 })
             }
         };
+        let (before, most) = (self.aliased, self.most());
+        self.aliased = before.saturating_add(extent.nodes);
+        let deep = self.stack.len() + extent.depth > DEEPEST;
+        if deep {
+            self.cut(span, format!("the document is nested deeper than {DEEPEST} levels"));
+        } else if before <= most && self.aliased > most {
+            self.cut(span, format!("with this alias the document stands for more than {most} values"));
+        }
         let id = self.builder.add(kind, span);
-        self.attach(id, span.end as usize);
+        self.attach(id, span.end as usize, extent);
+    }
+
+    /// Gives the document up: it is more than whoever walks it should walk.
+    fn cut(&mut self, span: Span, message: String) {
+        if !std::mem::replace(&mut self.too_much, true) {
+            let problem = Problem { span, message };
+            let tree = self.builder.tree();
+            tree.problems.push(problem.clone());
+            tree.cut.get_or_insert(problem);
+        }
+    }
+
+    /// The most nodes that the aliases of a document may stand for: whoever walks the document walks all of them.
+    fn most(&self) -> u64 {
+        let (least, per_byte) = MOST_ALIASED;
+        least.max(self.text.len() as u64 * per_byte)
     }
 
     fn open(&mut self, children: Children, style: StructureStyle, (anchor, tag): (usize, Option<&Tag>), start: usize) {
         let id = self.builder.add(NodeKind::Null, self.span(start..start));
-        self.mark(id, anchor, tag);
-        self.stack.push(Open { id, start, end: start, flow: style == StructureStyle::Flow, anchor, children });
+        let (flow, extent) = (style == StructureStyle::Flow, Extent { nodes: 1, depth: 1 });
+        if self.stack.len() == DEEPEST {
+            let span = self.span(start..start + 1);
+            self.cut(span, format!("the document is nested deeper than {DEEPEST} levels"));
+        }
+        // What it holds is not known before it is closed.
+        self.mark(id, (0, extent), tag);
+        self.stack.push(Open { id, start, end: start, flow, anchor, extent, children });
     }
 
     fn close(&mut self, end: usize) {
@@ -279,7 +373,8 @@ impl Reader<'_> {
         };
         let kind = self.with_unnamed(kind);
         self.builder.set(open.id, kind, span);
-        self.attach(open.id, end);
+        self.mark(open.id, (open.anchor, open.extent), None);
+        self.attach(open.id, end, open.extent);
     }
 
     /// A mapping with a placeholder for a key may have any key: that is a merge of what is not known.
@@ -299,9 +394,9 @@ impl Reader<'_> {
         NodeKind::Map(entries)
     }
 
-    fn mark(&mut self, id: NodeId, anchor: usize, tag: Option<&Tag>) {
+    fn mark(&mut self, id: NodeId, (anchor, extent): (usize, Extent), tag: Option<&Tag>) {
         if anchor != 0 {
-            self.anchors.insert(anchor, id);
+            self.anchors.insert(anchor, (id, extent));
         }
         if let Some(tag) = tag {
             let short = match tag.handle() {
@@ -313,12 +408,20 @@ impl Reader<'_> {
     }
 
     /// Hangs a finished node into the open container, or makes it a document.
-    fn attach(&mut self, id: NodeId, end: usize) {
+    fn attach(&mut self, id: NodeId, end: usize, extent: Extent) {
         let Some(open) = self.stack.last_mut() else {
-            self.builder.tree().documents.push(id);
+            let given_up = self.too_much;
+            let tree = self.builder.tree();
+            if given_up {
+                tree.unfinished.push(id)
+            } else {
+                tree.documents.push(id)
+            }
             return;
         };
         open.end = open.end.max(end);
+        open.extent.nodes = open.extent.nodes.saturating_add(extent.nodes);
+        open.extent.depth = open.extent.depth.max(1 + extent.depth);
         match &mut open.children {
             Children::Seq(items) => items.push(id),
             Children::Map { entries, key } => match key.take() {
@@ -420,6 +523,7 @@ pub struct Duplicate {
 /// Keys written twice in one mapping. A merged key that is overridden is no duplicate.
 pub fn duplicate_keys(tree: &Tree) -> Vec<Duplicate> {
     let mut out: Vec<Duplicate> = Vec::new();
+    let mut left = EQUAL_LIMIT + 4 * tree.len();
     for node in tree.nodes() {
         let NodeKind::Map(entries) = node.kind() else { continue };
         let mut seen: BTreeMap<&str, Node<'_>> = BTreeMap::new();
@@ -427,7 +531,14 @@ pub fn duplicate_keys(tree: &Tree) -> Vec<Duplicate> {
             let (key, value) = (tree.node(entry.key), tree.node(entry.value));
             let Some(text) = key.text().filter(|t| *t != "<<") else { continue };
             if let Some(first) = seen.insert(text, value) {
-                let same = equal(first, value, NESTING_LIMIT, &mut EQUAL_LIMIT.clone());
+                // Enough is told of a file that has no end of them.
+                let most = left.min(EQUAL_LIMIT);
+                if most == 0 {
+                    break;
+                }
+                let mut rest = most;
+                let same = equal(first, value, DEEPEST, &mut rest);
+                left -= most - rest;
                 out.push(Duplicate { key: text.to_owned(), span: key.span(), same });
             }
         }

@@ -143,7 +143,14 @@ fn hostile_input_ends_quickly_with_a_problem() {
         bomb.push_str(&format!("a{i}: &a{i} [*a{}, *a{}]\n", i - 1, i - 1));
     }
     let tree = read(&bomb);
-    assert!(tree.problems.is_empty() && tree.len() < 1000);
+    assert!(tree.documents.is_empty() && tree.len() < 1000);
+    assert_eq!(tree.cut.as_ref(), tree.problems.first());
+    let first = tree.cut.expect("a problem").span;
+    assert!(slice(&bomb, first).starts_with("*a1"), "where there is too much for the first time");
+    let chain: String = (1..300).map(|i| format!("- &a{i} [*a{}]\n", i - 1)).collect();
+    assert!(read(&format!("- &a0 [x]\n{chain}")).cut.is_some(), "aliases nest, too");
+    let shared = "- *a0\n".repeat(1000);
+    assert!(read(&format!("- &a0 [x, y]\n{shared}")).problems.is_empty());
     let long = format!("a: \"{}\"", "x".repeat(6_000_000));
     assert_eq!(root(&read(&long)).and_then(|r| r.get("a")).and_then(Node::text).map(str::len), Some(6_000_000));
     read("a: \u{1b}[31m\n");

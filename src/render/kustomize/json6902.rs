@@ -1,7 +1,6 @@
 //! JSON patches (RFC 6902) over documents. Knows JSON pointers.
 
 use super::doc::{Doc, Value};
-use crate::budget::{STEP, Share};
 use crate::parse::Problem;
 use crate::source::Span;
 
@@ -9,11 +8,11 @@ use crate::source::Span;
 ///
 /// # Errors
 /// An operation that is not one, or whose path is not in the document.
-pub fn apply(doc: &mut Doc, patch: &Doc, share: &Share) -> Result<(), Problem> {
-    patch.items().iter().try_for_each(|operation| one(doc, operation, share))
+pub fn apply(doc: &mut Doc, patch: &Doc) -> Result<(), Problem> {
+    patch.items().iter().try_for_each(|operation| one(doc, operation))
 }
 
-fn one(doc: &mut Doc, operation: &Doc, share: &Share) -> Result<(), Problem> {
+fn one(doc: &mut Doc, operation: &Doc) -> Result<(), Problem> {
     let place = operation.get("path").unwrap_or(operation).span;
     let failed = |message: String| Problem { span: place, message };
     let missing = |path: &str| failed(format!("the patch names `{path}`, which is not in the document"));
@@ -22,19 +21,19 @@ fn one(doc: &mut Doc, operation: &Doc, share: &Share) -> Result<(), Problem> {
     let from = || operation.text_at(&["from"]).ok_or_else(|| failed(format!("the operation `{name}` has no `from`")));
     let value = || operation.get("value").cloned().unwrap_or_else(|| Doc::null(operation.span));
     match name {
-        "add" => add(doc, path, value(), (share, place)).ok_or_else(|| missing(path)),
-        "remove" => remove(doc, path, share).map(drop).ok_or_else(|| missing(path)),
-        "replace" => replace(doc, path, value(), (share, place)).ok_or_else(|| missing(path)),
+        "add" => add(doc, path, value(), place).ok_or_else(|| missing(path)),
+        "remove" => remove(doc, path).map(drop).ok_or_else(|| missing(path)),
+        "replace" => replace(doc, path, value(), place).ok_or_else(|| missing(path)),
         "move" => {
-            let moved = remove(doc, from()?, share).ok_or_else(|| missing(path))?;
-            add(doc, path, moved, (share, place)).ok_or_else(|| missing(path))
+            let moved = remove(doc, from()?).ok_or_else(|| missing(path))?;
+            add(doc, path, moved, place).ok_or_else(|| missing(path))
         }
         "copy" => {
-            let copy = find(doc, from()?, share).cloned().ok_or_else(|| missing(path))?;
-            add(doc, path, copy, (share, place)).ok_or_else(|| missing(path))
+            let copy = find(doc, from()?).cloned().ok_or_else(|| missing(path))?;
+            add(doc, path, copy, place).ok_or_else(|| missing(path))
         }
-        "test" => match find(doc, path, share) {
-            Some(found) if same(found, &value(), share) => Ok(()),
+        "test" => match find(doc, path) {
+            Some(found) if same(found, &value()) => Ok(()),
             _ => Err(failed(format!("the test of `{path}` fails"))),
         },
         _ => Err(failed(format!("`{name}` is not an operation of a JSON patch"))),
@@ -42,8 +41,7 @@ fn one(doc: &mut Doc, operation: &Doc, share: &Share) -> Result<(), Problem> {
 }
 
 /// The parts of a pointer; `None` when it does not start with a slash.
-fn parts(pointer: &str, share: &Share) -> Option<Vec<String>> {
-    share.work(STEP + pointer.len()).ok()?;
+fn parts(pointer: &str) -> Option<Vec<String>> {
     if pointer.is_empty() {
         return Some(Vec::new());
     }
@@ -51,8 +49,7 @@ fn parts(pointer: &str, share: &Share) -> Option<Vec<String>> {
     Some(rest.split('/').map(|part| part.replace("~1", "/").replace("~0", "~")).collect())
 }
 
-fn step<'d>(doc: &'d mut Doc, part: &str, share: &Share) -> Option<&'d mut Doc> {
-    doc.open(share).ok()?;
+fn step<'d>(doc: &'d mut Doc, part: &str) -> Option<&'d mut Doc> {
     if let Value::Map(_) = doc.value {
         return doc.get_mut(part);
     }
@@ -69,19 +66,17 @@ fn index(part: &str, length: usize) -> Option<usize> {
     }
 }
 
-fn find<'d>(doc: &'d mut Doc, pointer: &str, share: &Share) -> Option<&'d mut Doc> {
-    parts(pointer, share)?.iter().try_fold(doc, |doc, part| step(doc, part, share))
+fn find<'d>(doc: &'d mut Doc, pointer: &str) -> Option<&'d mut Doc> {
+    parts(pointer)?.iter().try_fold(doc, |doc, part| step(doc, part))
 }
 
-fn add(doc: &mut Doc, pointer: &str, value: Doc, (share, span): (&Share, Span)) -> Option<()> {
-    let parts = parts(pointer, share)?;
-    value.measure(share, parts.len() + 1).ok()?;
+fn add(doc: &mut Doc, pointer: &str, value: Doc, span: Span) -> Option<()> {
+    let parts = parts(pointer)?;
     let Some((last, above)) = parts.split_last() else {
         *doc = value;
         return Some(());
     };
-    let parent = above.iter().try_fold(doc, |doc, part| step(doc, part, share))?;
-    parent.open(share).ok()?;
+    let parent = above.iter().try_fold(doc, |doc, part| step(doc, part))?;
     match &mut parent.value {
         Value::Map(_) => parent.set(Doc::string(last.as_str(), span), value),
         Value::Seq(items) if last == "-" => items.push(value),
@@ -95,24 +90,22 @@ fn add(doc: &mut Doc, pointer: &str, value: Doc, (share, span): (&Share, Span)) 
 }
 
 /// Like kustomize, this adds a key that is missing.
-fn replace(doc: &mut Doc, pointer: &str, value: Doc, (share, span): (&Share, Span)) -> Option<()> {
-    value.measure(share, parts(pointer, share)?.len() + 1).ok()?;
-    match find(doc, pointer, share) {
+fn replace(doc: &mut Doc, pointer: &str, value: Doc, span: Span) -> Option<()> {
+    match find(doc, pointer) {
         Some(old) => *old = value,
         None => {
             let (above, _) = pointer.rsplit_once('/')?;
-            find(doc, above, share).filter(|parent| matches!(parent.value, Value::Map(_)))?;
-            return add(doc, pointer, value, (share, span));
+            find(doc, above).filter(|parent| matches!(parent.value, Value::Map(_)))?;
+            return add(doc, pointer, value, span);
         }
     }
     Some(())
 }
 
-fn remove(doc: &mut Doc, pointer: &str, share: &Share) -> Option<Doc> {
-    let parts = parts(pointer, share)?;
+fn remove(doc: &mut Doc, pointer: &str) -> Option<Doc> {
+    let parts = parts(pointer)?;
     let (last, above) = parts.split_last()?;
-    let parent = above.iter().try_fold(doc, |doc, part| step(doc, part, share))?;
-    parent.open(share).ok()?;
+    let parent = above.iter().try_fold(doc, |doc, part| step(doc, part))?;
     match &mut parent.value {
         Value::Map(_) => parent.remove(last),
         Value::Seq(items) => {
@@ -124,19 +117,15 @@ fn remove(doc: &mut Doc, pointer: &str, share: &Share) -> Option<Doc> {
 }
 
 /// Whether two documents say the same, wherever they stand.
-fn same(a: &Doc, b: &Doc, share: &Share) -> bool {
-    if share.work(STEP + a.text().map_or(0, str::len)).is_err() {
-        return false;
-    }
+fn same(a: &Doc, b: &Doc) -> bool {
     match (&a.value, &b.value) {
         (Value::Map(x), Value::Map(y)) => {
             let has = |(key, value): &(Doc, Doc)| {
-                let other = key.text().filter(|_| share.work(y.len()).is_ok()).and_then(|key| b.get(key));
-                other.is_some_and(|other| same(value, other, share))
+                key.text().and_then(|key| b.get(key)).is_some_and(|other| same(value, other))
             };
             x.len() == y.len() && x.iter().all(has)
         }
-        (Value::Seq(x), Value::Seq(y)) => x.len() == y.len() && x.iter().zip(y.iter()).all(|(a, b)| same(a, b, share)),
+        (Value::Seq(x), Value::Seq(y)) => x.len() == y.len() && x.iter().zip(y).all(|(a, b)| same(a, b)),
         _ => a.text() == b.text() && a.is_null() == b.is_null(),
     }
 }

@@ -4,10 +4,12 @@ use super::Block;
 use super::eval::{Eval, Scope};
 use super::module::Registry;
 use super::value::{Fail, Val, Value, number_text};
+use super::workspace::Evaluated;
+use crate::budget::{NODE, Share};
 use crate::known::{Known, Why};
 use crate::parse::hcl::Hcl;
 use crate::parse::hcl::Place;
-use crate::parse::{Builder, Dialect, Entry, NodeId, NodeKind};
+use crate::parse::{Builder, Dialect, Entry, NodeId, NodeKind, Problem};
 use crate::source::{Span, Traced};
 use hcl_edit::Span as _;
 use hcl_edit::expr::Expression;
@@ -16,9 +18,10 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Nodes of one tree, and of one of its blocks: shared values are written out, so they have to be bounded.
-const MAX_NODES: usize = 1_000_000;
+/// Nodes of one block: one that is too large takes nothing away from the others.
 const MAX_BLOCK_NODES: usize = 50_000;
+/// What a block costs, with the resource that it is read as.
+const BLOCK: usize = 8 * NODE;
 const TOO_LARGE: &str = "a value too large to write out";
 /// Blocks that a block with `for_each` is expanded to.
 const MAX_INSTANCES: usize = 64;
@@ -30,9 +33,12 @@ const MAX_DYNAMIC: usize = 256;
 /// Expressions that use a value which is written elsewhere, by the place of that value.
 pub type Uses = BTreeMap<Span, Vec<Span>>;
 
-/// The top-level blocks of a module. `address` tells the module from others of its root.
-pub(super) fn blocks(files: &[Hcl], registry: &Registry<'_>, address: &str, uses: &mut Uses) -> Vec<Block> {
-    files.iter().flat_map(|file| file_blocks(file, registry, address, uses)).collect()
+/// Adds the top-level blocks of a module. `address` tells the module from others of its root.
+pub(super) fn blocks(files: &[Hcl], registry: &Registry<'_>, address: &str, out: &mut Evaluated) {
+    for file in files {
+        let blocks = file_blocks(file, registry, address, out);
+        out.blocks.extend(blocks);
+    }
 }
 
 /// Maps that others are merged into to add to them. What selects by them would be lost if they replaced something; of any
@@ -88,13 +94,19 @@ struct Head {
     instance: Option<String>,
 }
 
-fn file_blocks(file: &Hcl, registry: &Registry<'_>, address: &str, uses: &mut Uses) -> Vec<Block> {
+fn file_blocks(file: &Hcl, registry: &Registry<'_>, address: &str, out: &mut Evaluated) -> Vec<Block> {
     let builder = Builder::new(file.source, Dialect::Typed);
-    let mut emitter = Emitter { builder, uses, limit: 0 };
+    let share = &*registry.share;
+    let mut emitter = Emitter { builder, uses: &mut out.uses, limit: 0, share };
     let mut heads = vec![];
     for (place, body) in file.places() {
-        for block in body.blocks() {
+        for block in body.blocks().take_while(|_| out.cut.is_none()) {
             let eval = Eval::new(registry, place);
+            if let Err(spent) = share.make(BLOCK + address.len()) {
+                let message = format!("the module from here on: {spent}");
+                out.cut = Some(Problem { span: place.span(block.ident.span()), message });
+                break;
+            }
             for instance in instances(&eval, &block.body) {
                 let scope = instance.scope();
                 let eval = scope.as_ref().map_or(eval, |scope| eval.with(scope));
@@ -159,13 +171,14 @@ fn count(eval: &Eval<'_>, body: &Body) -> Known<i64> {
 struct Emitter<'u> {
     builder: Builder,
     uses: &'u mut Uses,
+    share: &'u Share,
     /// The size of the tree from which on nothing more of this block is written.
     limit: usize,
 }
 
 impl Emitter<'_> {
     fn head(&mut self, eval: &Eval<'_>, block: &Written_, instance: Instance) -> Head {
-        self.limit = (self.builder.tree().len() + MAX_BLOCK_NODES).min(MAX_NODES);
+        self.limit = self.builder.tree().len() + MAX_BLOCK_NODES;
         Head {
             keyword: (block.ident.as_str().to_owned(), eval.place.span(block.ident.span())),
             labels: block.labels.iter().map(|label| label_text(label, &eval.place)).collect(),
@@ -176,7 +189,7 @@ impl Emitter<'_> {
     }
 
     fn body(&mut self, eval: &Eval<'_>, body: &Body, span: Span) -> NodeId {
-        if self.full() {
+        if self.full(NODE) {
             return self.builder.add(NodeKind::Unknown(Why::Malformed(TOO_LARGE.into())), span);
         }
         let mut entries: Vec<Entry> = vec![];
@@ -185,6 +198,7 @@ impl Emitter<'_> {
             entries.push(Entry { key: self.key(&key), value: self.stated(key.text(), &value, None) });
         }
         let mut groups: Vec<(String, Span, Vec<NodeId>)> = vec![];
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
         for block in body.blocks() {
             let (name, name_span, items) = match (block.ident.as_str(), block.labels.first()) {
                 ("dynamic", Some(label)) => {
@@ -197,9 +211,12 @@ impl Emitter<'_> {
                     (name.to_owned(), eval.place.span(block.ident.span()), vec![labelled])
                 }
             };
-            match groups.iter_mut().find(|group| group.0 == name) {
-                Some(group) => group.2.extend(items),
-                None => groups.push((name, name_span, items)),
+            match places.get(&name) {
+                Some(&at) => groups[at].2.extend(items),
+                None => {
+                    places.insert(name.clone(), groups.len());
+                    groups.push((name, name_span, items));
+                }
             }
         }
         for (name, name_span, items) in groups {
@@ -255,8 +272,9 @@ impl Emitter<'_> {
         out
     }
 
-    fn full(&mut self) -> bool {
-        self.builder.tree().len() > self.limit
+    /// Whether there is no room for so many bytes more.
+    fn full(&mut self, bytes: usize) -> bool {
+        self.builder.tree().len() > self.limit || self.share.make(bytes).is_err()
     }
 
     fn key(&mut self, key: &Traced) -> NodeId {
@@ -274,7 +292,13 @@ impl Emitter<'_> {
         let via = via.or(value.origin.map(|_| value.span));
         let plain = |text: String| NodeKind::Scalar { text: Traced::opaque(text, span), plain: true };
         let kind = match &value.value {
-            _ if self.full() => NodeKind::Unknown(Why::Malformed(TOO_LARGE.into())),
+            _ if self.full(
+                NODE + name.len()
+                    + if let Value::Str(text) | Value::Partial(text, _) = &value.value { text.text().len() } else { 0 },
+            ) =>
+            {
+                NodeKind::Unknown(Why::Malformed(TOO_LARGE.into()))
+            }
             Value::Null => NodeKind::Null,
             Value::Bool(value) => plain(value.to_string()),
             Value::Number(value) => plain(number_text(*value)),

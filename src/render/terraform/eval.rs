@@ -5,6 +5,7 @@ use super::functions;
 use super::module::Registry;
 use super::rope::{Rope, Style};
 use super::value::{Fail, MAX_ITEMS, Val, Value, equal, failed, too_large};
+use crate::budget::{NODE, STEP};
 use crate::known::Why;
 use crate::parse::hcl::Place;
 use crate::paths;
@@ -74,9 +75,17 @@ impl<'e> Eval<'e> {
 
     /// Counts one step of work.
     pub fn spend(&self) -> Result<(), Fail> {
-        let left = self.registry.budget.steps.get().checked_sub(1).ok_or_else(too_large)?;
-        self.registry.budget.steps.set(left);
-        Ok(())
+        self.pay(STEP)
+    }
+
+    /// Counts work on so many bytes.
+    pub fn pay(&self, bytes: usize) -> Result<(), Fail> {
+        self.registry.share.work(bytes).map_err(|_| too_large())
+    }
+
+    /// Counts bytes that are made.
+    pub fn make(&self, bytes: usize) -> Result<(), Fail> {
+        self.registry.share.make(bytes).map_err(|_| too_large())
     }
 
     /// The value of an expression; its span is the text of the expression.
@@ -181,10 +190,7 @@ impl<'e> Eval<'e> {
     }
 
     pub fn equal(&self, a: &Val, b: &Val) -> Result<bool, Fail> {
-        let mut steps = self.registry.budget.steps.get();
-        let same = equal(a, b, &mut steps);
-        self.registry.budget.steps.set(steps);
-        same
+        equal(a, b, &self.registry.share)
     }
 
     fn unary(&self, op: &UnaryOp) -> Result<Value, Fail> {
@@ -254,7 +260,12 @@ impl<'e> Eval<'e> {
         if !call.name.namespace.is_empty() {
             return Err(Fail::Unknown(Why::Remote(self.place.slice(call.span()).into())));
         }
-        match functions::call(self, name, &args, span) {
+        args.iter().try_for_each(|arg| self.pay(arg.width()))?;
+        let found = functions::call(self, name, &args, span);
+        if let Ok(value) = &found {
+            self.make(value.width())?;
+        }
+        match found {
             Err(Fail::Unknown(why)) if name == "one" || args.iter().any(Val::may_be_null) => {
                 Err(Fail::Unknown(why.perhaps()))
             }
@@ -341,6 +352,7 @@ impl<'e> Eval<'e> {
                     Value::List(items) => items.to_vec(),
                     _ => vec![value.clone()],
                 };
+                self.make(NODE * items.len())?;
                 let each = |item: Val| {
                     let span = item.span;
                     self.apply(item, inner).unwrap_or_else(|fail| Val::result(Err(fail), span))
@@ -365,8 +377,12 @@ impl<'e> Eval<'e> {
                 TraversalOperator::GetAttr(name) => format!(".{}", name.as_str()),
                 _ => format!("[{}]", key.string().unwrap_or_else(|_| "*".into())),
             };
+            self.make(reference.len() + suffix.len())?;
             let reference = format!("{reference}{suffix}");
             return Err(Fail::Unknown(Why::Remote(reference.into())));
+        }
+        if let Value::Map(entries) = &value.value {
+            self.pay(entries.len())?;
         }
         match value.known()? {
             Value::List(items) => match items.get(key.index()?) {
@@ -383,7 +399,9 @@ impl<'e> Eval<'e> {
 
     fn for_expr(&self, for_expr: &ForExpr, span: Span) -> Result<Value, Fail> {
         let intro = &for_expr.intro;
-        let pairs = self.eval(&intro.collection_expr).pairs()?;
+        let collection = self.eval(&intro.collection_expr);
+        self.pay(collection.width())?;
+        let pairs = collection.pairs()?;
         let (mut items, mut entries) = (vec![], vec![]);
         for (key, value) in pairs {
             self.spend()?;
@@ -397,6 +415,7 @@ impl<'e> Eval<'e> {
                 continue;
             }
             let value = inner.eval(&for_expr.value_expr);
+            self.make(NODE)?;
             match &for_expr.key_expr {
                 Some(key) => entries.push((Rc::new(Traced::opaque(inner.eval(key).string()?, span)), value)),
                 None => items.push(value),

@@ -2,8 +2,9 @@
 
 use super::emit::{self, Instance};
 use super::eval::{Eval, Written};
-use super::value::{MAX_ITEMS, Val, Value, failed};
+use super::value::{MAX_ITEMS, Val, Value, failed, too_large};
 use super::workspace::{self, Directory, Workspace};
+use crate::budget::{STEP, Share};
 use crate::known::{Known, Why};
 use crate::parse::hcl::Hcl;
 use crate::parse::hcl::Place;
@@ -11,14 +12,10 @@ use crate::source::{Span, Traced};
 use hcl_edit::expr::{Expression, ObjectKey};
 use hcl_edit::structure::{Block, BlockLabel, Body};
 use std::borrow::Cow;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Expressions evaluated for one root.
-const MAX_STEPS: u32 = 2_000_000;
-/// Modules evaluated for one root, an instance being one.
-const MAX_MODULES: u32 = 500;
 /// Modules that call each other deeper are not followed.
 const MAX_NESTING: u32 = 12;
 
@@ -40,19 +37,6 @@ pub(super) struct Declared<'m> {
     pub body: &'m Body,
 }
 
-/// Work that is left for a root and its modules.
-#[derive(Debug)]
-pub(super) struct Budget {
-    pub steps: Cell<u32>,
-    pub modules: Cell<u32>,
-}
-
-impl Default for Budget {
-    fn default() -> Self {
-        Self { steps: Cell::new(MAX_STEPS), modules: Cell::new(MAX_MODULES) }
-    }
-}
-
 /// What the files of a module declare, and what has been evaluated of it.
 #[derive(Debug)]
 pub(super) struct Registry<'m> {
@@ -71,7 +55,8 @@ pub(super) struct Registry<'m> {
     inputs: Option<BTreeMap<String, Val>>,
     /// Named values, by `var.name` or `local.name`; `None` while they are being evaluated.
     cache: RefCell<BTreeMap<String, Option<Val>>>,
-    pub budget: Rc<Budget>,
+    /// What is left for the root and its modules.
+    pub share: Rc<Share>,
     nesting: u32,
 }
 
@@ -81,7 +66,7 @@ impl<'m> Registry<'m> {
         workspace: &'m Workspace<'m>,
         (root, directory): (&'m str, &'m str),
         files: &'m Directory,
-        budget: Rc<Budget>,
+        share: Rc<Share>,
     ) -> Self {
         let mut out = Self {
             workspace,
@@ -94,7 +79,7 @@ impl<'m> Registry<'m> {
             resources: BTreeMap::new(),
             inputs: None,
             cache: RefCell::default(),
-            budget,
+            share,
             nesting: 0,
         };
         for (place, body) in files.files.iter().flat_map(Hcl::places) {
@@ -149,12 +134,11 @@ impl<'e> Eval<'e> {
     pub fn child(&self, call: &Body) -> Option<(Registry<'e>, &'e Directory)> {
         let registry = self.registry;
         let (directory, files) = registry.workspace.local(registry.directory, workspace::source(call)?)?;
-        let left = registry.budget.modules.get().checked_sub(1)?;
         if registry.nesting >= MAX_NESTING {
             return None;
         }
-        registry.budget.modules.set(left);
-        let mut out = Registry::new(registry.workspace, (registry.root, directory), files, Rc::clone(&registry.budget));
+        registry.share.work(files.len()).ok()?;
+        let mut out = Registry::new(registry.workspace, (registry.root, directory), files, Rc::clone(&registry.share));
         let arguments = call.attributes().filter(|a| !META.contains(&a.key.as_str()));
         out.inputs = Some(arguments.map(|a| (a.key.as_str().to_owned(), self.eval(&a.value))).collect());
         out.nesting = registry.nesting + 1;
@@ -251,8 +235,7 @@ impl<'e> Eval<'e> {
     /// An argument of a resource or data source of this module, when it is known: what `kind.name.argument` refers to,
     /// with the key of an instance.
     pub fn argument(&self, (kind, name): (&str, &str), key: Option<&Val>, argument: &str) -> Option<Val> {
-        let resources = &self.registry.resources;
-        let ((_, _), declared) = resources.iter().find(|((k, n), _)| k == kind && *n == name)?;
+        let declared = self.registry.resources.get(&(Cow::Borrowed(kind), name))?;
         let attribute = declared.body.get_attribute(argument)?;
         let eval = self.elsewhere(declared.place);
         let shown = key.map(Val::string).transpose().ok()?;
@@ -287,6 +270,10 @@ impl<'e> Eval<'e> {
                 let mut out = entries.to_vec();
                 for (key, value) in object.iter() {
                     let Some(name) = attribute_name(key) else { continue };
+                    // Each attribute of the type is looked for among all that are given.
+                    if self.pay(STEP + out.len()).is_err() {
+                        return Val::result(Err(too_large()), span);
+                    }
                     let (kind, default) = match value.expr() {
                         Expression::FuncCall(call) if call.name.name.as_str() == "optional" => {
                             (call.args.get(0), Some(call.args.get(1)))

@@ -45,7 +45,9 @@ impl Rope {
         let line = added.strip_suffix('\n').unwrap_or(added).rfind('\n').map_or(start, |at| start + at + 1);
         self.text.truncate(line + self.text[line..].trim_end().len());
         let len = self.text.len() as u32;
-        self.tiles.retain(|t| t.at < len);
+        while self.tiles.last().is_some_and(|tile| tile.at >= len) {
+            self.tiles.pop();
+        }
     }
 
     /// Adds a literal as it stands in `source`, decoding its escapes.

@@ -43,6 +43,7 @@ impl Eval<'_> {
                     match value.string() {
                         // A value of another file is traced there: that is what a person would edit.
                         Ok(text) => {
+                            self.make(text.len())?;
                             let from = value.origin.filter(|origin| origin.source != self.place.source);
                             out.rope.insert(&text, from.unwrap_or(self.place.span(element.span())));
                         }
@@ -80,7 +81,9 @@ impl Eval<'_> {
             }
             Directive::For(repeat) => {
                 let head = &repeat.for_expr;
-                let pairs = self.eval(&head.collection_expr).pairs()?;
+                let collection = self.eval(&head.collection_expr);
+                self.pay(collection.width())?;
+                let pairs = collection.pairs()?;
                 out.open(head.strip);
                 let elements: Vec<&Element> = head.template.iter().collect();
                 for (key, value) in pairs {

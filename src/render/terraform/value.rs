@@ -1,5 +1,6 @@
 //! Values of HCL expressions: what is known, where it is written, where it came from.
 
+use crate::budget::{NODE, STEP, Share};
 use crate::known::Why;
 use crate::parse::scalar::Scalar;
 use crate::parse::{Node, NodeKind, placeholder};
@@ -122,6 +123,17 @@ impl Val {
         }
     }
 
+    /// The bytes that it takes up, with its items or entries and without what they hold.
+    pub fn width(&self) -> usize {
+        match &self.value {
+            Value::Str(text) | Value::Partial(text, _) => STEP + text.text().len(),
+            Value::List(items) => STEP + NODE * items.len(),
+            Value::Map(entries) => STEP + NODE * entries.len(),
+            Value::PartialMap(entries, _) => STEP + NODE * entries.len(),
+            _ => STEP,
+        }
+    }
+
     pub fn is_null(&self) -> bool {
         matches!(self.value, Value::Null)
     }
@@ -233,8 +245,11 @@ impl Value {
     }
 }
 
-/// The value of a node that was evaluated before.
-pub(super) fn of_node(node: Node<'_>) -> Val {
+/// The value of a node that was read before.
+pub(super) fn of_node(node: Node<'_>, share: &Share) -> Val {
+    if share.make(NODE + node.text().map_or(0, str::len)).is_err() {
+        return Val::result(Err(too_large()), node.span());
+    }
     let value = match (node.kind(), node.scalar()) {
         (NodeKind::Unknown(why), _) => Value::Unknown(why.clone()),
         (NodeKind::Scalar { text, plain: false }, _) => match placeholder(text.text()) {
@@ -245,9 +260,10 @@ pub(super) fn of_node(node: Node<'_>) -> Val {
         (_, Some(Scalar::Int(value))) => Value::Number(value as f64),
         (_, Some(Scalar::Float(value))) => Value::Number(value),
         (NodeKind::Scalar { text, .. }, Some(Scalar::Str(_))) => Value::Str(Rc::new(text.clone())),
-        (NodeKind::Seq(_), _) => Value::list(node.items().map(of_node).collect()),
+        (NodeKind::Seq(_), _) => Value::list(node.items().map(|item| of_node(item, share)).collect()),
         (NodeKind::Map(_), _) => {
-            let entry = |(key, value): (Node<'_>, Node<'_>)| Some((Rc::new(key.traced()?.clone()), of_node(value)));
+            let entry =
+                |(key, value): (Node<'_>, Node<'_>)| Some((Rc::new(key.traced()?.clone()), of_node(value, share)));
             Value::map(node.entries().into_iter().filter_map(entry))
         }
         _ => Value::Null,
@@ -260,16 +276,16 @@ pub(super) fn number_text(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 9e15 { format!("{}", value as i64) } else { format!("{value}") }
 }
 
-/// Whether two values are equal, as far as that is known. `steps` bounds the comparison of shared structure.
-pub(super) fn equal(a: &Val, b: &Val, steps: &mut u32) -> Result<bool, Fail> {
-    *steps = steps.checked_sub(1).ok_or_else(too_large)?;
+/// Whether two values are equal, as far as that is known.
+pub(super) fn equal(a: &Val, b: &Val, share: &Share) -> Result<bool, Fail> {
+    share.work(a.width()).map_err(|_| too_large())?;
     match (a.known()?, b.known()?) {
         (Value::Null, other) | (other, Value::Null) => Ok(matches!(other, Value::Null)),
         (Value::List(x), Value::List(y)) => {
             if x.len() != y.len() {
                 return Ok(false);
             }
-            all(x.iter().zip(y.iter()), steps)
+            all(x.iter().zip(y.iter()), share)
         }
         (Value::Map(x), Value::Map(y)) => {
             if x.len() != y.len() {
@@ -281,7 +297,7 @@ pub(super) fn equal(a: &Val, b: &Val, steps: &mut u32) -> Result<bool, Fail> {
             if x.iter().zip(&y).any(|(a, b)| a.0.text() != b.0.text()) {
                 return Ok(false);
             }
-            all(x.into_iter().zip(y).map(|(a, b)| (&a.1, &b.1)), steps)
+            all(x.into_iter().zip(y).map(|(a, b)| (&a.1, &b.1)), share)
         }
         (Value::List(_) | Value::Map(_), _) | (_, Value::List(_) | Value::Map(_)) => Ok(false),
         // A variable without a type keeps what was written, so `"1"` and `1` may be the same value.
@@ -289,10 +305,10 @@ pub(super) fn equal(a: &Val, b: &Val, steps: &mut u32) -> Result<bool, Fail> {
     }
 }
 
-fn all<'v>(pairs: impl Iterator<Item = (&'v Val, &'v Val)>, steps: &mut u32) -> Result<bool, Fail> {
+fn all<'v>(pairs: impl Iterator<Item = (&'v Val, &'v Val)>, share: &Share) -> Result<bool, Fail> {
     let mut unknown = None;
     for (a, b) in pairs {
-        match equal(a, b, steps) {
+        match equal(a, b, share) {
             Ok(true) => {}
             Ok(false) => return Ok(false),
             Err(fail) => unknown = Some(fail),

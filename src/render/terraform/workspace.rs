@@ -4,7 +4,9 @@
 use super::Block;
 use super::emit::{self, Uses};
 use super::eval::Eval;
-use super::module::{Budget, Registry};
+use super::module::Registry;
+use crate::budget::Share;
+use crate::parse::Problem;
 use crate::parse::hcl::Hcl;
 use crate::paths;
 use crate::source::{SourceId, Traced};
@@ -13,6 +15,9 @@ use hcl_edit::structure::Body;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+
+/// Forms of one template that are kept.
+const MAX_FORMS: usize = 64;
 
 /// A file of a module.
 #[derive(Debug)]
@@ -30,6 +35,13 @@ pub struct ModuleFile {
 pub(super) struct Directory {
     pub files: Vec<Hcl>,
     pub values: Vec<Hcl>,
+}
+
+impl Directory {
+    /// Bytes of its texts.
+    pub fn len(&self) -> usize {
+        self.files.iter().chain(&self.values).map(Hcl::len).sum()
+    }
 }
 
 /// The Terraform files of a run, by the directory they stand in.
@@ -50,6 +62,8 @@ pub struct Evaluated {
     pub uses: Uses,
     /// Whether it lies among modules for others to call, and nobody here does.
     pub library: bool,
+    /// From where on it is not evaluated, as too much is made of it.
+    pub cut: Option<Problem>,
 }
 
 impl<'t> Workspace<'t> {
@@ -86,12 +100,13 @@ impl<'t> Workspace<'t> {
         let roots: Vec<&str> = names().filter(|name| !called.contains(name)).collect();
         let mut reached = BTreeSet::new();
         roots.iter().for_each(|root| self.reach(root, &mut reached));
-        let mut out: Vec<Evaluated> = roots.into_iter().filter_map(|root| self.root(root)).collect();
+        let count = roots.len();
+        let mut out: Vec<Evaluated> = roots.into_iter().filter_map(|root| self.root(root, count)).collect();
         // Modules that only call each other.
         for name in names() {
             if !reached.contains(name) {
                 self.reach(name, &mut reached);
-                out.extend(self.root(name));
+                out.extend(self.root(name, self.directories.len()));
             }
         }
         out
@@ -107,9 +122,12 @@ impl<'t> Workspace<'t> {
         }
     }
 
-    fn root<'m>(&'m self, directory: &'m str) -> Option<Evaluated> {
+    fn root<'m>(&'m self, directory: &'m str, count: usize) -> Option<Evaluated> {
         let files = self.directories.get(directory)?;
-        let mut registry = Registry::new(self, (directory, directory), files, Rc::new(Budget::default()));
+        let called: BTreeSet<&str> = self.calls(directory).collect();
+        let called = called.into_iter().filter_map(|name| self.directory(name));
+        let share = Share::of(count, files.len() + called.map(Directory::len).sum::<usize>());
+        let mut registry = Registry::new(self, (directory, directory), files, Rc::new(share));
         registry.set_by(&files.values);
         let module = directory.split('/').any(|part| part == "modules") && !registry.variables.is_empty();
         let needs = registry.variables.values().any(|variable| variable.default.is_none());
@@ -119,7 +137,7 @@ impl<'t> Workspace<'t> {
             registry.variables.values_mut().for_each(|variable| variable.default = None);
         }
         let library = !applied && module;
-        let mut out = Evaluated { blocks: vec![], uses: Uses::default(), library };
+        let mut out = Evaluated { blocks: vec![], uses: Uses::default(), library, cut: None };
         emit_tree(&registry, files, "", &mut out);
         Some(out)
     }
@@ -160,7 +178,7 @@ impl<'t> Workspace<'t> {
     pub(super) fn keep_rendered(&self, template: SourceId, text: &Rc<Traced>) {
         let mut rendered = self.rendered.borrow_mut();
         let forms = rendered.entry(template).or_default();
-        if !forms.iter().any(|form| form.text() == text.text()) {
+        if forms.len() < MAX_FORMS && !forms.iter().any(|form| form.text() == text.text()) {
             forms.push(Rc::clone(text));
         }
     }
@@ -180,7 +198,7 @@ impl<'t> Workspace<'t> {
 
 /// The blocks of a module and of those that it calls.
 fn emit_tree(registry: &Registry<'_>, files: &Directory, address: &str, out: &mut Evaluated) {
-    out.blocks.extend(emit::blocks(&files.files, registry, address, &mut out.uses));
+    emit::blocks(&files.files, registry, address, out);
     for (name, call) in &registry.calls {
         let eval = Eval::new(registry, call.place);
         for instance in emit::instances(&eval, call.body) {
@@ -188,7 +206,9 @@ fn emit_tree(registry: &Registry<'_>, files: &Directory, address: &str, out: &mu
             let key = instance.key.map_or(String::new(), |key| format!("[{key:?}]"));
             let address = format!("{address}{}module.{name}{key}", if address.is_empty() { "" } else { "." });
             let eval = scope.as_ref().map_or(eval, |scope| eval.with(scope));
-            if let Some((child, files)) = eval.child(call.body) {
+            if out.cut.is_none()
+                && let Some((child, files)) = eval.child(call.body)
+            {
                 emit_tree(&child, files, &address, out);
             }
         }

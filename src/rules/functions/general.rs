@@ -61,22 +61,22 @@ functions! {
         string(whole.replace(from.as_ref(), &to), &a[0])
     };
     "first" (param("list", dyn_type)) -> Output::Element, true, "The first element; null of an empty list.", |a, _| {
-        elements(&a[0]).into_iter().next().unwrap_or(Value::of(Data::Null))
+        elements(&a[0]).first().cloned().unwrap_or(Value::of(Data::Null))
     };
     "last" (param("list", dyn_type)) -> Output::Element, true, "The last element; null of an empty list.", |a, _| {
-        elements(&a[0]).pop().unwrap_or(Value::of(Data::Null))
+        elements(&a[0]).last().cloned().unwrap_or(Value::of(Data::Null))
     };
     "keys" (param("map", dyn_type)) -> Output::Type(strings_type), true, "The keys of a map.", |a, _| match &a[0].data {
         Data::Map(map) => list(map.iter().map(key_of)),
         Data::Node(view) => list(view.entries().into_iter().map(|(k, v)| Value::at(Data::Str(Cow::Borrowed(k)), v.place()))),
         _ => list([]),
     };
-    "values" (param("map", dyn_type)) -> Output::ListOfElement, true, "The values of a map.", |a, _| list(elements(&a[0]));
+    "values" (param("map", dyn_type)) -> Output::ListOfElement, true, "The values of a map.", |a, _| Value::of(Data::List(elements(&a[0])));
     "distinct" (param("list", dyn_type)) -> Output::ListOfElement, true, "The elements without repetitions.", |a, _| {
         let mut out: Vec<Value<'_>> = Vec::new();
-        for item in elements(&a[0]) {
-            if !out.iter().any(|seen| same(seen, &item)) {
-                out.push(item);
+        for item in elements(&a[0]).iter() {
+            if !out.iter().any(|seen| same(seen, item)) {
+                out.push(item.clone());
             }
         }
         list(out)
@@ -86,7 +86,7 @@ functions! {
         entities(pods.flat_map(|pod| &pod.containers))
     };
     "flatten" (param("lists", dyn_type)) -> Output::Flattened, true, "The elements of the lists in a list.", |a, _| {
-        list(elements(&a[0]).iter().flat_map(|inner| elements(inner)))
+        list(elements(&a[0]).iter().flat_map(|inner| elements(inner).to_vec()))
     };
     "sum" (param("list", dyn_type)) -> Output::Type(float_type), true, "The sum of the numbers in a list.", |a, _| {
         fold(&elements(&a[0]), 0.0, |x, y| x + y)
@@ -203,16 +203,49 @@ fn on_texts<'a>(a: &[Value<'a>], ask: impl Fn(&str, &str) -> bool) -> Value<'a> 
     }
 }
 
+/// Most patterns that a thread keeps compiled: names of a file may stand in them.
+const MOST_PATTERNS: usize = 256;
+
 thread_local! {
-    /// Patterns compiled by this thread: rules are few, so it stays small.
+    /// Patterns compiled by this thread.
     static PATTERNS: RefCell<HashMap<String, Option<regex::Regex>>> = RefCell::default();
 }
 
 fn matches(text: &str, pattern: &str) -> bool {
     PATTERNS.with_borrow_mut(|patterns| {
+        if patterns.len() >= MOST_PATTERNS && !patterns.contains_key(pattern) {
+            patterns.clear();
+        }
         let compile = || regex::RegexBuilder::new(pattern).size_limit(1 << 20).build().ok();
         patterns.entry(pattern.to_owned()).or_insert_with(compile).as_ref().is_some_and(|r| r.is_match(text))
     })
+}
+
+/// About how many states a pattern has, with its counted repetitions written out.
+pub(super) fn states(pattern: &str) -> usize {
+    // The sizes of the groups that are open, and of what stands before.
+    let (mut open, mut last) = (vec![0usize], 0usize);
+    let mut rest = pattern.chars();
+    while let Some(c) = rest.next() {
+        last = match c {
+            '(' => {
+                open.push(0);
+                0
+            }
+            ')' if open.len() > 1 => open.pop().unwrap_or(0),
+            '{' => {
+                let count = rest.as_str().split('}').next().unwrap_or("");
+                let most = count.split(',').filter_map(|n| n.trim().parse::<usize>().ok()).max();
+                last.saturating_mul(most.unwrap_or(1).saturating_sub(1))
+            }
+            '\\' => usize::from(rest.next().is_some()),
+            _ => 1,
+        };
+        if let Some(group) = open.last_mut() {
+            *group = group.saturating_add(last);
+        }
+    }
+    open.into_iter().fold(0, usize::saturating_add)
 }
 
 fn fold<'a>(items: &[Value<'a>], start: f64, f: impl Fn(f64, f64) -> f64) -> Value<'a> {
@@ -223,27 +256,28 @@ fn fold<'a>(items: &[Value<'a>], start: f64, f: impl Fn(f64, f64) -> f64) -> Val
 }
 
 fn extreme<'a>(a: &[Value<'a>], better: impl Fn(std::cmp::Ordering) -> bool) -> Value<'a> {
-    let items = if a.len() == 1 { elements(&a[0]) } else { a.to_vec() };
-    let mut best: Option<Value<'a>> = None;
+    let listed = elements(&a[0]);
+    let items = if a.len() == 1 { &listed[..] } else { a };
+    let mut best: Option<&Value<'a>> = None;
     for item in items {
-        match (&item.data, &best) {
-            (Data::Unknown(_), _) => return item,
+        match (&item.data, best) {
+            (Data::Unknown(_), _) => return item.clone(),
             (Data::Null, _) => {}
             (_, None) => best = Some(item),
             (Data::Version(_), Some(so_far)) => {
-                if let (Some(x), Some(y)) = (version(&item), version(so_far))
+                if let (Some(x), Some(y)) = (version(item), version(so_far))
                     && better(x.cmp(&y))
                 {
                     best = Some(item);
                 }
             }
             (_, Some(so_far)) => {
-                let ordering = number(&item).zip(number(so_far)).and_then(|(x, y)| x.float().partial_cmp(&y.float()));
+                let ordering = number(item).zip(number(so_far)).and_then(|(x, y)| x.float().partial_cmp(&y.float()));
                 if ordering.is_some_and(&better) {
                     best = Some(item);
                 }
             }
         }
     }
-    best.unwrap_or(Value::of(Data::Null))
+    best.cloned().unwrap_or(Value::of(Data::Null))
 }

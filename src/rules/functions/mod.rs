@@ -7,7 +7,8 @@ mod memory;
 mod names;
 mod training;
 
-use super::lang::values::{elements, list as values};
+use super::lang::values::{elements, list as values, weigh};
+use crate::budget::{NODE, Share, Spent};
 use crate::facts::value::{Data, Entity, Reflect, Type, Value};
 use crate::facts::{Container, Facts, LISTS, List, Object, Resource, Workload};
 use crate::known::{Fact, Why};
@@ -137,7 +138,7 @@ fn joined<'a>(facts: impl IntoIterator<Item = &'a Facts>) -> HashMap<usize, &'a 
     let mut out = HashMap::new();
     for workload in facts.into_iter().flat_map(|facts| &facts.workloads) {
         for list in LISTS.iter().filter(|list| list.subject.of_workload) {
-            for item in elements(&workload.named_field(list.name)) {
+            for item in elements(&workload.named_field(list.name)).iter() {
                 if let Data::Entity(item) = item.data {
                     out.entry(address(item)).or_insert(workload);
                 }
@@ -309,6 +310,31 @@ impl std::fmt::Debug for Function {
 }
 
 impl Function {
+    /// Spends what a call with these arguments costs: what it reads, and more where it makes more of it.
+    ///
+    /// # Errors
+    /// Nothing is left of the share.
+    pub fn pay(&self, args: &[Value<'_>], share: &Share) -> Result<(), Spent> {
+        let weights = args.iter().map(|arg| weigh(arg, share)).collect::<Result<Vec<_>, _>>()?;
+        let text = |at: usize| args.get(at).and_then(general::text).unwrap_or_default();
+        let count = |at: usize| elements(&args[at]).len();
+        match self.name {
+            "replace" => {
+                let places = text(0).matches(text(1).as_ref()).count();
+                share.make(weights[0] + places.saturating_mul(text(2).len()))
+            }
+            "join" => share.make(weights[0] + count(0).saturating_mul(weights[1])),
+            "split" => share.make(weights[0] + NODE * text(0).matches(text(1).as_ref()).count()),
+            // Each element is compared with those before it, each word letter by letter.
+            "distinct" => share.work(count(0).saturating_mul(weights[0])),
+            "nearest" => share.work(weights[0].saturating_mul(weights[1])),
+            // Where a pattern has many states, each letter may touch all of them.
+            "matches" => share.work((weights[0] + weights[1]).saturating_mul(1 + general::states(&text(1)) / 64)),
+            "flatten" | "keys" | "values" | "lower" | "string" => share.make(weights[0]),
+            _ => Ok(()),
+        }
+    }
+
     /// How many arguments it needs.
     pub fn required(&self) -> usize {
         self.params.iter().filter(|p| !p.optional).count()

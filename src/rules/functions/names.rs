@@ -53,7 +53,7 @@ functions! {
     };
     "resource_names" (param("containers", dyn_type)) -> Output::Type(strings_type), true, "Names of every resource that containers request or limit.", |a, _| {
         let mut names: Vec<Value<'_>> = Vec::new();
-        for container in elements(&a[0]) {
+        for container in elements(&a[0]).iter() {
             let Data::Entity(entity) = container.data else { continue };
             for field in ["requests", "limits"] {
                 let Some((index, _)) = entity.entity().field(field) else { continue };

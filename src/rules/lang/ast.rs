@@ -5,8 +5,8 @@ use std::ops::Range;
 
 /// Longest expression, in bytes.
 const LONGEST: usize = 4096;
-/// Deepest nesting.
-const DEEPEST: usize = 64;
+/// Deepest nesting: the loops around an expression, and `each`, are bits of a number.
+const DEEPEST: usize = 60;
 
 /// Something wrong with a text, at bytes of that text.
 #[derive(Debug, Clone, PartialEq, Eq)]

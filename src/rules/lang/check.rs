@@ -19,6 +19,18 @@ pub struct Typed {
     pub text: Box<str>,
     /// Where it starts in the text of its rule.
     pub start: usize,
+    /// The loops around it that its value depends on, a bit for each level: `each`, then the macros that it stands in.
+    pub loops: u64,
+    /// Where its value is kept for all turns of the loops around it, which it does not depend on.
+    pub kept: Option<usize>,
+}
+
+impl Typed {
+    /// The literal null.
+    pub fn null() -> Self {
+        let (node, ty) = (Node::Const(Const::Null), Type::Null);
+        Self { node, ty, text: "null".into(), start: 0, loops: 0, kept: None }
+    }
 }
 
 /// Typed forms.
@@ -41,6 +53,9 @@ pub enum Node {
         list: Box<Typed>,
         slot: usize,
         body: Box<Typed>,
+        /// Where the elements are kept that the first part of the body does not rule out, if that part is the same in all
+        /// turns of the loops around; and the bit of this loop.
+        sieve: Option<(usize, u64)>,
     },
     Default(Vec<Typed>),
     /// A value, null where it is unknown.
@@ -91,6 +106,8 @@ pub struct Variable {
     pub ty: Type,
     /// Whether some expression used it.
     pub used: bool,
+    /// The loops that its value depends on, as [`Typed::loops`].
+    pub loops: u64,
 }
 
 /// The names of a rule, and what was wrong with its expressions.
@@ -102,6 +119,10 @@ pub struct Scope {
     pub params: Vec<Variable>,
     /// Slots hidden again (macro variables that went out of scope).
     hidden: Vec<bool>,
+    /// Loops around the expression at hand.
+    level: u32,
+    /// Values that are kept for all turns of a loop.
+    kept: usize,
     /// Faults of the expression at hand.
     pub faults: Vec<Fault>,
 }
@@ -109,9 +130,24 @@ pub struct Scope {
 impl Scope {
     /// Declares a variable and returns its slot.
     pub fn declare(&mut self, name: &str, ty: Type) -> usize {
-        self.variables.push(Variable { name: name.to_owned(), ty, used: false });
+        self.variables.push(Variable { name: name.to_owned(), ty, used: false, loops: 0 });
         self.hidden.push(false);
         self.variables.len() - 1
+    }
+
+    /// Declares the variable of a loop: what is checked from now on stands in it.
+    pub fn open_loop(&mut self, name: &str, ty: Type) -> usize {
+        let slot = self.declare(name, ty);
+        self.variables[slot].loops = 1 << self.level;
+        self.level += 1;
+        slot
+    }
+
+    /// Declares a name for an expression.
+    pub fn bind(&mut self, name: &str, typed: &Typed) -> usize {
+        let slot = self.declare(name, typed.ty.clone());
+        self.variables[slot].loops = typed.loops;
+        slot
     }
 
     fn find(&mut self, name: &str) -> Option<usize> {
@@ -127,7 +163,41 @@ impl Scope {
     /// Types an expression of `text`. Faults are added to the scope; the result is usable only without any.
     pub fn check(&mut self, expr: &Expr, text: &str) -> Typed {
         let (node, ty) = self.node(expr, text);
-        Typed { node, ty, text: text.get(expr.range.clone()).unwrap_or("").into(), start: expr.range.start }
+        let loops = self.loops(&node);
+        let worth = match node {
+            Node::Macro { .. } | Node::Call { .. } | Node::Entities(_) => true,
+            Node::Field(..) | Node::DynField(..) | Node::Index(..) => matches!(ty, Type::List(_) | Type::Map(_)),
+            _ => false,
+        };
+        let kept = (worth && loops == 0 && self.level > 0).then(|| self.keep());
+        Typed {
+            node,
+            ty,
+            text: text.get(expr.range.clone()).unwrap_or("").into(),
+            start: expr.range.start,
+            loops,
+            kept,
+        }
+    }
+
+    fn keep(&mut self) -> usize {
+        self.kept += 1;
+        self.kept - 1
+    }
+
+    /// The loops that the value of a node depends on.
+    fn loops(&self, node: &Node) -> u64 {
+        let all = |parts: &[Typed]| parts.iter().fold(0, |loops, part| loops | part.loops);
+        match node {
+            Node::Const(_) | Node::Param(_) | Node::Entities(_) => 0,
+            Node::Slot(slot) => self.variables[*slot].loops,
+            Node::Field(inner, _) | Node::DynField(inner, _) => inner.loops,
+            Node::Not(inner) | Node::Negative(inner) | Node::Known(inner) => inner.loops,
+            Node::Index(a, b) | Node::Binary(_, a, b) => a.loops | b.loops,
+            Node::Cond(a, b, c) => a.loops | b.loops | c.loops,
+            Node::List(items) | Node::Default(items) | Node::Call { args: items, .. } => all(items),
+            Node::Macro { list, slot, body, .. } => list.loops | body.loops & !self.variables[*slot].loops,
+        }
     }
 
     fn boxed(&mut self, expr: &Expr, text: &str) -> Box<Typed> {
@@ -390,9 +460,7 @@ impl Scope {
         match (name, target, args) {
             ("has", None, [arg]) => {
                 let inner = self.boxed(arg, text);
-                let null =
-                    Box::new(Typed { node: Node::Const(Const::Null), ty: Type::Null, text: "null".into(), start: 0 });
-                Some((Node::Binary(Op::Ne, inner, null), Type::Bool))
+                Some((Node::Binary(Op::Ne, inner, Box::new(Typed::null())), Type::Bool))
             }
             ("known", None, [arg]) => {
                 let inner = self.boxed(arg, text);
@@ -471,9 +539,10 @@ impl Scope {
             self.fault(range, "a macro takes a name and an expression: list.exists(x, x > 1)");
             return (Node::Const(Const::Null), Type::Dyn);
         };
-        let slot = self.declare(name, item.clone());
+        let slot = self.open_loop(name, item.clone());
         let checked = self.boxed(body, text);
         self.hidden[slot] = true;
+        self.level -= 1;
         if kind != Macro::Map {
             self.want(&checked, &Type::Bool, &body.range);
         }
@@ -482,8 +551,18 @@ impl Scope {
             Macro::Filter => Type::List(Box::new(item)),
             Macro::Map => Type::List(Box::new(checked.ty.clone())),
         };
-        (Node::Macro { kind, list, slot, body: checked }, ty)
+        let own = self.variables[slot].loops;
+        let sifts = matches!(kind, Macro::Filter | Macro::Exists) && list.loops == 0 && checked.loops & !own != 0;
+        let sieve = (sifts && sieve(&checked, own).is_some()).then(|| (self.keep(), own));
+        (Node::Macro { kind, list, slot, body: checked, sieve }, ty)
     }
+}
+
+/// The longest first part of a conjunction that depends on no other loop than its own: an element that it rules out is ruled
+/// out in every turn of the loops around.
+pub fn sieve(body: &Typed, own: u64) -> Option<&Typed> {
+    let Node::Binary(Op::And, first, _) = &body.node else { return None };
+    if first.loops & !own == 0 { Some(first) } else { sieve(first, own) }
 }
 
 /// Whether a value of type `found` may stand where `wanted` is asked for.

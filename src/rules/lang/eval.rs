@@ -1,8 +1,10 @@
-//! Evaluation: three-valued, by reference, with a step budget, and with the facts that decided the answer.
+//! Evaluation: three-valued, by reference, within a budget, and with the facts that decided the answer. What does not
+//! depend on the loops around it is evaluated once for all their turns.
 
 use super::ast::Op;
-use super::check::{Const, Macro, Node, Typed};
-use super::values::{Number, elements, number, order, same};
+use super::check::{Const, Macro, Node, Typed, sieve};
+use super::values::{Number, elements, list, number, order, same, weigh};
+use crate::budget::{STEP, Share};
 use crate::evidence;
 use crate::facts::value::{Data, REST, Value, entry};
 use crate::known::{Known, Why};
@@ -11,19 +13,21 @@ use crate::rules::functions::{Context, Function};
 use crate::source::Span;
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::rc::Rc;
 
-/// Steps that one rule may take for one entity; then the answer is unknown.
-const BUDGET: u32 = 2_000_000;
+/// What an expression costs to evaluate, beside the text and the lists that it touches.
+const COST: usize = 2 * STEP;
+
+/// Facts that are remembered of what is evaluated once: labels show few.
+const REMEMBERED: usize = 32;
 
 /// A fact that took part in a decision.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Used {
+#[derive(Debug, Clone)]
+pub struct Used<'a> {
     /// How the rule names it: `node.driver`.
-    pub path: Box<str>,
-    /// How its value reads.
-    pub shown: String,
-    /// Where it was decided; `None` for what only says that something unread was used.
-    pub span: Option<Span>,
+    pub path: &'a str,
+    /// What it is, with where it was decided; without a place what only says that something unread was used.
+    pub value: Value<'a>,
     /// Whether it rests on something whose source nobody read.
     pub unread: bool,
 }
@@ -35,9 +39,11 @@ pub struct Eval<'a> {
     slots: Vec<Option<Value<'a>>>,
     /// Bindings that are evaluated on first use: slot, expression, and what it used.
     lets: &'a [(usize, Typed)],
-    let_trails: Vec<Vec<Used>>,
-    trail: Vec<Used>,
-    steps: u32,
+    let_trails: Vec<Rc<[Used<'a>]>>,
+    trail: Vec<Used<'a>>,
+    /// What is the same in all turns of the loops around it, with what it used.
+    kept: Vec<Option<(Value<'a>, Rc<[Used<'a>]>)>>,
+    share: &'a Share,
 }
 
 impl<'a> Eval<'a> {
@@ -46,10 +52,16 @@ impl<'a> Eval<'a> {
         self.context.use_of(value, from)
     }
 
-    /// An evaluation with `slots` variables.
-    pub fn new(context: &'a Context<'a>, params: &'a [Const], lets: &'a [(usize, Typed)], slots: usize) -> Self {
-        let let_trails = vec![Vec::new(); lets.len()];
-        Self { context, params, slots: vec![None; slots], lets, let_trails, trail: Vec::new(), steps: 0 }
+    /// An evaluation with `slots` variables, which may spend a share; then answers are unknown.
+    pub fn new(
+        (context, share): (&'a Context<'a>, &'a Share),
+        params: &'a [Const],
+        lets: &'a [(usize, Typed)],
+        slots: usize,
+    ) -> Self {
+        let let_trails = vec![Rc::default(); lets.len()];
+        let (slots, trail, kept) = (vec![None; slots], Vec::new(), Vec::new());
+        Self { context, params, slots, lets, let_trails, trail, kept, share }
     }
 
     /// Sets a variable.
@@ -57,25 +69,55 @@ impl<'a> Eval<'a> {
         self.slots[slot] = Some(value);
     }
 
-    /// Forgets the values of all bindings, for the next element of `each`.
+    /// Forgets the values of bindings, for the next element of `each`.
     pub fn forget_lets(&mut self) {
-        for (slot, _) in self.lets {
+        for (slot, _) in self.lets.iter().filter(|(_, typed)| typed.loops != 0) {
             self.slots[*slot] = None;
         }
     }
 
     /// Evaluates, and returns the facts that decided the answer beside it.
-    pub fn run(&mut self, typed: &'a Typed) -> (Value<'a>, Vec<Used>) {
+    pub fn run(&mut self, typed: &'a Typed) -> (Value<'a>, Vec<Used<'a>>) {
         self.trail.clear();
-        self.steps = 0;
         let value = self.value(typed);
         (value, std::mem::take(&mut self.trail))
     }
 
+    /// The value of an expression, what is kept of it first.
     fn value(&mut self, typed: &'a Typed) -> Value<'a> {
-        self.steps += 1;
-        if self.steps > BUDGET {
-            return Value::unknown(Why::Malformed("a rule that takes too many steps".into()), None);
+        let Some(place) = typed.kept else { return self.evaluated(typed) };
+        if let Some((value, used)) = self.kept.get(place).and_then(Option::as_ref) {
+            self.trail.extend_from_slice(used);
+            return value.clone();
+        }
+        let (value, used) = self.apart(|eval| eval.evaluated(typed));
+        self.trail.extend_from_slice(&used);
+        self.keep(place, (value.clone(), used));
+        value
+    }
+
+    /// Evaluates with a trail of its own, and returns the trail, too.
+    fn apart(&mut self, evaluate: impl FnOnce(&mut Self) -> Value<'a>) -> (Value<'a>, Rc<[Used<'a>]>) {
+        let before = std::mem::take(&mut self.trail);
+        let value = evaluate(self);
+        self.forget(REMEMBERED.min(self.trail.len()));
+        (value, std::mem::replace(&mut self.trail, before).into())
+    }
+
+    /// How a value reads in a message.
+    pub fn shown(&mut self, typed: &'a Typed) -> String {
+        let value = self.run(typed).0;
+        if weigh(&value, self.share).is_err() { "…".to_owned() } else { value.to_string() }
+    }
+
+    fn keep(&mut self, place: usize, kept: (Value<'a>, Rc<[Used<'a>]>)) {
+        self.kept.resize(self.kept.len().max(place + 1), None);
+        self.kept[place] = Some(kept);
+    }
+
+    fn evaluated(&mut self, typed: &'a Typed) -> Value<'a> {
+        if self.share.work(COST).is_err() {
+            return too_much();
         }
         match &typed.node {
             Node::Const(constant) => constant_value(constant),
@@ -106,14 +148,20 @@ impl<'a> Eval<'a> {
             Node::Binary(Op::Or, a, b) => self.either(a, b),
             Node::Binary(op, a, b) => {
                 let (a, b) = (self.value(a), self.value(b));
-                binary(*op, a, b)
+                self.binary(*op, a, b)
             }
             Node::Cond(condition, yes, no) => match truth(self.value(condition)) {
                 Truth::True => self.value(yes),
                 Truth::Unknown(value) => value.perhaps(),
                 Truth::False => self.value(no),
             },
-            Node::Macro { kind, list, slot, body } => self.list_macro(*kind, list, *slot, body),
+            Node::Macro { kind, list, slot, body, sieve } => {
+                let (list, items) = match sieve {
+                    Some((place, own)) => self.sifted((*place, *own), list, *slot, body),
+                    None => self.listed(list),
+                };
+                self.list_macro(*kind, (list, items), *slot, body)
+            }
             Node::Default(items) => {
                 let mut values = items.iter().map(|item| self.value(item));
                 values.find(|value| !matches!(value.data, Data::Null)).unwrap_or(Value::of(Data::Null))
@@ -160,6 +208,9 @@ impl<'a> Eval<'a> {
         if !function.takes_null && args.iter().any(|a| matches!(a.data, Data::Null)) {
             return Value::of(Data::Null);
         }
+        if function.pay(&args, self.share).is_err() {
+            return too_much();
+        }
         let (mut value, unread) = evidence::watched(|| (function.call)(&args, self.context));
         self.rests_on(unread);
         if value.span.is_none() {
@@ -176,10 +227,8 @@ impl<'a> Eval<'a> {
             return value.clone();
         }
         let Some(index) = self.lets.iter().position(|(s, _)| *s == slot) else { return Value::of(Data::Null) };
-        let before = std::mem::take(&mut self.trail);
         let lets = self.lets;
-        let value = self.value(&lets[index].1);
-        let own = std::mem::replace(&mut self.trail, before);
+        let (value, own) = self.apart(|eval| eval.value(&lets[index].1));
         self.trail.extend_from_slice(&own);
         self.let_trails[index] = own;
         self.slots[slot] = Some(value.clone());
@@ -187,19 +236,18 @@ impl<'a> Eval<'a> {
     }
 
     /// Remembers a leaf that was read.
-    fn used(&mut self, typed: &Typed, value: &Value<'a>) {
+    fn used(&mut self, typed: &'a Typed, value: &Value<'a>) {
         let leaf =
             matches!(value.data, Data::Bool(_) | Data::Int(_) | Data::Float(_) | Data::Str(_) | Data::Version(_));
-        if let (true, Some(span)) = (leaf, value.span) {
-            let (path, shown) = (typed.text.clone(), value.to_string());
-            self.trail.push(Used { path, shown, span: Some(span), unread: false });
+        if leaf && value.span.is_some() {
+            self.trail.push(Used { path: &typed.text, value: value.clone(), unread: false });
         }
     }
 
     /// Remembers that something was used whose source nobody read.
     fn rests_on(&mut self, unread: bool) {
         if unread {
-            self.trail.push(Used { path: "".into(), shown: String::new(), span: None, unread });
+            self.trail.push(Used { path: "", value: Value::of(Data::Null), unread });
         }
     }
 
@@ -207,6 +255,21 @@ impl<'a> Eval<'a> {
     fn forget(&mut self, start: usize) {
         let unread = self.trail.drain(start..).any(|used| used.unread);
         self.rests_on(unread);
+    }
+
+    /// Applies an operator that touches both of its sides.
+    fn binary(&mut self, op: Op, a: Value<'a>, b: Value<'a>) -> Value<'a> {
+        let spent = match (op, &a.data, &b.data) {
+            (Op::Add, Data::Str(_) | Data::List(_), _) | (Op::Add, _, Data::Str(_)) => weigh(&a, self.share)
+                .and_then(|a| Ok(a + weigh(&b, self.share)?))
+                .and_then(|made| self.share.make(made)),
+            (_, Data::Str(_) | Data::List(_) | Data::Map(_), Data::Str(_) | Data::List(_)) => {
+                weigh(&a, self.share).and_then(|_| weigh(&b, self.share)).map(drop)
+            }
+            (Op::In, _, Data::List(_)) => weigh(&b, self.share).map(drop),
+            _ => Ok(()),
+        };
+        if spent.is_err() { too_much() } else { binary(op, a, b) }
     }
 
     fn both(&mut self, a: &'a Typed, b: &'a Typed) -> Value<'a> {
@@ -246,20 +309,64 @@ impl<'a> Eval<'a> {
         }
     }
 
-    fn list_macro(&mut self, kind: Macro, list: &'a Typed, slot: usize, body: &'a Typed) -> Value<'a> {
+    /// A list and its elements.
+    fn listed(&mut self, list: &'a Typed) -> (Value<'a>, Rc<[Value<'a>]>) {
         let list = self.value(list);
+        let items = elements(&list);
+        (list, items)
+    }
+
+    /// A list and those of its elements that the first part of a body does not rule out.
+    fn sifted(
+        &mut self,
+        (place, own): (usize, u64),
+        list: &'a Typed,
+        slot: usize,
+        body: &'a Typed,
+    ) -> (Value<'a>, Rc<[Value<'a>]>) {
+        let (whole, items) = self.listed(list);
+        if let Some((Value { data: Data::List(kept), .. }, _)) = self.kept.get(place).and_then(Option::as_ref) {
+            return (whole, Rc::clone(kept));
+        }
+        let Some(first) = sieve(body, own) else { return (whole, items) };
+        let mut kept = Vec::new();
+        self.apart(|eval| {
+            for item in items.iter() {
+                eval.slots[slot] = Some(item.clone());
+                if truth(eval.value(first)) != Truth::False {
+                    kept.push(item.clone());
+                }
+                eval.trail.clear();
+            }
+            Value::of(Data::Null)
+        });
+        let kept: Rc<[Value<'a>]> = kept.into();
+        self.keep(place, (Value::of(Data::List(Rc::clone(&kept))), Rc::default()));
+        (whole, kept)
+    }
+
+    fn list_macro(
+        &mut self,
+        kind: Macro,
+        (list, items): (Value<'a>, Rc<[Value<'a>]>),
+        slot: usize,
+        body: &'a Typed,
+    ) -> Value<'a> {
         if let Data::Unknown(_) = list.data {
             return list;
         }
-        let items = elements(&list);
         let start = self.trail.len();
         let mut unknown = None;
         let mut out = Vec::new();
         let mut hits = 0;
-        for item in items {
+        for item in items.iter() {
             let before = self.trail.len();
             self.slots[slot] = Some(item.clone());
             let value = self.value(body);
+            // What is left of the elements is not told in part.
+            if self.share.spent().is_some() {
+                return too_much();
+            }
             if kind == Macro::Map {
                 self.forget(before);
                 out.push(value);
@@ -276,7 +383,7 @@ impl<'a> Eval<'a> {
                 }
                 (Macro::Filter, Truth::True) => {
                     self.forget(before);
-                    out.push(item);
+                    out.push(item.clone());
                 }
                 (Macro::ExistsOne, Truth::True) => hits += 1,
                 (_, Truth::Unknown(value)) => unknown = unknown.or(Some(value)),
@@ -284,6 +391,7 @@ impl<'a> Eval<'a> {
                 _ => {}
             }
         }
+        self.forget((start + REMEMBERED).min(self.trail.len()));
         match (kind, unknown) {
             (Macro::Map, _) => Value { data: Data::List(out.into()), span: list.span },
             // What is not known to be in is left out: a filter never invents an element.
@@ -356,6 +464,11 @@ fn at<'a>(base: &Value<'a>, index: &Value<'a>) -> Value<'a> {
     }
 }
 
+/// The answer where the share is spent.
+fn too_much<'a>() -> Value<'a> {
+    Value::unknown(Why::Malformed("a rule that takes too many steps".into()), None)
+}
+
 fn binary<'a>(op: Op, a: Value<'a>, b: Value<'a>) -> Value<'a> {
     // What is stated is not nothing, whatever its value.
     if let (Op::Eq | Op::Ne, (Data::Unknown(why), Data::Null) | (Data::Null, Data::Unknown(why))) =
@@ -386,8 +499,7 @@ fn binary<'a>(op: Op, a: Value<'a>, b: Value<'a>) -> Value<'a> {
             Value::of(Data::Str(Cow::Owned(format!("{a}{b}"))))
         }
         Op::Add if matches!((&a.data, &b.data), (Data::List(_), Data::List(_))) => {
-            let items: Vec<_> = elements(&a).into_iter().chain(elements(&b)).collect();
-            Value::of(Data::List(items.into()))
+            list(elements(&a).iter().chain(elements(&b).iter()).cloned())
         }
         _ => arithmetic(op, &a, &b),
     }
@@ -415,7 +527,8 @@ fn within<'a>(a: &Value<'a>, b: &Value<'a>) -> Value<'a> {
     if items.iter().any(|item| same(a, item)) {
         return Value::of(Data::Bool(true));
     }
-    items.into_iter().find(|item| matches!(item.data, Data::Unknown(_))).unwrap_or(Value::of(Data::Bool(false)))
+    let unknown = items.iter().find(|item| matches!(item.data, Data::Unknown(_)));
+    unknown.cloned().unwrap_or(Value::of(Data::Bool(false)))
 }
 
 fn arithmetic<'a>(op: Op, a: &Value<'a>, b: &Value<'a>) -> Value<'a> {
@@ -455,6 +568,7 @@ mod tests {
     const VARIABLES: [&str; 5] = ["unknown", "absent", "yes", "no", "big"];
 
     fn run(text: &str) -> String {
+        let share = Share::of(1, 0);
         let mut scope = Scope::default();
         for name in VARIABLES {
             scope.declare(name, Type::Dyn);
@@ -464,7 +578,7 @@ mod tests {
         let facts = Facts::default();
         let around = Surroundings::alone(&facts);
         let context = Context::anywhere(&around);
-        let mut eval = Eval::new(&context, &[], &[], scope.variables.len());
+        let mut eval = Eval::new((&context, &share), &[], &[], scope.variables.len());
         let text = |text: &'static str| Value::of(Data::Str(Cow::Borrowed(text)));
         eval.set(0, Value::unknown(Why::Template, None));
         eval.set(1, Value::of(Data::Null));
@@ -508,6 +622,7 @@ mod tests {
         let mut entity = Image::blank(place);
         entity.tag = Fact::value("1.0".to_owned(), place);
         entity.digest = Fact::value("sha256:0".to_owned(), place);
+        let share = Share::of(1, 0);
         let decided = |text: &str| -> Vec<String> {
             let mut scope = Scope::default();
             scope.declare("image", Image::ty());
@@ -515,7 +630,7 @@ mod tests {
             let facts = Facts::default();
             let around = Surroundings::alone(&facts);
             let context = Context::anywhere(&around);
-            let mut eval = Eval::new(&context, &[], &[], 1);
+            let mut eval = Eval::new((&context, &share), &[], &[], 1);
             eval.set(0, entity.reflect());
             eval.run(&typed).1.into_iter().map(|used| used.path.into()).collect()
         };
@@ -530,6 +645,7 @@ mod tests {
         let mut entity = Image::blank(place);
         entity.tag = Fact::value("1.0".to_owned(), place).resting_on(true);
         entity.digest = Fact::value("sha256:0".to_owned(), place);
+        let share = Share::of(1, 0);
         let unread = |text: &str| {
             let mut scope = Scope::default();
             scope.declare("image", Image::ty());
@@ -537,7 +653,7 @@ mod tests {
             let facts = Facts::default();
             let around = Surroundings::alone(&facts);
             let context = Context::anywhere(&around);
-            let mut eval = Eval::new(&context, &[], &[], scope.variables.len());
+            let mut eval = Eval::new((&context, &share), &[], &[], scope.variables.len());
             eval.set(0, entity.reflect());
             eval.run(&typed).1.iter().any(|used| used.unread)
         };

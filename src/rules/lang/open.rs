@@ -7,25 +7,30 @@ use crate::rules::functions;
 use std::collections::BTreeSet;
 
 /// How the names of a rule are decided.
-pub struct Openness<'r> {
-    /// Slots of variables that other files decide.
-    pub joined: BTreeSet<usize>,
-    /// Slots and expressions of bindings.
-    pub lets: &'r [(usize, Typed)],
+pub struct Openness {
+    /// Slots of variables that other files decide, and of bindings that may be unknown.
+    joined: BTreeSet<usize>,
 }
 
-impl Openness<'_> {
+impl Openness {
+    /// What other files decide, and of some bindings those that may be unknown: each may use the ones before it.
+    pub fn new(mut joined: BTreeSet<usize>, lets: &[(usize, Typed)]) -> Self {
+        for (slot, binding) in lets {
+            let mut so_far = Self { joined };
+            let open = so_far.of(binding).is_some();
+            so_far.joined.extend(open.then_some(*slot));
+            joined = so_far.joined;
+        }
+        Self { joined }
+    }
+
     /// The first part that may be unknown; a name stands for its binding.
     pub fn of<'t>(&self, typed: &'t Typed) -> Option<&'t Typed> {
         let first = |parts: &[&'t Typed]| parts.iter().find_map(|part| self.of(part));
         let any = |parts: &'t [Typed]| parts.iter().find_map(|part| self.of(part));
         match &typed.node {
             Node::Const(_) | Node::Param(_) | Node::Entities(_) | Node::Known(_) => None,
-            Node::Slot(slot) => {
-                let bound = self.lets.iter().find(|(of, _)| of == slot);
-                let open = self.joined.contains(slot) || bound.is_some_and(|(_, binding)| self.of(binding).is_some());
-                open.then_some(typed)
-            }
+            Node::Slot(slot) => self.joined.contains(slot).then_some(typed),
             Node::Field(base, index) => {
                 let joined = || matches!(base.ty, Type::Entity(entity) if entity.fields[*index].joined);
                 self.of(base).or_else(|| joined().then_some(typed))

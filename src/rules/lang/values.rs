@@ -1,6 +1,8 @@
 //! What operators and functions do with single values: numbers, versions, elements. Knows no expressions.
 
+use crate::budget::{STEP, Share, Spent};
 use crate::facts::value::{Data, Value};
+use crate::parse::Node;
 use crate::version::Version;
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -31,16 +33,33 @@ fn finite(value: f64) -> Option<Number> {
 }
 
 /// The elements of a list, the values of a map, the children of a raw collection; nothing of anything else.
-pub fn elements<'a>(value: &Value<'a>) -> Vec<Value<'a>> {
+pub fn elements<'a>(value: &Value<'a>) -> Rc<[Value<'a>]> {
     match &value.data {
-        Data::List(items) => items.to_vec(),
+        Data::List(items) => Rc::clone(items),
         Data::Map(map) => map.values().cloned().collect(),
         Data::Node(view) => match view.node() {
             Some(node) if node.is_seq() => view.items().map(Value::of_view).collect(),
             _ => view.entries().into_iter().map(|(_, child)| Value::of_view(child)).collect(),
         },
-        _ => Vec::new(),
+        _ => Rc::default(),
     }
+}
+
+/// The bytes that a value takes up with all that it holds, however often it holds it; looking costs as much work.
+///
+/// # Errors
+/// Nothing is left of the share.
+pub fn weigh(value: &Value<'_>, share: &Share) -> Result<usize, Spent> {
+    let add = |sum: usize, held: &Value<'_>| Ok(sum.saturating_add(weigh(held, share)?));
+    let own = match &value.data {
+        Data::Str(text) => STEP + text.len(),
+        Data::List(items) => return items.iter().try_fold(STEP, add),
+        Data::Map(map) => return map.values().try_fold(STEP, add),
+        Data::Node(view) => STEP * (1 + view.node().map_or(0, Node::width)),
+        _ => STEP,
+    };
+    share.work(own)?;
+    Ok(own)
 }
 
 /// A list value.

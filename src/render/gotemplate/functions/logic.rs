@@ -24,11 +24,9 @@ pub(super) fn find(name: &str) -> Option<Function> {
         }
         "lookup" => (|_| Ok(Map::new().into()), 4, 4),
         "getHostByName" => (|_| Ok("".into()), 1, 1),
-        "abbrevboth"
-        | "ago"
+        "ago"
         | "bcrypt"
         | "buildCustomCert"
-        | "call"
         | "date"
         | "dateInZone"
         | "dateModify"
@@ -39,7 +37,6 @@ pub(super) fn find(name: &str) -> Option<Function> {
         | "duration"
         | "durationRound"
         | "encryptAES"
-        | "fromToml"
         | "genCA"
         | "genCAWithKey"
         | "genPrivateKey"
@@ -50,8 +47,6 @@ pub(super) fn find(name: &str) -> Option<Function> {
         | "htmlDate"
         | "htmlDateInZone"
         | "htpasswd"
-        | "js"
-        | "must_date_modify"
         | "now"
         | "randAlpha"
         | "randAlphaNum"

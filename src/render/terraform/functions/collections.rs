@@ -1,6 +1,7 @@
 //! Functions on lists, sets and maps.
 
 use super::{Call, Found};
+use crate::budget::NODE;
 use crate::render::terraform::value::{Fail, MAX_ITEMS, Val, Value, failed, too_large};
 use crate::source::Traced;
 use std::collections::BTreeMap;
@@ -80,6 +81,9 @@ impl Call<'_> {
     fn flatten(&self, items: &[Val], out: &mut Vec<Val>) -> Result<(), Fail> {
         for item in items {
             self.eval.spend()?;
+            if out.len() > MAX_ITEMS {
+                return Err(too_large());
+            }
             match &item.value {
                 Value::List(inner) => self.flatten(inner, out)?,
                 // An unknown item may be a list of any length.
@@ -113,9 +117,11 @@ impl Call<'_> {
         let mut rows: Vec<Vec<Val>> = vec![vec![]];
         for arg in self.args {
             let items = arg.items()?;
-            if rows.len() * items.len() > MAX_ITEMS {
+            let count = rows.len().saturating_mul(items.len());
+            if count > MAX_ITEMS {
                 return Err(too_large());
             }
+            self.eval.make(NODE.saturating_mul(count).saturating_mul(1 + rows.first().map_or(0, Vec::len)))?;
             rows = rows
                 .iter()
                 .flat_map(|row| items.iter().map(move |item| row.iter().chain([item]).cloned().collect()))
@@ -138,6 +144,7 @@ impl Call<'_> {
     fn transpose(&self) -> Found {
         let mut groups: BTreeMap<String, Vec<Val>> = BTreeMap::new();
         for (key, values) in self.arg(0)?.pairs()? {
+            self.eval.make(values.width())?;
             for value in values.items()? {
                 groups.entry(value.string()?).or_default().push(key.clone());
             }

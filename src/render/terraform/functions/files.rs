@@ -45,6 +45,7 @@ impl Call<'_> {
 
     fn template_file(&self) -> Found {
         let (source, text) = self.read()?;
+        self.eval.pay(text.len())?;
         let Ok(template) = text.parse::<Template>() else { return failed("not a template") };
         let whole = Span::new(source, 0..text.len());
         // Names that are not given are no names at all, so the template sees nothing else.
@@ -72,7 +73,9 @@ impl Call<'_> {
         };
         let tree = yaml::parse_traced(text, Dialect::Core);
         match (&tree.documents[..], &tree.problems[..]) {
-            (&[root], []) => Ok(self.val(of_node(tree.node(root)).value).from(Some(text.whole()))),
+            (&[root], []) => {
+                Ok(self.val(of_node(tree.node(root), &self.eval.registry.share).value).from(Some(text.whole())))
+            }
             _ => failed("not one YAML document"),
         }
     }

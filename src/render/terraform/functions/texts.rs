@@ -1,8 +1,9 @@
 //! Functions on text.
 
 use super::{Call, Found};
+use crate::budget::NODE;
 use crate::known::Why;
-use crate::render::terraform::value::{Fail, MAX_TEXT, Val, Value, failed, number_text, too_large};
+use crate::render::terraform::value::{Fail, MAX_ITEMS, MAX_TEXT, Val, Value, failed, number_text, too_large};
 use std::rc::Rc;
 
 impl Call<'_> {
@@ -29,10 +30,11 @@ impl Call<'_> {
             "join" => self.join(),
             "split" => self.split(),
             "indent" => self.arg(0).and_then(Val::index).and_then(|n| {
-                if n > 256 {
+                let text = self.string(1)?;
+                if n > 256 || text.len() + n * text.matches('\n').count() > MAX_TEXT {
                     return Err(too_large());
                 }
-                Ok(self.text(self.string(1)?.replace('\n', &format!("\n{}", " ".repeat(n)))))
+                Ok(self.text(text.replace('\n', &format!("\n{}", " ".repeat(n)))))
             }),
             "base64decode" => self.string(0).and_then(|s| match base64(&s) {
                 Some(text) => Ok(self.text(text)),
@@ -66,7 +68,7 @@ impl Call<'_> {
         if from.len() > 1 && from.starts_with('/') && from.ends_with('/') {
             return self.replace_pattern(&text, &from[1..from.len() - 1], &to);
         }
-        if text.len().saturating_mul(to.len().max(1)) > MAX_TEXT * 16 {
+        if text.len().saturating_add(text.matches(from.as_str()).count().saturating_mul(to.len())) > MAX_TEXT {
             return Err(too_large());
         }
         Ok(self.text(text.replace(&from, &to)))
@@ -77,6 +79,9 @@ impl Call<'_> {
         let (mut out, mut rest, mut args) = (String::new(), spec.as_str(), args.iter());
         while let Some(at) = rest.find('%') {
             out.push_str(&rest[..at]);
+            if out.len() > MAX_TEXT {
+                return Err(too_large());
+            }
             rest = &rest[at + 1..];
             let verb = rest.find(|c: char| c.is_ascii_alphabetic() || c == '%');
             let Some(verb) = verb else { return failed("a format verb is missing") };
@@ -125,23 +130,37 @@ impl Call<'_> {
                 _ => Ok(arg.clone()),
             };
             let args = args.iter().map(cell).collect::<Result<Vec<_>, _>>()?;
-            self.format(&args).map(|s| self.text(s))
+            let text = self.format(&args)?;
+            self.eval.make(NODE + text.len())?;
+            Ok(self.text(text))
         };
         Ok(self.val(Value::list((0..rows).map(row).collect::<Result<_, _>>()?)))
     }
 
     fn join(&self) -> Found {
-        let lists = self.args.iter().skip(1).map(Val::items).collect::<Result<Vec<_>, Fail>>()?;
-        let parts = lists.concat().iter().map(Val::string).collect::<Result<Vec<_>, Fail>>()?;
-        if parts.iter().map(String::len).sum::<usize>() > MAX_TEXT {
-            return Err(too_large());
+        let (separator, mut out, mut first) = (self.string(0)?, String::new(), true);
+        for list in self.args.iter().skip(1) {
+            for item in list.items()? {
+                if !std::mem::take(&mut first) {
+                    out.push_str(&separator);
+                }
+                out.push_str(&item.string()?);
+                if out.len() > MAX_TEXT {
+                    return Err(too_large());
+                }
+            }
         }
-        Ok(self.text(parts.join(&self.string(0)?)))
+        Ok(self.text(out))
     }
 
     fn split(&self) -> Found {
         let (separator, text) = (self.string(0)?, self.string(1)?);
         let Value::Str(traced) = &self.args[1].value else { return failed("not a string") };
+        if !separator.is_empty() && text.matches(separator.as_str()).count() >= MAX_ITEMS
+            || separator.is_empty() && text.len() > MAX_ITEMS
+        {
+            return Err(too_large());
+        }
         let mut items = vec![];
         let mut at = 0;
         for part in text.split(separator.as_str()).filter(|p| !separator.is_empty() || !p.is_empty()) {
