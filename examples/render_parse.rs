@@ -2,9 +2,11 @@
 //! in one process, for every chart below the given directories and for the one with the longest output.
 //! `cargo run --release --example render_parse -- DIRECTORY…`
 
+use gpulint::budget::Share;
 use gpulint::discover::{self, MAX_BYTES, Options};
 use gpulint::parse::{Dialect, yaml};
-use gpulint::render::helm::{self, Chart, File, KUBERNETES, ValueSet};
+use gpulint::render::gotemplate::Doubts;
+use gpulint::render::helm::{self, Chart, File, KUBERNETES, Rendered, ValueSet};
 use gpulint::source::{Source, SourceId, Sources};
 use std::hint::black_box;
 use std::io::Write;
@@ -23,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let charts = helm::chart::find(&files);
     let mut rows: Vec<(usize, Duration, Duration, &str)> = Vec::new();
     for (chart, sets) in charts.iter().zip(helm::sets::sets(&charts, &[], KUBERNETES)) {
-        let output: Vec<String> = helm::render(chart, &sets[0]).documents.into_iter().map(|d| d.text).collect();
+        let output: Vec<String> = rendered(chart, &sets[0]).documents.into_iter().map(|d| d.text).collect();
         let bytes = output.iter().map(String::len).sum();
         rows.push((bytes, rendering(chart, &sets[0]), parsing(&output), chart.directory));
     }
@@ -49,9 +51,13 @@ fn median(run: impl Fn()) -> Duration {
     times[RUNS / 2]
 }
 
+fn rendered(chart: &Chart<'_>, set: &ValueSet) -> Rendered {
+    helm::render(chart, set, &Doubts::default(), &Share::of(1, helm::bytes(chart, set)))
+}
+
 /// From values and templates to documents that are read.
 fn rendering(chart: &Chart<'_>, set: &ValueSet) -> Duration {
-    median(|| drop(black_box(helm::render(chart, set))))
+    median(|| drop(black_box(rendered(chart, set))))
 }
 
 fn parsing(output: &[String]) -> Duration {

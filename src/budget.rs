@@ -21,6 +21,8 @@ const MADE_PER_BYTE: u64 = 16;
 pub const STEP: usize = 32;
 /// What a node of a tree costs to make, whatever its text.
 pub const NODE: usize = 128;
+/// Deepest nesting of what is made, and most parts of a path into it: everything that walks documents recurses.
+pub const DEPTH: usize = 128;
 
 /// The part of a run's budget that one file, chart, kustomization or module may spend. It depends on nothing but how
 /// much there is to do, so that the same input is answered in the same way on any machine.
@@ -28,6 +30,7 @@ pub const NODE: usize = 128;
 pub struct Share {
     work: Cell<u64>,
     made: Cell<u64>,
+    lacks: Cell<Option<Spent>>,
 }
 
 /// A share is spent.
@@ -37,6 +40,8 @@ pub enum Spent {
     Work,
     /// Too much to hold in memory.
     Made,
+    /// Too deep to walk.
+    Deep,
 }
 
 impl fmt::Display for Spent {
@@ -44,6 +49,7 @@ impl fmt::Display for Spent {
         f.write_str(match self {
             Spent::Work => "it takes more work than one file may ask for",
             Spent::Made => "it grows larger than one file may",
+            Spent::Deep => "it nests deeper than one file may",
         })
     }
 }
@@ -54,7 +60,8 @@ impl Share {
         let part = |run: u64, (least, most): (u64, u64), per_byte: u64| {
             Cell::new((run / units.max(1) as u64).clamp(least, most) + bytes as u64 * per_byte)
         };
-        Self { work: part(RUN_WORK, WORK, WORK_PER_BYTE), made: part(RUN_MADE, MADE, MADE_PER_BYTE) }
+        let (work, made) = (part(RUN_WORK, WORK, WORK_PER_BYTE), part(RUN_MADE, MADE, MADE_PER_BYTE));
+        Self { work, made, lacks: Cell::new(None) }
     }
 
     /// The least share, beside what grows with `bytes` of text: for what is read by itself, however many there are of it.
@@ -67,7 +74,7 @@ impl Share {
     /// # Errors
     /// Nothing is left; it stays so.
     pub fn work(&self, bytes: usize) -> Result<(), Spent> {
-        take(&self.work, bytes, Spent::Work)
+        self.take(&self.work, bytes, Spent::Work)
     }
 
     /// Spends on `bytes` that are made and kept, and on the work of making them.
@@ -76,7 +83,20 @@ impl Share {
     /// As for [`Share::work`].
     pub fn make(&self, bytes: usize) -> Result<(), Spent> {
         self.work(bytes)?;
-        take(&self.made, bytes, Spent::Made)
+        self.take(&self.made, bytes, Spent::Made)
+    }
+
+    /// Goes as many levels deep.
+    ///
+    /// # Errors
+    /// They are more than [`DEPTH`]; from then on nothing is left.
+    pub fn nest(&self, levels: usize) -> Result<(), Spent> {
+        if levels > DEPTH { Err(self.out(Spent::Deep)) } else { Ok(()) }
+    }
+
+    /// Takes over what another share lacks.
+    pub fn fail(&self, spent: Spent) {
+        self.out(spent);
     }
 
     /// Adds what `bytes` of text bring, where it is told later how much there is to do. What is spent stays spent.
@@ -89,18 +109,28 @@ impl Share {
 
     /// What it lacks, if something asked for more than was left.
     pub fn spent(&self) -> Option<Spent> {
-        match (self.work.get(), self.made.get()) {
-            (0, _) => Some(Spent::Work),
-            (_, 0) => Some(Spent::Made),
-            _ => None,
+        self.lacks.get()
+    }
+
+    fn take(&self, from: &Cell<u64>, bytes: usize, spent: Spent) -> Result<(), Spent> {
+        if let Some(spent) = self.lacks.get() {
+            return Err(spent);
+        }
+        match from.get().checked_sub(bytes as u64) {
+            Some(left) => {
+                from.set(left);
+                Ok(())
+            }
+            None => Err(self.out(spent)),
         }
     }
-}
 
-fn take(from: &Cell<u64>, bytes: usize, spent: Spent) -> Result<(), Spent> {
-    // What is asked for and not given leaves nothing, so that whoever goes on regardless gets nothing either.
-    from.set(from.get().saturating_sub(bytes as u64));
-    if from.get() == 0 { Err(spent) } else { Ok(()) }
+    /// What is asked for and not given leaves nothing, so that whoever goes on regardless gets nothing either.
+    fn out(&self, spent: Spent) -> Spent {
+        let spent = self.lacks.get().unwrap_or(spent);
+        self.lacks.set(Some(spent));
+        spent
+    }
 }
 
 #[cfg(test)]

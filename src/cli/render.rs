@@ -2,9 +2,11 @@
 
 use super::files::{cwd, files, gate, named, shown};
 use super::{CLEAN, FINDINGS, print};
+use crate::budget::Share;
 use crate::discover::{Kind, Options, kind_of};
 use crate::parse::scalar::Scalar;
 use crate::parse::{Dialect, Node, NodeKind, Problem, Raw, yaml};
+use crate::render::gotemplate::Doubts;
 use crate::render::helm::{self, File, KUBERNETES};
 use crate::render::kustomize::{self, Files};
 use crate::source::{Source, Sources};
@@ -37,7 +39,8 @@ pub fn run(paths: &[PathBuf], values: &[PathBuf], bases: bool) -> Result<u8, Str
                 let tree = Arc::new(yaml::parse(file.source, file.text, Dialect::Kubernetes));
                 set.layers.extend(yaml::root(&tree).map(|root| Raw::new(&tree, root.view())));
             }
-            let rendered = helm::render(chart, &set);
+            let share = Share::of(charts.len(), helm::bytes(chart, &set));
+            let rendered = helm::render(chart, &set, &Doubts::default(), &share);
             for document in rendered.documents {
                 out.push_str(&format!("---\n# Source: {}\n", sources.get(document.template).path));
                 out.push_str(document.text.trim_end());
@@ -46,11 +49,11 @@ pub fn run(paths: &[PathBuf], values: &[PathBuf], bases: bool) -> Result<u8, Str
             for source in rendered.crds.iter().map(|id| sources.get(*id)) {
                 out.push_str(&format!("---\n# Source: {}\n{}\n", source.path, source.text.trim_end()));
             }
-            if let Some(failure) = &rendered.failure {
+            if let Some(failure) = rendered.failure.as_ref().or(rendered.gave_up.as_ref()) {
                 out.push_str(&told(failure, &sources));
                 code = FINDINGS;
             }
-            for (template, why) in &rendered.unread {
+            for (template, why) in rendered.unread.iter().chain(&rendered.in_part) {
                 out.push_str(&format!("# {}: not rendered: {why}\n", sources.get(*template).path));
             }
         }
@@ -93,8 +96,8 @@ fn kustomizations(sources: &Sources, count: usize, bases: bool, out: &mut String
                 }
                 built.unread.iter().for_each(|problem| out.push_str(&told(problem, sources)));
             }
-            Err(problem) => {
-                out.push_str(&told(&problem, sources));
+            Err(failure) => {
+                out.push_str(&told(&failure.problem, sources));
                 good = false;
             }
         }

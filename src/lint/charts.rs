@@ -1,14 +1,18 @@
 //! Charts of a run: rendered with each of their value sets, linted like files, and their findings told once. Knows
 //! which sets there are and what they gave; renders nothing itself.
 
+use super::trouble::Trouble;
 use super::{Repository, releases};
+use crate::budget::Share;
 use crate::discover::Kind;
 use crate::extract;
 use crate::facts::{Facts, HelmRelease, Object, ReleaseFormat, Workload, WorkloadFormat};
+use crate::finding::Unlinted;
 use crate::known::Fact;
 use crate::link::{Routes, Variant};
 use crate::parse::{Builder, Dialect, Entry, NodeKind, Problem, Raw};
-use crate::render::helm::sets::Release;
+use crate::render::gotemplate::Doubts;
+use crate::render::helm::sets::{MAX_SETS, Release};
 use crate::render::helm::{self, Chart, File, KUBERNETES, ValueSet};
 use crate::source::{SourceId, Sources, Span, Traced};
 use rayon::prelude::*;
@@ -25,7 +29,7 @@ pub struct Rendered {
     /// Each chart with its own values, and with every other set.
     pub variants: Vec<Variant>,
     /// What kept templates from being rendered.
-    pub failures: Vec<Problem>,
+    pub failures: Vec<(Problem, Trouble)>,
     /// Comments that stand in rendered documents.
     pub comments: Vec<Span>,
     /// Templates that could not be read, with the reason.
@@ -55,6 +59,12 @@ struct One {
     facts: Facts,
     routes: Routes,
     failure: Option<Problem>,
+    gave_up: Option<(Problem, Trouble)>,
+    in_part: Vec<(SourceId, String)>,
+    /// Whether some sides of conditions on what is not known were not looked at.
+    open: bool,
+    /// Whether it is another side of the same set.
+    elsewhere: bool,
     comments: Vec<Span>,
     values: Vec<SourceId>,
     read: Vec<SourceId>,
@@ -77,6 +87,7 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant]) -> Rendered {
     let releases: Vec<&HelmRelease> =
         variants.iter().flat_map(|v| &v.facts.releases).map(|release| &**release).collect();
     let open = releases::add(&mut sets, &charts, &releases, sources);
+    let left: Vec<Vec<String>> = sets.iter_mut().map(leave_out).collect();
     let by_chart = |release: &&&HelmRelease| release.format.get() == Some(&ReleaseFormat::ChartDependency);
     let listed: Vec<&HelmRelease> = releases.iter().filter(by_chart).copied().collect();
     let done = every_set(&charts, sets, &listed, sources);
@@ -86,10 +97,16 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant]) -> Rendered {
     let mut unread: BTreeMap<SourceId, String> = BTreeMap::new();
     let installed: BTreeSet<SourceId> =
         done.iter().filter(|(.., one)| one.refused.is_none()).map(|(chart, ..)| *chart).collect();
-    out.notes = notes(&charts, &done, &open, sources);
+    out.notes = notes(&charts, &done, (&open, &left), sources);
+    let failed = open.iter().filter_map(|release| release.failed);
+    out.failures.extend(
+        failed.map(|span| (Problem { span, message: PANIC.to_owned() }, Trouble::NotLinted(Unlinted::Failure))),
+    );
+    let mut given_up = BTreeSet::new();
+    let mut in_part = BTreeSet::new();
     let mut seen = BTreeSet::new();
     for chart in charts.iter().filter(|chart| installed.contains(&chart.metadata.source)) {
-        lists(chart, &mut out.installed);
+        lists(chart, &mut out.installed, &mut BTreeSet::new());
     }
     for (chart, set, one) in done {
         if !one.facts.workloads.is_empty() {
@@ -98,9 +115,11 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant]) -> Rendered {
         // What only another set lacks or breaks is seldom meant to be complete.
         let own = set.name.is_empty();
         if own && (one.refused.is_none() || !installed.contains(&chart)) {
-            out.failures.extend(one.failure);
+            out.failures.extend(one.failure.map(|problem| (problem, Trouble::Template)));
             unread.extend(one.unread);
         }
+        out.failures.extend(one.gave_up.filter(|_| given_up.insert(chart)));
+        in_part.extend(one.in_part);
         if let Some(why) = one.refused {
             // What cannot be installed is not judged.
             if !installed.contains(&chart) {
@@ -112,9 +131,9 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant]) -> Rendered {
         read.extend(one.read);
         out.comments.extend(one.comments);
         out.variants.push(Variant {
-            first: set.release.apis.is_empty() && seen.insert(chart),
+            first: !one.elsewhere && seen.insert(chart),
             beside: (!own).then(|| DEFAULTS.to_owned()),
-            elsewhere: !set.release.apis.is_empty(),
+            elsewhere: one.elsewhere,
             name: set.name,
             facts: one.facts,
             thing: Some(chart),
@@ -129,47 +148,109 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant]) -> Rendered {
         unread.get(id).cloned().unwrap_or_else(|| if template { UNUSED } else { "Go template" }.to_owned())
     };
     out.skipped = skipped.map(|id| (sources.get(id).path.clone(), why(&id))).collect();
+    let in_part = in_part.into_iter().map(|(id, why)| (sources.get(id).path.clone(), format!("read in part: {why}")));
+    out.skipped.extend(in_part);
+    out
+}
+
+/// Takes away the sets beyond those that are rendered: of files that nothing installs before those of releases. What
+/// they are called.
+fn leave_out(sets: &mut Vec<ValueSet>) -> Vec<String> {
+    let mut more = sets.len().saturating_sub(MAX_SETS);
+    let mut out = Vec::new();
+    for examples in [true, false] {
+        let mut kept = Vec::new();
+        for set in std::mem::take(sets).into_iter().rev() {
+            if more > 0 && set.example.is_some() == examples {
+                more -= 1;
+                out.push(set.name);
+            } else {
+                kept.push(set);
+            }
+        }
+        kept.reverse();
+        *sets = kept;
+    }
     out
 }
 
 /// What every chart gives with each of its sets, and where it asks what a cluster serves, with that as well.
 fn every_set(
-    charts: &[Chart<'_>],
+    charts: &[Arc<Chart<'_>>],
     sets: Vec<Vec<ValueSet>>,
     listed: &[&HelmRelease],
     sources: &Sources,
 ) -> Vec<(SourceId, ValueSet, One)> {
     let jobs: Vec<(&Chart<'_>, ValueSet)> =
-        charts.iter().zip(sets).flat_map(|(chart, sets)| sets.into_iter().map(move |set| (chart, set))).collect();
+        charts.iter().zip(sets).flat_map(|(chart, sets)| sets.into_iter().map(move |set| (&**chart, set))).collect();
     let held = held(charts);
+    let about = (listed, sources, jobs.len());
     jobs.into_par_iter()
         .flat_map_iter(|(chart, set)| {
-            let mut one = guarded(chart, &set, (listed, sources));
-            one.failure = one.failure.filter(|_| !held.contains(chart.directory));
-            // Whether an operator is installed is not known: the other side is looked at too.
-            let other = (set.example.is_none() && !one.apis.is_empty()).then(|| with_apis(&set, &one.apis));
-            let other = other.map(|set| (guarded(chart, &set, (listed, sources)), set));
-            let both = std::iter::once((one, set)).chain(other);
-            both.map(|(one, set)| (chart.metadata.source, set, one))
+            let mut sides = every_side(chart, set, about);
+            sides
+                .iter_mut()
+                .for_each(|(_, one)| one.failure = one.failure.take().filter(|_| !held.contains(chart.directory)));
+            sides.into_iter().map(|(set, one)| (chart.metadata.source, set, one))
         })
         .collect()
+}
+
+/// What a chart gives with a set, and what it gives where that turns out otherwise which is not known.
+fn every_side(chart: &Chart<'_>, set: ValueSet, about: About<'_>) -> Vec<(ValueSet, One)> {
+    let share = || Share::of(about.2, helm::bytes(chart, &set));
+    let (spent, doubts) = (share(), Doubts::default());
+    let one = guarded(chart, &set, (&doubts, &spent), about);
+    // Whether an operator is installed is not known: the other side is looked at too.
+    let other = (set.example.is_none() && !one.apis.is_empty()).then(|| with_apis(&set, &one.apis));
+    let other = other.map(|set| {
+        let one = guarded(chart, &set, (&Doubts::default(), &share()), about);
+        (set, One { elsewhere: true, ..one })
+    });
+    let mut out = vec![(None, one)];
+    while doubts.again() {
+        let one = guarded(chart, &set, (&doubts, &spent), about);
+        let values = if set.name.is_empty() { DEFAULTS } else { &set.name };
+        let turn = if doubts.turn() > 1 { format!(" ({})", doubts.turn()) } else { String::new() };
+        let name = format!("{values} where what is not known turns out otherwise{turn}");
+        let otherwise =
+            ValueSet { name, layers: set.layers.clone(), release: set.release.clone(), example: set.example };
+        out.push((Some(otherwise), One { elsewhere: true, ..one }));
+    }
+    out[0].1.open = doubts.open().is_some();
+    let mut first = Some(set);
+    let sides = out.into_iter().filter_map(|(otherwise, one)| Some((otherwise.or_else(|| first.take())?, one)));
+    sides.chain(other).collect()
 }
 
 /// What to know of how charts were judged: which are not, with the reason, and which with and without what operators
 /// serve. A chart that others hold is judged with them.
 fn notes(
-    charts: &[Chart<'_>],
+    charts: &[Arc<Chart<'_>>],
     done: &[(SourceId, ValueSet, One)],
-    open: &[releases::Open],
+    (open, left): (&[releases::Open], &[Vec<String>]),
     sources: &Sources,
 ) -> Vec<(String, String)> {
     let held = held(charts);
     let mut out = Vec::new();
+    let mut by_chart: BTreeMap<SourceId, Vec<(&ValueSet, &One)>> = BTreeMap::new();
+    for (id, set, one) in done {
+        by_chart.entry(*id).or_default().push((set, one));
+    }
     for (i, chart) in charts.iter().enumerate() {
         let mut note = |text: String| out.push((sources.get(chart.metadata.source).path.clone(), text));
-        let of_chart = || done.iter().filter(|(id, ..)| *id == chart.metadata.source);
-        let refused = of_chart().find_map(|(.., one)| one.refused.as_ref());
-        if let Some(why) = refused.filter(|_| of_chart().all(|(.., one)| one.refused.is_some()))
+        let of_chart = || by_chart.get(&chart.metadata.source).into_iter().flatten();
+        if let [first, more @ ..] = left[i].as_slice() {
+            let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+            note(format!("not judged: {first}{more} left out, as there are more than {MAX_SETS} ways to install it"));
+        }
+        if of_chart().any(|(_, one)| one.open) {
+            note("not judged: some conditions on what is not known before it is installed".to_owned());
+        } else if of_chart().any(|(set, one)| one.elsewhere && set.release.apis.is_empty()) {
+            note("judged with and without what is not known before it is installed".to_owned());
+        }
+        let refused = of_chart().find_map(|(_, one)| one.refused.as_ref());
+        if let Some(why) = refused.filter(|_| of_chart().all(|(_, one)| one.refused.is_some()))
             && !held.contains(chart.directory)
         {
             note(format!("not judged: the chart refuses its values, and no others are here: {why}"));
@@ -177,7 +258,7 @@ fn notes(
         for release in open.iter().filter(|release| release.chart == i) {
             note(format!("not judged: as {} installs it: {}", release.name, release.why));
         }
-        let apis: BTreeSet<&str> = of_chart().flat_map(|(_, set, _)| &set.release.apis).map(String::as_str).collect();
+        let apis: BTreeSet<&str> = of_chart().flat_map(|(set, _)| &set.release.apis).map(String::as_str).collect();
         if !apis.is_empty() {
             let apis = apis.into_iter().collect::<Vec<_>>().join(", ");
             note(format!("judged with and without what operators serve: {apis}"));
@@ -188,13 +269,15 @@ fn notes(
 }
 
 /// The `Chart.yaml` of a chart and of those that it brings along.
-fn lists(chart: &Chart<'_>, out: &mut BTreeSet<SourceId>) {
-    out.insert(chart.metadata.source);
-    chart.subcharts.iter().for_each(|subchart| lists(subchart, out));
+fn lists(chart: &Chart<'_>, out: &mut BTreeSet<SourceId>, seen: &mut BTreeSet<SourceId>) {
+    if seen.insert(chart.metadata.source) {
+        out.insert(chart.metadata.source);
+        chart.subcharts.iter().for_each(|subchart| lists(subchart, out, seen));
+    }
 }
 
 /// Directories of charts that others depend on: they need not work alone.
-fn held<'c>(charts: &[Chart<'c>]) -> BTreeSet<&'c str> {
+fn held<'c>(charts: &[Arc<Chart<'c>>]) -> BTreeSet<&'c str> {
     charts.iter().flat_map(|chart| chart.subcharts.iter().map(|c| c.directory)).collect()
 }
 
@@ -233,15 +316,22 @@ fn truncated(value: Span, by: Span, sources: &Sources) -> Option<Object> {
     Some(out)
 }
 
+const PANIC: &str = "gpulint failed on it";
+
+/// What rendering a chart is told: the releases that are listed, the files, and how many charts are rendered.
+type About<'a> = (&'a [&'a HelmRelease], &'a Sources, usize);
+
 /// Renders a chart; a panic is a finding on its `Chart.yaml`.
-fn guarded(chart: &Chart<'_>, set: &ValueSet, about: (&[&HelmRelease], &Sources)) -> One {
-    catch_unwind(AssertUnwindSafe(|| one(chart, set, about))).unwrap_or_else(|_| One {
+fn guarded(chart: &Chart<'_>, set: &ValueSet, spent: (&Doubts, &Share), about: About<'_>) -> One {
+    let span = Span::new(chart.metadata.source, 0..0);
+    catch_unwind(AssertUnwindSafe(|| one(chart, set, spent, about))).unwrap_or_else(|_| One {
         facts: Facts::default(),
         routes: Routes::new(),
-        failure: Some(Problem {
-            span: Span::new(chart.metadata.source, 0..0),
-            message: "gpulint failed on this chart; please report it".to_owned(),
-        }),
+        failure: None,
+        gave_up: Some((Problem { span, message: PANIC.to_owned() }, Trouble::NotLinted(Unlinted::Failure))),
+        in_part: Vec::new(),
+        open: false,
+        elsewhere: false,
         comments: Vec::new(),
         values: Vec::new(),
         read: Vec::new(),
@@ -262,8 +352,8 @@ fn dependency(installed: helm::Dependency, listed: &[&HelmRelease]) -> Option<Ar
     Some(Arc::new(release))
 }
 
-fn one(chart: &Chart<'_>, set: &ValueSet, (listed, sources): (&[&HelmRelease], &Sources)) -> One {
-    let rendered = helm::render(chart, set);
+fn one(chart: &Chart<'_>, set: &ValueSet, (doubts, share): (&Doubts, &Share), (listed, sources, _): About<'_>) -> One {
+    let rendered = helm::render(chart, set, doubts, share);
     let mut facts = Facts::default();
     let mut comments = Vec::new();
     let mut routes = Vec::new();
@@ -275,7 +365,7 @@ fn one(chart: &Chart<'_>, set: &ValueSet, (listed, sources): (&[&HelmRelease], &
     }
     let truncated = rendered.cut.into_iter().filter_map(|(value, by)| truncated(value, by, sources));
     facts.objects.extend(truncated.map(Arc::new));
-    facts.unread = rendered.unread.iter().map(|(template, _)| *template).collect();
+    facts.unread = rendered.unread.iter().chain(&rendered.in_part).map(|(template, _)| *template).collect();
     let missing = rendered.dependencies.iter().any(|dependency| !dependency.here);
     facts.unread.extend(missing.then_some(chart.metadata.source));
     facts.releases.extend(rendered.dependencies.into_iter().filter_map(|one| dependency(one, listed)));
@@ -287,6 +377,10 @@ fn one(chart: &Chart<'_>, set: &ValueSet, (listed, sources): (&[&HelmRelease], &
         facts,
         routes,
         failure: rendered.failure,
+        gave_up: rendered.gave_up.map(|problem| (problem, Trouble::NotLinted(Unlinted::Budget))),
+        in_part: rendered.in_part,
+        open: false,
+        elsewhere: false,
         comments,
         values,
         read: rendered.read,

@@ -2,25 +2,30 @@
 //! by their profiles. Knows which files are projects; puts nothing together itself.
 
 use super::Repository;
+use super::trouble::Trouble;
+use crate::budget::Share;
 use crate::extract::compose::is_project;
 use crate::facts::{Facts, Workload, WorkloadFormat};
+use crate::finding::Unlinted;
 use crate::link::Variant;
-use crate::parse::{Tree, yaml};
+use crate::parse::{Problem, Tree, yaml};
 use crate::paths;
 use crate::render::compose::{self, Files, Project};
 use crate::render::kustomize::File;
-use crate::source::SourceId;
+use crate::source::{SourceId, Span};
+use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Replaces the trees of projects by what they state as a whole.
-pub fn resolve(repository: &mut Repository<'_>) {
+/// Replaces the trees of projects by what they state as a whole; what keeps some of them from being put together.
+pub fn resolve(repository: &mut Repository<'_>) -> Vec<(Problem, Trouble)> {
     let is_one =
         |id: &SourceId, tree: &Tree| yaml::root(tree).is_some_and(|root| is_project(root, repository.path(*id)));
     let projects: Vec<SourceId> =
         repository.trees.iter().filter(|(id, tree)| is_one(id, tree)).map(|(id, _)| *id).collect();
     if projects.is_empty() {
-        return;
+        return Vec::new();
     }
     let files: Files<'_> = repository
         .iter()
@@ -31,15 +36,39 @@ pub fn resolve(repository: &mut Repository<'_>) {
         .collect();
     let one = |id: &SourceId| {
         let root = yaml::root(repository.trees.get(id)?)?;
-        Some((*id, compose::project(&files, repository.path(*id), root)?))
+        let share = Share::of(projects.len(), bytes(&files, repository.path(*id)));
+        let project = || compose::project(&files, repository.path(*id), root, &share);
+        let told = |message: String, trouble| Some(Err((Problem { span: Span::new(*id, 0..0), message }, trouble)));
+        match catch_unwind(AssertUnwindSafe(project)) {
+            Ok(Ok(project)) => project.map(|project| Ok((*id, project))),
+            Ok(Err(spent)) => {
+                told(format!("the project is not put together: {spent}"), Trouble::NotLinted(Unlinted::Budget))
+            }
+            Err(_) => told("gpulint failed on this project".to_owned(), Trouble::NotLinted(Unlinted::Failure)),
+        }
     };
-    let resolved: Vec<(SourceId, Project)> = projects.iter().filter_map(one).collect();
+    let mut resolved: Vec<(SourceId, Project)> = Vec::new();
+    let mut failed = Vec::new();
+    for project in projects.par_iter().filter_map(one).collect::<Vec<_>>() {
+        match project {
+            Ok(project) => resolved.push(project),
+            Err(failure) => failed.push(failure),
+        }
+    }
     drop(files);
-    let mut parts: Vec<SourceId> = resolved.iter().flat_map(|(_, project)| project.parts.clone()).collect();
+    let mut parts: BTreeSet<SourceId> = resolved.iter().flat_map(|(_, project)| project.parts.clone()).collect();
     parts.extend(only_extended(repository, &projects));
     repository.trees.extend(resolved.into_iter().map(|(id, project)| (id, Arc::new(project.tree))));
     // What is a part of another project is none of its own.
     repository.trees.retain(|id, _| !parts.contains(id));
+    failed
+}
+
+/// Bytes that a project may be made of: its file and those beside it.
+fn bytes(files: &Files<'_>, path: &str) -> usize {
+    let directory = paths::directory(path);
+    let beside = files.range(directory..).take_while(|(path, _)| path.starts_with(directory));
+    beside.filter(|(path, _)| paths::directory(path) == directory).map(|(_, file)| file.text.len()).sum()
 }
 
 /// Files under a name of their own of which every service is extended by another file.
@@ -77,6 +106,7 @@ pub fn profiles(repository: &Repository<'_>, facts: &mut Facts) -> Vec<Variant> 
         let stated = compose::variables(*source, text).remove("COMPOSE_PROFILES")?;
         Some(stated.text().split(',').map(|name| name.trim().to_owned()).collect::<BTreeSet<_>>())
     };
+    let mut known: BTreeMap<SourceId, BTreeSet<String>> = BTreeMap::new();
     let mut out: BTreeMap<(SourceId, String), Variant> = BTreeMap::new();
     for workload in std::mem::take(&mut facts.workloads) {
         let Some((project, profiles)) = profiles_of(&workload) else {
@@ -84,7 +114,7 @@ pub fn profiles(repository: &Repository<'_>, facts: &mut Facts) -> Vec<Variant> 
             continue;
         };
         let file = repository.path(project);
-        let on = enabled(project).unwrap_or_default();
+        let on = known.entry(project).or_insert_with(|| enabled(project).unwrap_or_default());
         let (on, off): (Vec<String>, Vec<String>) =
             profiles.into_iter().partition(|name| on.contains(name) || on.contains("*"));
         // What is on without being asked for is told first, without a name.

@@ -2,14 +2,16 @@
 //! they are built from. Knows which are deployed together; builds nothing itself.
 
 use super::Repository;
+use super::trouble::Trouble;
 use crate::extract;
 use crate::facts::Facts;
+use crate::finding::Unlinted;
 use crate::link::Variant;
-use crate::parse::Problem;
+use crate::parse::{Problem, Tree};
 use crate::render::kustomize::{self, File, Files};
 use crate::source::{SourceId, Span};
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -21,7 +23,9 @@ pub struct Kustomized {
     /// Files whose documents the built ones speak for.
     pub used: BTreeSet<SourceId>,
     /// What kept kustomizations from being built.
-    pub failures: Vec<Problem>,
+    pub failures: Vec<(Problem, Trouble)>,
+    /// What files hold beside what is built of them, as they are linted by themselves then.
+    pub swallowed: BTreeMap<SourceId, Arc<Tree>>,
     /// Kustomizations that include what is not here, with what that is.
     pub skipped: Vec<(String, String)>,
 }
@@ -44,6 +48,8 @@ struct One {
     resources: BTreeSet<SourceId>,
     charts: bool,
     unread: Vec<Problem>,
+    /// Documents that it includes, each with whether it is part of what is built.
+    included: Vec<(Span, bool)>,
 }
 
 /// Builds every kustomization that no other one includes.
@@ -55,9 +61,11 @@ pub fn build(repository: &Repository<'_>) -> Kustomized {
         let tree = repository.trees.get(&id).map(|tree| &**tree);
         (source.path.as_str(), File { source: id, text: &source.text, tree })
     }));
-    let built: Vec<Result<One, Problem>> = files.roots().into_par_iter().map(|root| guarded(&files, root)).collect();
+    let built: Vec<Result<One, (Problem, Trouble)>> =
+        files.roots().into_par_iter().map(|root| guarded(&files, root)).collect();
     let mut out = Kustomized::default();
     let mut things: Vec<Thing> = Vec::new();
+    let mut included: BTreeMap<Span, bool> = BTreeMap::new();
     for one in built {
         let one = match one {
             Ok(one) => one,
@@ -75,6 +83,7 @@ pub fn build(repository: &Repository<'_>) -> Kustomized {
                 .push((repository.path(one.source).to_owned(), format!("built in part: {}{more}", first.message)));
         }
         out.used.extend(&one.used);
+        one.included.iter().for_each(|(document, is_built)| *included.entry(*document).or_default() |= is_built);
         // Forms of one thing are made of the same documents.
         let same = things.iter_mut().find(|thing| !thing.resources.is_disjoint(&one.resources));
         let (thing, beside, first) = match same {
@@ -92,20 +101,37 @@ pub fn build(repository: &Repository<'_>) -> Kustomized {
         facts.unread.extend((!one.unread.is_empty()).then_some(one.source));
         out.variants.push(Variant { name, facts, thing: Some(thing), first, beside, ..Variant::default() });
     }
+    out.swallowed = swallowed(repository, &included);
     out
 }
 
+/// The files of which some documents are part of nothing that is built, with these documents alone.
+fn swallowed(repository: &Repository<'_>, included: &BTreeMap<Span, bool>) -> BTreeMap<SourceId, Arc<Tree>> {
+    let gone: BTreeSet<Span> = included.iter().filter(|(_, is_built)| !**is_built).map(|(span, _)| *span).collect();
+    let files: BTreeSet<SourceId> = gone.iter().map(|span| span.source).collect();
+    let only = |id: SourceId| {
+        let mut tree = Tree::clone(repository.trees.get(&id)?);
+        let documents = std::mem::take(&mut tree.documents);
+        tree.documents = documents.into_iter().filter(|root| gone.contains(&tree.node(*root).span())).collect();
+        Some((id, Arc::new(tree)))
+    };
+    files.into_iter().filter_map(only).collect()
+}
+
 /// Builds a kustomization; a panic is a finding on its file.
-fn guarded(files: &Files<'_>, directory: &str) -> Result<One, Problem> {
+fn guarded(files: &Files<'_>, directory: &str) -> Result<One, (Problem, Trouble)> {
     let source = files.source(directory).unwrap_or(SourceId(0));
     catch_unwind(AssertUnwindSafe(|| one(files, directory, source))).unwrap_or_else(|_| {
-        let message = "gpulint failed on this kustomization; please report it".to_owned();
-        Err(Problem { span: Span::new(source, 0..0), message })
+        let message = "gpulint failed on this kustomization".to_owned();
+        Err((Problem { span: Span::new(source, 0..0), message }, Trouble::NotLinted(Unlinted::Failure)))
     })
 }
 
-fn one(files: &Files<'_>, directory: &str, source: SourceId) -> Result<One, Problem> {
-    let built = kustomize::build(files, directory)?;
+fn one(files: &Files<'_>, directory: &str, source: SourceId) -> Result<One, (Problem, Trouble)> {
+    let built = kustomize::build(files, directory).map_err(|failure| {
+        let trouble = if failure.gave_up { Trouble::NotLinted(Unlinted::Budget) } else { Trouble::Kustomization };
+        (failure.problem, trouble)
+    })?;
     let mut facts = Facts::default();
     extract::documents(&Arc::new(built.tree), directory, &mut facts);
     let name = if directory.is_empty() { "." } else { directory };
@@ -115,5 +141,6 @@ fn one(files: &Files<'_>, directory: &str, source: SourceId) -> Result<One, Prob
     if !running.is_disjoint(&resources) {
         resources.retain(|file| running.contains(file));
     }
-    Ok(One { name: name.to_owned(), source, facts, used: built.used, resources, charts: built.charts, unread })
+    let (used, charts, included) = (built.used, built.charts, built.included);
+    Ok(One { name: name.to_owned(), source, facts, used, resources, charts, unread, included })
 }

@@ -140,9 +140,9 @@ fn repository(
         modules.extend(read.module);
         here.trees.extend(read.tree.map(|tree| (id, tree)));
     }
-    compose::resolve(&mut here);
+    out.tell(compose::resolve(&mut here));
     let kustomized = kustomizations::build(&here);
-    out.tell(kustomized.failures.into_iter().map(|problem| (problem, Trouble::Kustomization)));
+    out.tell(kustomized.failures);
     out.skipped.extend(kustomized.skipped);
     let mut of_roots = Facts::default();
     let texts = here.iter().map(|(id, source)| (source.path.as_str(), id, &*source.text));
@@ -151,8 +151,8 @@ fn repository(
     let cut = taken_in.problems.iter().map(|problem| (problem.clone(), Trouble::NotLinted(Unlinted::Budget)));
     out.tell(cut);
     let read_elsewhere = |id: &SourceId| kustomized.used.contains(id) || taken_in.templates.contains(id);
-    let plain = here.trees.par_iter().filter(|(id, _)| !read_elsewhere(id));
-    for read in plain.map(|(id, tree)| read::documents(*id, tree, here.path(*id))).collect::<Vec<_>>() {
+    let plain: Vec<_> = here.trees.iter().filter(|(id, _)| !read_elsewhere(id)).chain(&kustomized.swallowed).collect();
+    for read in plain.into_par_iter().map(|(id, tree)| read::documents(*id, tree, here.path(*id))).collect::<Vec<_>>() {
         facts.append(read.facts);
         out.tell(read.problems);
     }
@@ -172,7 +172,7 @@ fn repository(
     link::complete(&mut variants, directories);
     let rendered = charts::render(&here, &variants);
     variants.iter_mut().filter(|v| v.is_plain()).for_each(|plain| rendered.replace_values(&mut plain.facts));
-    out.tell(rendered.failures.into_iter().map(|problem| (problem, Trouble::Template)));
+    out.tell(rendered.failures);
     out.comments.extend(rendered.comments);
     out.skipped.extend(rendered.skipped);
     out.notes.extend(rendered.notes);

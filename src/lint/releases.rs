@@ -2,16 +2,17 @@
 //! install, as further sets of values. Knows facts about releases and the places of charts.
 
 use super::Repository;
+use crate::budget::DEPTH;
 use crate::extract::{self, values};
 use crate::facts::{Facts, HelmRelease, ReleaseFormat};
 use crate::known::{Known, Why};
 use crate::link::Variant;
 use crate::parse::{Builder, Dialect, Entry, Node, NodeId, NodeKind, Raw, Tree, placeholder, yaml};
 use crate::paths;
-use crate::render::helm::sets::MAX_SETS;
 use crate::render::helm::{Chart, ValueSet};
 use crate::source::{Sources, Span, Traced};
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// Reads the files that releases take values from and whose names do not say so.
@@ -42,12 +43,14 @@ pub struct Open {
     pub name: String,
     /// What is not known.
     pub why: String,
+    /// Where it is stated, if gpulint failed on it.
+    pub failed: Option<Span>,
 }
 
 /// Adds a set for every release whose chart is among the charts.
 pub fn add(
     sets: &mut [Vec<ValueSet>],
-    charts: &[Chart<'_>],
+    charts: &[Arc<Chart<'_>>],
     installed: &[&HelmRelease],
     sources: &Sources,
 ) -> Vec<Open> {
@@ -62,12 +65,12 @@ pub fn add(
             (_, path) => path.and_then(|path| owner(path, here, charts)).into_iter().collect(),
         };
         for chart in owners {
-            if sets[chart].len() >= MAX_SETS {
-                continue;
-            }
-            match set(release, charts[chart].directory, &sets[chart][0], sources) {
-                Ok(set) => sets[chart].push(set),
-                Err(why) => out.push(Open { chart, name: name(release, sources), why }),
+            let set = || set(release, charts[chart].directory, &sets[chart][0], sources);
+            let open = |why, failed| Open { chart, name: name(release, sources), why, failed };
+            match catch_unwind(AssertUnwindSafe(set)) {
+                Ok(Ok(set)) => sets[chart].push(set),
+                Ok(Err(why)) => out.push(open(why, None)),
+                Err(_) => out.push(open("gpulint failed on it".to_owned(), Some(release.span))),
             }
         }
     }
@@ -81,7 +84,7 @@ fn name(release: &HelmRelease, sources: &Sources) -> String {
 }
 
 /// The chart at a path of some repository: the only one whose directory ends so, or else the nearest of them.
-fn owner(path: &str, from: &str, charts: &[Chart<'_>]) -> Option<usize> {
+fn owner(path: &str, from: &str, charts: &[Arc<Chart<'_>>]) -> Option<usize> {
     if path.starts_with('.') {
         let directory = paths::join(paths::directory(from), path);
         if let Some(beside) = charts.iter().position(|c| c.directory.trim_end_matches('/') == directory) {
@@ -94,7 +97,7 @@ fn owner(path: &str, from: &str, charts: &[Chart<'_>]) -> Option<usize> {
         let parts = directory.split('/').zip(from.split('/'));
         parts.take_while(|(a, b)| a == b).count()
     };
-    let ends = |c: &Chart<'_>| {
+    let ends = |c: &Arc<Chart<'_>>| {
         let directory = c.directory.trim_end_matches('/');
         directory == tail || stated && directory.strip_suffix(&tail).is_some_and(|above| above.ends_with('/'))
     };
@@ -117,7 +120,7 @@ fn set(release: &HelmRelease, directory: &str, defaults: &ValueSet, sources: &So
         layers = evaluated.ok_or("expressions decide which values are set")?;
     }
     if !release.set.is_empty() {
-        layers.push(single_values(release));
+        layers.push(single_values(release)?);
     }
     let mut to = defaults.release.clone();
     let text = |slot: &mut String, fact: &Known<String>| {
@@ -168,7 +171,7 @@ enum Single {
 }
 
 /// What `--set` and its like state, as a document. Names with an index are left out.
-fn single_values(release: &HelmRelease) -> Raw {
+fn single_values(release: &HelmRelease) -> Result<Raw, String> {
     let mut builder = Builder::new(release.span.source, Dialect::Kubernetes);
     let mut root = BTreeMap::new();
     for (name, value) in &release.set {
@@ -180,13 +183,16 @@ fn single_values(release: &HelmRelease) -> Raw {
         if name.contains(['[', '{']) {
             continue;
         }
-        let leaf = builder.add(kind, value.span);
-        put(&mut root, &parts(name), leaf);
+        let (leaf, parts) = (builder.add(kind, value.span), parts(name));
+        if parts.len() > DEPTH {
+            return Err(format!("the name of a value has {} parts", parts.len()));
+        }
+        put(&mut root, &parts, leaf);
     }
     let id = map(&mut builder, root, release.span);
     builder.tree().documents.push(id);
     let tree: Arc<Tree> = Arc::new(builder.finish());
-    Raw { place: release.span, id: Some(id), tree, open: None }
+    Ok(Raw { place: release.span, id: Some(id), tree, open: None })
 }
 
 /// `a.b\.c` names `b.c` in `a`.
@@ -231,7 +237,7 @@ mod tests {
     use crate::render::helm::sets::sets;
     use crate::source::SourceId;
 
-    fn charts<'a>(paths: &[&'a str]) -> Vec<Chart<'a>> {
+    fn charts<'a>(paths: &[&'a str]) -> Vec<Arc<Chart<'a>>> {
         let file = |(i, path): (usize, &&'a str)| File { source: SourceId(i as u32), path, text: "name: x" };
         find(&paths.iter().enumerate().map(file).collect::<Vec<_>>())
     }

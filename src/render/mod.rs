@@ -5,6 +5,7 @@ pub mod compose;
 pub mod gotemplate;
 pub mod helm;
 pub mod kustomize;
+mod pattern;
 pub mod terraform;
 pub mod text;
 pub mod value;

@@ -87,6 +87,25 @@ impl Text {
         self.text.len()
     }
 
+    /// Bytes that it holds in memory.
+    pub fn size(&self) -> usize {
+        self.text.len() + self.tiles.len() * size_of::<Tile>()
+    }
+
+    /// The text without lines of which nothing is known, if there are such lines.
+    pub fn without_unknown_lines(&self) -> Option<Text> {
+        let (mut out, mut at) = (Text::new(), 0);
+        for line in self.text.split_inclusive('\n') {
+            let range = at..at + line.len();
+            at = range.end;
+            let mut parts = self.parts(range.clone()).filter(|(text, _)| !text.trim().is_empty()).peekable();
+            if parts.peek().is_none() || parts.any(|(_, origin)| !origin.unknown) {
+                out.push_slice(self, range);
+            }
+        }
+        (out.len() < self.len()).then_some(out)
+    }
+
     /// Whether there is no text.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()

@@ -2,6 +2,7 @@
 //! `set` needs. Knows types and places; knows no template language.
 
 use super::text::{Origin, Text};
+use crate::budget::{NODE, STEP, Share};
 use crate::known::Why;
 use crate::parse::scalar::Scalar;
 use crate::parse::{Node, NodeKind};
@@ -11,11 +12,8 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::rc::Rc;
 
-/// Most values that one document may hold once its aliases are written out.
-const MAX_VALUES: usize = 200_000;
-
-/// Deepest nesting that is read or compared.
-pub const MAX_DEPTH: usize = 100;
+/// What a mapping costs beside its keys and values.
+const MAP: usize = 6 * NODE;
 
 /// A value and where it was written.
 #[derive(Debug, Clone, Default)]
@@ -253,26 +251,27 @@ impl Value {
     pub const NIL: Value = Value { data: Data::Nil, origin: None };
 
     /// What a node of a document states, with the types that Helm sees: every number is floating.
-    pub fn from_node(node: Node<'_>) -> Self {
-        Self::read(node, MAX_DEPTH, &mut 0)
+    pub fn from_node(node: Node<'_>, share: &Share) -> Self {
+        Self::read(node, share, 1)
     }
 
-    fn read(node: Node<'_>, depth: usize, count: &mut usize) -> Self {
-        *count += 1;
+    fn read(node: Node<'_>, share: &Share, level: usize) -> Self {
         let origin = Some(node.span());
-        if depth == 0 || *count > MAX_VALUES {
-            return Value { data: Data::Unknown(Why::Malformed("a document of too many values".into())), origin };
+        let bytes = node.traced().map_or(0, |text| text.text().len() + text.tiles().len() * STEP);
+        let bytes = NODE + bytes + if node.is_map() { MAP } else { 0 };
+        if let Err(spent) = share.nest(level).and_then(|()| share.make(bytes)) {
+            return Value { data: Data::Unknown(Why::Malformed(spent.to_string().into())), origin };
         }
         let data = match node.kind() {
             NodeKind::Unknown(why) => Data::Unknown(why.clone()),
             NodeKind::Seq(_) => {
-                Data::List(Rc::new(Items(node.items().map(|item| Self::read(item, depth - 1, count)).collect())))
+                Data::List(Rc::new(Items(node.items().map(|item| Self::read(item, share, level + 1)).collect())))
             }
             NodeKind::Map(_) => {
                 let map = Map::new();
                 for (key, value) in node.entries() {
                     if let Some(name) = key_text(key) {
-                        map.insert(&name, Some(key.span()), Self::read(value, depth - 1, count));
+                        map.insert(&name, Some(key.span()), Self::read(value, share, level + 1));
                     }
                 }
                 Data::Map(map)
@@ -350,24 +349,37 @@ impl Value {
     }
 
     /// A copy that shares no mapping with this value.
-    pub fn deep_copy(&self) -> Value {
-        self.copy(MAX_DEPTH)
+    pub fn deep_copy(&self, share: &Share) -> Value {
+        self.copy(share, 1)
     }
 
-    fn copy(&self, depth: usize) -> Value {
+    fn copy(&self, share: &Share, level: usize) -> Value {
         let data = match &self.data {
-            _ if depth == 0 => Data::Nil,
-            Data::List(items) => Data::List(Rc::new(Items(items.iter().map(|item| item.copy(depth - 1)).collect()))),
+            _ if share.nest(level).is_err() || share.make(NODE).is_err() => Data::Nil,
+            Data::List(items) => {
+                Data::List(Rc::new(Items(items.iter().map(|item| item.copy(share, level + 1)).collect())))
+            }
             Data::Map(map) => {
                 let out = Map::new();
-                for (key, entry) in map.entries() {
-                    out.insert(&key, entry.key, entry.value.copy(depth - 1));
+                let entries = if share.make(MAP).is_ok() { map.entries() } else { Vec::new() };
+                for (key, entry) in entries {
+                    out.insert(&key, entry.key, entry.value.copy(share, level + 1));
                 }
                 Data::Map(out)
             }
             data => data.clone(),
         };
         Value { data, origin: self.origin }
+    }
+
+    /// Bytes that were made for it, but for what it shares with other values.
+    pub fn fresh(&self) -> usize {
+        match &self.data {
+            Data::Str(text) if Rc::strong_count(text) == 1 => text.size(),
+            Data::List(items) if Rc::strong_count(items) == 1 => items.len() * size_of::<Value>(),
+            Data::Map(map) if Rc::strong_count(&map.0) == 1 => MAP + map.len() * NODE,
+            _ => 0,
+        }
     }
 
     /// The text that stands for something unknown: readers of the output take it for a placeholder.
@@ -398,7 +410,7 @@ mod tests {
 
     fn value(text: &str) -> Value {
         let tree = yaml::parse(SourceId(0), text, Dialect::Kubernetes);
-        yaml::root(&tree).map(Value::from_node).unwrap_or_default()
+        yaml::root(&tree).map(|root| Value::from_node(root, &Share::of(1, 0))).unwrap_or_default()
     }
 
     #[test]
@@ -427,7 +439,7 @@ mod tests {
     #[test]
     fn a_mapping_is_shared_until_it_is_copied() {
         let a = value("x: {y: 1}");
-        let (same, copy) = (a.clone(), a.deep_copy());
+        let (same, copy) = (a.clone(), a.deep_copy(&Share::of(1, 0)));
         a.as_map().unwrap().insert("z", None, true.into());
         assert!(same.as_map().unwrap().has("z") && !copy.as_map().unwrap().has("z"));
     }
@@ -436,7 +448,7 @@ mod tests {
     fn a_mapping_that_holds_itself_can_be_copied() {
         let map = Map::new();
         map.insert("self", None, map.clone().into());
-        Value::from(map).deep_copy();
+        Value::from(map).deep_copy(&Share::of(1, 0));
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod configuration;
 mod docs;
 mod formats;
 mod gate;
+mod growth;
 mod guides;
 mod invariants;
 mod languages;

@@ -1,7 +1,8 @@
 //! The evaluator: nodes and values into text. Knows the language; asks `functions` for everything that has a name.
 
 use super::functions::{self, Call};
-use super::{Body, Limits, Named, Noticed, RenderError, Source, add, print, read};
+use super::{Body, Doubts, Named, Noticed, RenderError, Source, Templates, add, print, read};
+use crate::budget::{NODE, STEP, Share, Spent};
 use crate::known::Why;
 use crate::parse::gotemplate::{Branch, Command, Expr, ExprKind, Node, Pipe};
 use crate::render::text::Text;
@@ -15,22 +16,24 @@ use std::rc::Rc;
 /// What Go writes for nothing, and Helm takes out of the output.
 const NO_VALUE: &str = "<no value>";
 
+/// Most blocks, templates and parentheses within each other.
+const MAX_DEPTH: usize = 200;
+
 type Outcome<T> = Result<T, RenderError>;
 
 /// Renders a template.
 pub(super) fn render(
-    named: Rc<Named>,
+    templates: &Templates,
     name: &str,
     dot: &Value,
-    limits: Limits,
-    noticed: &Rc<RefCell<Noticed>>,
+    (doubts, share): (&Doubts, &Share),
 ) -> Outcome<Text> {
-    let Some(body) = named.get(name).cloned() else {
+    let Some(body) = templates.named.get(name).cloned() else {
         let nowhere = Span::new(crate::source::SourceId(0), 0..0);
         return Err(RenderError { span: nowhere, message: format!("no template {name:?}") });
     };
-    let templates = named.values().map(|body| body.source.whole.source).collect();
-    let mut run = Run { named, templates, limits, steps: limits.steps, depth: 0, noticed: Rc::clone(noticed) };
+    let (named, noticed) = (Rc::clone(&templates.named), Rc::clone(&templates.noticed));
+    let mut run = Run { named, templates: Rc::clone(&templates.files), share, doubts, depth: 0, noticed };
     run.template(&body, dot).map(|text| without_no_value(&text))
 }
 
@@ -68,12 +71,12 @@ struct Given<'e> {
     last: Option<Value>,
 }
 
-struct Run {
+struct Run<'r> {
     named: Rc<Named>,
     /// The files that hold templates.
-    templates: BTreeSet<SourceId>,
-    limits: Limits,
-    steps: usize,
+    templates: Rc<BTreeSet<SourceId>>,
+    share: &'r Share,
+    doubts: &'r Doubts,
     depth: usize,
     noticed: Rc<RefCell<Noticed>>,
 }
@@ -90,7 +93,7 @@ impl Frame {
     }
 }
 
-impl Run {
+impl Run<'_> {
     fn template(&mut self, body: &Body, dot: &Value) -> Outcome<Text> {
         let mut out = Text::new();
         self.execute(body, dot, &mut out)?;
@@ -102,14 +105,12 @@ impl Run {
         self.walk(&mut frame, &body.nodes, dot, out).map(|_| ())
     }
 
-    fn spend(&mut self, frame: &Frame, at: &Range<usize>, cost: usize) -> Outcome<()> {
-        match self.steps.checked_sub(cost) {
-            Some(left) => {
-                self.steps = left;
-                Ok(())
-            }
-            None => frame.error(at, "rendering takes too many steps"),
-        }
+    fn work(&self, frame: &Frame, at: &Range<usize>, bytes: usize) -> Outcome<()> {
+        self.share.work(bytes).or_else(|spent| frame.error(at, spent.to_string()))
+    }
+
+    fn make(&self, frame: &Frame, at: &Range<usize>, bytes: usize) -> Outcome<()> {
+        self.share.make(bytes).or_else(|spent| frame.error(at, spent.to_string()))
     }
 
     fn deeper<T>(
@@ -118,7 +119,8 @@ impl Run {
         at: &Range<usize>,
         inner: impl FnOnce(&mut Self, &mut Frame) -> Outcome<T>,
     ) -> Outcome<T> {
-        if self.depth == self.limits.depth {
+        if self.depth == MAX_DEPTH {
+            self.share.fail(Spent::Deep);
             return frame.error(at, "templates are nested too deeply");
         }
         self.depth += 1;
@@ -131,28 +133,32 @@ impl Run {
         for node in nodes {
             match node {
                 Node::Text(at) => {
-                    self.spend(frame, at, 1)?;
+                    self.make(frame, at, STEP + at.len())?;
                     let source = Rc::clone(&frame.source);
                     out.push_slice(&source.text, at.clone());
-                    self.bounded(frame, at, out.len())?;
                 }
                 Node::Action(pipe) => {
                     let value = self.pipe(frame, dot, pipe)?;
                     if pipe.variables.is_empty() {
                         let expression = frame.source.span(&pipe.at);
-                        match &value.data {
-                            Data::Nil => self.emit(&Text::plain(NO_VALUE), expression, out),
-                            Data::Str(text) => self.emit(text, expression, out),
-                            _ => self.emit(&print::text(&value), expression, out),
-                        }
-                        self.bounded(frame, &pipe.at, out.len())?;
+                        let text = match &value.data {
+                            Data::Nil => Rc::new(Text::plain(NO_VALUE)),
+                            Data::Str(text) => Rc::clone(text),
+                            _ => Rc::new(print::text(&value, self.share)),
+                        };
+                        self.make(frame, &pipe.at, text.size())?;
+                        self.emit(&text, expression, out);
                     }
                 }
                 Node::If(branch) | Node::With(branch) => {
                     let scope = frame.variables.len();
                     let value = self.pipe(frame, dot, &branch.pipe)?;
                     let inner = if matches!(node, Node::With(_)) { &value } else { dot };
-                    let (nodes, dot) = if value.is_true() { (&branch.body, inner) } else { (&branch.otherwise, dot) };
+                    let holds = match value.data {
+                        Data::Unknown(_) => self.doubts.decide(frame.source.span(&branch.pipe.at)),
+                        _ => value.is_true(),
+                    };
+                    let (nodes, dot) = if holds { (&branch.body, inner) } else { (&branch.otherwise, dot) };
                     let flow = self.deeper(frame, &branch.pipe.at, |run, frame| run.walk(frame, nodes, dot, out))?;
                     frame.variables.truncate(scope);
                     if !matches!(flow, Flow::Next) {
@@ -174,8 +180,8 @@ impl Run {
                         return frame.error(at, format!("template {name:?} not defined"));
                     };
                     let text = self.deeper(frame, at, |run, _| run.template(&body, &value))?;
+                    self.make(frame, at, text.size())?;
                     self.emit(&text, frame.source.span(at), out);
-                    self.bounded(frame, at, out.len())?;
                 }
                 Node::Break => return Ok(Flow::Break),
                 Node::Continue => return Ok(Flow::Continue),
@@ -188,37 +194,40 @@ impl Run {
         out.emit(text, expression, |from| self.templates.contains(&from.source));
     }
 
-    fn bounded(&self, frame: &Frame, at: &Range<usize>, bytes: usize) -> Outcome<()> {
-        if bytes > self.limits.bytes { frame.error(at, "the output is too long") } else { Ok(()) }
-    }
-
     fn range(&mut self, frame: &mut Frame, branch: &Branch, dot: &Value, out: &mut Text) -> Outcome<Flow> {
         let scope = frame.variables.len();
         let at = &branch.pipe.at;
         let value = self.pipe(frame, dot, &branch.pipe)?;
-        let items: Vec<(Value, Value)> = match &value.data {
-            Data::Nil => Vec::new(),
-            Data::List(items) => items.iter().enumerate().map(|(i, v)| (Value::from(i as i64), v.clone())).collect(),
+        let mut items: Box<dyn Iterator<Item = (Value, Value)>> = match &value.data {
+            Data::Nil => Box::new(std::iter::empty()),
+            Data::List(items) => Box::new(items.iter().enumerate().map(|(i, v)| (Value::from(i as i64), v.clone()))),
             Data::Map(map) => {
+                self.make(frame, at, map.len() * NODE)?;
                 let entries = map.entries().into_iter();
-                entries.map(|(key, entry)| (Value::from(key).at(entry.key), entry.value)).collect()
+                Box::new(entries.map(|(key, entry)| (Value::from(key).at(entry.key), entry.value)))
             }
             Data::Files(files) => {
-                files.iter().map(|(path, text)| (Value::from(path.as_str()), Value::from((**text).clone()))).collect()
+                let file = |(path, text): (&String, &Rc<Text>)| {
+                    (Value::from(path.as_str()), Value { origin: text.place(), data: Data::Str(Rc::clone(text)) })
+                };
+                Box::new(files.iter().map(file))
             }
-            Data::Int(count) => {
-                let count = (*count).max(0) as usize;
-                self.spend(frame, at, count)?;
-                (0..count as i64).map(|i| (Value::from(i), Value::from(i))).collect()
+            Data::Int(count) => Box::new((0..*count).map(|i| (Value::from(i), Value::from(i)))),
+            // How often something unknown is repeated is not known: not at all, or once.
+            Data::Unknown(_) if self.doubts.decide(frame.source.span(at)) => {
+                Box::new(std::iter::once((value.clone(), value.clone())))
             }
-            // How often something unknown is repeated is not known: it is left out, with its alternative.
-            Data::Unknown(_) => return Ok(Flow::Next),
-            _ => return frame.error(at, format!("range can't iterate over {}", print::text(&value).as_str())),
+            Data::Unknown(_) => Box::new(std::iter::empty()),
+            _ => {
+                return frame
+                    .error(at, format!("range can't iterate over {}", print::text(&value, self.share).as_str()));
+            }
         };
-        let otherwise = if items.is_empty() { &branch.otherwise[..] } else { &[] };
+        let mut first = items.next();
+        let otherwise = if first.is_none() { &branch.otherwise[..] } else { &[] };
         let mut end = Flow::Next;
-        for (key, item) in items {
-            self.spend(frame, at, 1)?;
+        while let Some((key, item)) = first.take().or_else(|| items.next()) {
+            self.work(frame, at, STEP)?;
             frame.variables.truncate(scope);
             let values: &[&Value] = if branch.pipe.variables.len() == 1 { &[&item] } else { &[&key, &item] };
             for (name, value) in branch.pipe.variables.iter().zip(values) {
@@ -258,7 +267,7 @@ impl Run {
     }
 
     fn command(&mut self, frame: &mut Frame, dot: &Value, command: &Command, last: Option<Value>) -> Outcome<Value> {
-        self.spend(frame, &command.at, 1)?;
+        self.work(frame, &command.at, STEP + frame.variables.len())?;
         let Some((first, operands)) = command.operands.split_first() else { return Ok(Value::NIL) };
         let (base, names) = match &first.kind {
             ExprKind::Function(name) => return self.call(frame, dot, (name, &command.at), Given { operands, last }),
@@ -320,7 +329,7 @@ impl Run {
                 Data::Map(map) if args.is_empty() => map.get(name).unwrap_or_default(),
                 Data::Nil => return frame.error(at, format!("nil pointer evaluating interface {{}}.{name}")),
                 Data::Files(_) | Data::Versions(_) => {
-                    let call = Call { name, args, at: Some(frame.source.span(at)), limit: self.limits.bytes };
+                    let call = Call { name, args, at: Some(frame.source.span(at)), share: self.share };
                     if let (Data::Versions(versions), "Has", [Value { data: Data::Str(api), .. }]) =
                         (&value.data, &**name, args)
                         && !versions.iter().any(|version| version == api.as_str())
@@ -354,8 +363,12 @@ impl Run {
         args.extend(given.last);
         let value = match (name, args.as_slice()) {
             ("include", [name, dot]) => {
+                if let Some(why) = name.unknown() {
+                    self.noticed.borrow_mut().hidden.insert(frame.source.span(at));
+                    return Ok(why.into());
+                }
                 let Some(found) = name.as_str().and_then(|name| self.named.get(name)).cloned() else {
-                    let name = print::text(name);
+                    let name = print::text(name, self.share);
                     return frame.error(at, format!("error calling include: no template {:?}", name.as_str()));
                 };
                 self.deeper(frame, at, |run, _| run.template(&found, dot))?.into()
@@ -365,11 +378,14 @@ impl Run {
                     let source = Rc::clone(source);
                     self.deeper(frame, at, |run, frame| run.inline(frame, at, &source, dot))?
                 }
-                Data::Unknown(_) => text.clone(),
+                Data::Unknown(_) => {
+                    self.noticed.borrow_mut().hidden.insert(frame.source.span(at));
+                    text.clone()
+                }
                 _ => return frame.error(at, format!("wrong type for tpl: {}", print::type_of(text))),
             },
             _ => {
-                let call = Call { name, args: &args, at: Some(frame.source.span(at)), limit: self.limits.bytes };
+                let call = Call { name, args: &args, at: Some(frame.source.span(at)), share: self.share };
                 if let ("int" | "int64", [Value { data: Data::Float(number), origin: Some(from) }]) = (name, &*args)
                     && number.fract() != 0.0
                 {
@@ -386,14 +402,10 @@ impl Run {
                 functions::call(&call).or_else(|message| frame.error(at, message))?
             }
         };
-        let size = match &value.data {
-            Data::Str(text) => text.len(),
-            Data::List(items) => items.len() * 16,
-            _ => 0,
-        };
-        self.bounded(frame, at, size)?;
-        self.spend(frame, at, size / 16)?;
-        Ok(value)
+        match self.share.spent() {
+            Some(spent) => frame.error(at, spent.to_string()),
+            None => Ok(value),
+        }
     }
 
     /// `and`, `or`: the first operand that decides, the rest unread.
@@ -423,9 +435,11 @@ impl Run {
             return Ok(text.clone().into());
         }
         if text.is_unknown() {
+            self.noticed.borrow_mut().hidden.insert(frame.source.span(at));
             return Ok(Why::Template.into());
         }
-        self.spend(frame, at, text.len() / 16)?;
+        // A node of a template may be as short as five bytes.
+        self.make(frame, at, NODE + text.size() * (NODE / 8))?;
         let whole = frame.source.span(at);
         let (template, source) = read(Source { text: text.clone(), whole }).map_err(|problem| RenderError {
             message: format!("error calling tpl: {}", problem.message),
@@ -435,6 +449,7 @@ impl Run {
         // What it defines holds within it only.
         let outer = Rc::clone(&self.named);
         if !template.defined.is_empty() {
+            self.work(frame, at, outer.len() * NODE)?;
             let mut named = (*outer).clone();
             template.defined.into_iter().for_each(|(name, nodes)| add(&mut named, &name, nodes, &body.source));
             self.named = Rc::new(named);

@@ -1,14 +1,18 @@
 //! Go templates with the functions that Helm gives them: values in, text out, of which every byte leads back to what
 //! was written. Knows the language; knows no chart.
 
+mod doubt;
 mod eval;
 mod functions;
 mod print;
 #[cfg(test)]
 mod tests;
 
+pub use doubt::Doubts;
+
 use super::text::{Origin, Text};
 use super::value::Value;
+use crate::budget::Share;
 use crate::parse::Problem;
 use crate::parse::gotemplate::{self, Node};
 use crate::source::{SourceId, Span};
@@ -16,23 +20,6 @@ use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-
-/// What one rendering may cost.
-#[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    /// Steps of evaluation; long texts and lists count for several.
-    pub steps: usize,
-    /// Blocks, templates and parentheses within each other.
-    pub depth: usize,
-    /// Bytes of any one text.
-    pub bytes: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { steps: 4_000_000, depth: 200, bytes: 8 << 20 }
-    }
-}
 
 /// Why a template was not rendered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,6 +58,8 @@ type Named = BTreeMap<Rc<str>, Rc<Body>>;
 #[derive(Debug, Default)]
 pub struct Templates {
     named: Rc<Named>,
+    /// The files that hold templates.
+    files: Rc<BTreeSet<SourceId>>,
     noticed: Rc<RefCell<Noticed>>,
 }
 
@@ -83,6 +72,8 @@ pub struct Noticed {
     pub refused: Option<String>,
     /// APIs that were asked for and that only what is installed beside Kubernetes would serve.
     pub apis: BTreeSet<String>,
+    /// Expressions that would bring in templates of which nothing is known.
+    pub hidden: BTreeSet<Span>,
 }
 
 impl Templates {
@@ -104,7 +95,8 @@ impl Templates {
                 Err(problem) => problems.push(problem),
             }
         }
-        (Templates { named: Rc::new(named), noticed: Rc::default() }, problems)
+        let files = named.values().map(|body| body.source.whole.source).collect();
+        (Templates { named: Rc::new(named), files: Rc::new(files), noticed: Rc::default() }, problems)
     }
 
     /// Whether there is such a template.
@@ -117,9 +109,12 @@ impl Templates {
         self.noticed.borrow().clone()
     }
 
-    /// What a template writes when `.` is `dot`.
-    pub fn render(&self, name: &str, dot: &Value, limits: Limits) -> Result<Text, RenderError> {
-        eval::render(Rc::clone(&self.named), name, dot, limits, &self.noticed)
+    /// What a template writes when `.` is `dot`. Conditions on what is not known turn out as `doubts` tells.
+    ///
+    /// # Errors
+    /// Whatever stops Helm, and a share that is spent.
+    pub fn render(&self, name: &str, dot: &Value, doubts: &Doubts, share: &Share) -> Result<Text, RenderError> {
+        eval::render(self, name, dot, (doubts, share))
     }
 }
 

@@ -1,16 +1,17 @@
 //! Values as text, as Go's `fmt` writes them, and the names of their types.
 
+use crate::budget::{STEP, Share};
 use crate::render::text::{Origin, Text};
-use crate::render::value::{Data, MAX_DEPTH, Value};
+use crate::render::value::{Data, Value};
 
 /// A value as `%v` writes it.
-pub(super) fn text(value: &Value) -> Text {
+pub(super) fn text(value: &Value, share: &Share) -> Text {
     match &value.data {
         Data::Str(text) => (**text).clone(),
         Data::Unknown(why) => Value::placeholder(why, value.origin),
         Data::List(_) | Data::Map(_) => {
             let mut out = Text::new();
-            write(value, MAX_DEPTH, &mut out);
+            write(value, (share, 1), &mut out);
             out
         }
         _ => {
@@ -33,15 +34,15 @@ fn plain(value: &Value, out: &mut String) {
     }
 }
 
-fn write(value: &Value, depth: usize, out: &mut Text) {
+fn write(value: &Value, (share, level): (&Share, usize), out: &mut Text) {
     let mark = |out: &mut Text, text: &str| out.push(text, Origin::default());
     match &value.data {
-        _ if depth == 0 => mark(out, "..."),
+        _ if share.nest(level).is_err() || share.work(STEP).is_err() => mark(out, "..."),
         Data::List(items) => {
             mark(out, "[");
             for (i, item) in items.iter().enumerate() {
                 mark(out, if i > 0 { " " } else { "" });
-                write(item, depth - 1, out);
+                write(item, (share, level + 1), out);
             }
             mark(out, "]");
         }
@@ -49,13 +50,20 @@ fn write(value: &Value, depth: usize, out: &mut Text) {
             mark(out, "map[");
             for (i, (key, entry)) in map.entries().into_iter().enumerate() {
                 mark(out, if i > 0 { " " } else { "" });
-                mark(out, &key);
+                if share.make(STEP + key.len()).is_ok() {
+                    mark(out, &key);
+                }
                 mark(out, ":");
-                write(&entry.value, depth - 1, out);
+                write(&entry.value, (share, level + 1), out);
             }
             mark(out, "]");
         }
-        _ => out.push_text(&text(value)),
+        _ => {
+            let text = text(value, share);
+            if share.make(2 * text.size()).is_ok() {
+                out.push_text(&text);
+            }
+        }
     }
 }
 

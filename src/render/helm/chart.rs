@@ -5,6 +5,8 @@ use super::ignore::Ignore;
 use crate::parse::{Dialect, Node, Tree, yaml};
 use crate::source::SourceId;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+use std::sync::Arc;
 
 /// Deepest nesting of charts in charts.
 const MAX_DEPTH: usize = 8;
@@ -36,7 +38,7 @@ pub struct Chart<'a> {
     /// Dependencies that `Chart.yaml` (or `requirements.yaml`) lists.
     pub dependencies: Vec<Dependency>,
     /// Charts under `charts/`, and those that a `file://` repository leads to.
-    pub subcharts: Vec<Chart<'a>>,
+    pub subcharts: Vec<Arc<Chart<'a>>>,
 }
 
 /// A dependency as listed.
@@ -100,30 +102,33 @@ impl<'a> Chart<'a> {
 }
 
 /// The charts of a run that no other chart holds, in the order of their directories. `files` are sorted by path.
-pub fn find<'a>(files: &[File<'a>]) -> Vec<Chart<'a>> {
-    let index = Index::new(files);
-    let subcharts = |d: &str| index.charts.iter().any(|parent| child_name(parent, d).is_some());
-    let top = index.charts.iter().filter(|d| !subcharts(d));
-    top.filter_map(|directory| index.chart(directory, MAX_DEPTH)).collect()
+pub fn find<'a>(files: &[File<'a>]) -> Vec<Arc<Chart<'a>>> {
+    let mut index = Index::new(files);
+    let subchart = |d: &str| parent(d).is_some_and(|parent| index.charts.contains(parent));
+    let top: Vec<&str> = index.charts.iter().copied().filter(|d| !subchart(d)).collect();
+    top.into_iter().filter_map(|directory| index.chart(directory, MAX_DEPTH)).collect()
 }
 
-/// The name of the directory or archive of a subchart that stands right under `charts/` of `parent`.
-fn child_name<'d>(parent: &str, directory: &'d str) -> Option<&'d str> {
-    let name = directory.strip_prefix(parent)?.strip_prefix("charts/")?.strip_suffix('/')?;
-    (!name.is_empty() && !name.contains('/') && !name.starts_with(['_', '.'])).then_some(name)
+/// The directory whose `charts/` a subchart, or its archive, stands right under.
+fn parent(directory: &str) -> Option<&str> {
+    let (above, name) = directory.strip_suffix('/')?.rsplit_once('/')?;
+    let parent = above.strip_suffix("charts").filter(|parent| parent.is_empty() || parent.ends_with('/'))?;
+    (!name.is_empty() && !name.starts_with(['_', '.'])).then_some(parent)
 }
 
 struct Index<'a> {
     charts: BTreeSet<&'a str>,
     /// Files by the directory of the innermost chart, paths relative to it.
     files: BTreeMap<&'a str, Vec<File<'a>>>,
+    /// Those that were read, by how many levels are read below them: several charts may hold one.
+    read: BTreeMap<(&'a str, usize), Option<Arc<Chart<'a>>>>,
 }
 
 impl<'a> Index<'a> {
     fn new(files: &[File<'a>]) -> Self {
         let directory = |path: &'a str| path.strip_suffix("Chart.yaml").filter(|d| d.is_empty() || d.ends_with('/'));
         let charts: BTreeSet<&str> = files.iter().filter_map(|f| directory(f.path)).collect();
-        let mut out = Self { charts, files: BTreeMap::new() };
+        let mut out = Self { charts, files: BTreeMap::new(), read: BTreeMap::new() };
         for file in files {
             let ends = file.path.rmatch_indices('/').map(|(at, _)| at + 1).chain([0]);
             let innermost = ends.map(|end| file.path.split_at(end)).find(|(d, _)| out.charts.contains(d));
@@ -134,8 +139,17 @@ impl<'a> Index<'a> {
         out
     }
 
-    fn chart(&self, directory: &'a str, depth: usize) -> Option<Chart<'a>> {
-        let all = self.files.get(directory)?;
+    fn chart(&mut self, directory: &'a str, depth: usize) -> Option<Arc<Chart<'a>>> {
+        if let Some(read) = self.read.get(&(directory, depth)) {
+            return read.clone();
+        }
+        let read = self.parsed(directory, depth).map(Arc::new);
+        self.read.insert((directory, depth), read.clone());
+        read
+    }
+
+    fn parsed(&mut self, directory: &'a str, depth: usize) -> Option<Chart<'a>> {
+        let all = self.files.get(directory)?.clone();
         let text = |name: &str| all.iter().find(|f| f.path == name);
         let ignore = Ignore::new(text(".helmignore").map_or("", |f| f.text));
         let files: Vec<File<'a>> = all.iter().copied().filter(|f| !ignore.holds(f.path)).collect();
@@ -146,14 +160,21 @@ impl<'a> Index<'a> {
             let old = parse("requirements.yaml");
             dependencies = old.as_ref().and_then(yaml::root).map(self::dependencies).unwrap_or_default();
         }
-        let mut subcharts = Vec::new();
+        let mut subcharts: Vec<Arc<Chart<'_>>> = Vec::new();
         if depth > 0 {
-            let held = self.charts.iter().filter(|d| child_name(directory, d).is_some());
-            subcharts.extend(held.filter_map(|d| self.chart(d, depth - 1)));
-            for dependency in &dependencies {
-                let here = subcharts.iter().any(|c: &Chart<'_>| c.own_name() == dependency.name);
+            let below = format!("{directory}charts/");
+            let after = self.charts.range::<str, _>((Bound::Included(below.as_str()), Bound::Unbounded)).copied();
+            let held: Vec<&'a str> =
+                after.take_while(|d| d.starts_with(&below)).filter(|d| parent(d) == Some(directory)).collect();
+            for directory in held {
+                subcharts.extend(self.chart(directory, depth - 1));
+            }
+            let names: BTreeSet<String> = subcharts.iter().map(|c| c.own_name().to_owned()).collect();
+            // A chart does not hold itself, nor another one twice.
+            let mut seen = BTreeSet::from([directory]);
+            for dependency in dependencies.iter().filter(|d| !names.contains(&d.name)) {
                 let local = dependency.repository.strip_prefix("file://").and_then(|path| self.local(directory, path));
-                if let Some(local) = local.filter(|_| !here) {
+                if let Some(local) = local.filter(|local| seen.insert(local)) {
                     subcharts.extend(self.chart(local, depth - 1));
                 }
             }
@@ -211,7 +232,7 @@ fn import(node: Node<'_>) -> Option<(String, String)> {
 mod tests {
     use super::*;
 
-    fn charts<'a>(files: &[(&'a str, &'a str)]) -> Vec<Chart<'a>> {
+    fn charts<'a>(files: &[(&'a str, &'a str)]) -> Vec<Arc<Chart<'a>>> {
         let files: Vec<File<'_>> =
             files.iter().enumerate().map(|(i, (path, text))| File { source: SourceId(i as u32), path, text }).collect();
         find(&files)

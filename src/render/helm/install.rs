@@ -2,7 +2,8 @@
 //! Knows how Helm switches dependencies; evaluates no template.
 
 use super::chart::{Chart, Dependency};
-use super::values::{Entry, Nulls, Table, Value, at, fill, hand_down_globals, table};
+use super::values::{Entry, Nulls, Table, Value, at, fill, hand_down_globals, table, weight};
+use crate::budget::{NODE, Share, Spent};
 use crate::parse::yaml;
 use crate::source::SourceId;
 
@@ -33,44 +34,64 @@ pub struct Installed<'c> {
 
 /// The charts that a set of values switches on, and the values that all of them see together: a subchart's own
 /// stand under its name.
-pub fn install<'c>(chart: &'c Chart<'c>, given: &Table<'c>) -> (Install<'c>, Table<'c>) {
-    let mut root = Install::all(chart, &chart.name);
+///
+/// # Errors
+/// They are too many.
+pub fn install<'c>(chart: &'c Chart<'c>, given: &Table<'c>, share: &Share) -> Result<(Install<'c>, Table<'c>), Spent> {
+    let mut root = Install::all(chart, &chart.name, share)?;
+    share.make(2 * weight(given))?;
     let mut values = given.clone();
-    root.coalesce(&mut values);
-    root.switch(&values, "");
-    root.import();
+    root.merge_defaults(&mut values, Nulls::Delete, share)?;
+    root.switch(&values, "", share)?;
+    root.import(share)?;
     let mut values = given.clone();
-    root.coalesce(&mut values);
-    (root, values)
+    root.merge_defaults(&mut values, Nulls::Delete, share)?;
+    match share.spent() {
+        Some(spent) => Err(spent),
+        None => Ok((root, values)),
+    }
 }
 
 impl<'c> Install<'c> {
     /// The chart with every subchart that is at hand.
-    fn all(chart: &'c Chart<'c>, name: &'c str) -> Self {
+    fn all(chart: &'c Chart<'c>, name: &'c str, share: &Share) -> Result<Self, Spent> {
+        share.make(NODE * (1 + chart.dependencies.len() + chart.subcharts.len()))?;
+        share.work(chart.dependencies.len() * chart.subcharts.len())?;
         let unlisted = |c: &&Chart<'c>| !chart.dependencies.iter().any(|d| d.name == c.own_name());
-        let mut children: Vec<Self> =
-            chart.subcharts.iter().filter(unlisted).map(|c| Install::all(c, c.own_name())).collect();
-        for dependency in &chart.dependencies {
-            let found = chart.subcharts.iter().find(|c| c.own_name() == dependency.name);
-            children.extend(found.map(|c| Install::all(c, dependency.known_as())));
+        let subcharts = || chart.subcharts.iter().map(|chart| &**chart);
+        let mut children = Vec::new();
+        for subchart in subcharts().filter(unlisted) {
+            children.push(Install::all(subchart, subchart.own_name(), share)?);
         }
-        let defaults = chart.values.as_ref().and_then(yaml::root).map(table).unwrap_or_default();
-        Self { chart, name, children, defaults }
+        for dependency in &chart.dependencies {
+            if let Some(subchart) = subcharts().find(|c| c.own_name() == dependency.name) {
+                children.push(Install::all(subchart, dependency.known_as(), share)?);
+            }
+        }
+        let values = chart.values.as_ref().and_then(yaml::root);
+        let defaults = values.map(|root| table(root, share)).unwrap_or_default();
+        Ok(Self { chart, name, children, defaults })
     }
 
     /// Switches subcharts off by their conditions and tags. `values` are those of the topmost chart.
-    fn switch(&mut self, values: &Table<'c>, path: &str) {
+    fn switch(&mut self, values: &Table<'c>, path: &str, share: &Share) -> Result<(), Spent> {
+        share.work(NODE * (1 + self.children.len()) + self.children.len() * self.chart.dependencies.len())?;
         let dependencies = &self.chart.dependencies;
         let off = |name: &str| dependencies.iter().any(|d| d.known_as() == name && !is_on(d, values, path));
         self.children.retain(|child| !off(child.name));
         for child in &mut self.children {
             let path = format!("{path}{}.", child.name);
-            child.switch(values, &path);
+            child.switch(values, &path, share)?;
         }
+        Ok(())
     }
 
     /// What is switched on of the dependencies of the chart, here and below.
-    pub fn installed(&self, values: &Table<'c>, path: &str) -> Vec<Installed<'c>> {
+    pub fn installed(&self, values: &Table<'c>, path: &str, share: &Share) -> Vec<Installed<'c>> {
+        let looked = self.chart.dependencies.len() * (NODE + self.chart.subcharts.len() + path.len());
+        if share.make(looked).is_err() {
+            return Vec::new();
+        }
         let here = |name: &str| self.chart.subcharts.iter().any(|chart| chart.own_name() == name);
         let own = self.chart.dependencies.iter().filter(|d| is_on(d, values, path)).map(|dependency| Installed {
             listed: self.chart.metadata.source,
@@ -78,37 +99,40 @@ impl<'c> Install<'c> {
             path: format!("{path}{}", dependency.known_as()),
             here: here(&dependency.name),
         });
-        let below = self.children.iter().flat_map(|child| child.installed(values, &format!("{path}{}.", child.name)));
+        let below =
+            self.children.iter().flat_map(|child| child.installed(values, &format!("{path}{}.", child.name), share));
         own.chain(below).collect()
     }
 
     /// Takes over what children export; the chart's own defaults win.
-    fn import(&mut self) {
-        self.children.iter_mut().for_each(Install::import);
+    fn import(&mut self, share: &Share) -> Result<(), Spent> {
+        self.children.iter_mut().try_for_each(|child| child.import(share))?;
         if self.chart.dependencies.iter().all(|d| d.imports.is_empty()) {
-            return;
+            return Ok(());
         }
         let mut own = Table::new();
-        self.merge_defaults(&mut own, Nulls::Keep);
+        self.merge_defaults(&mut own, Nulls::Keep, share)?;
         let mut imported = Table::new();
         for dependency in &self.chart.dependencies {
             for (child, parent) in &dependency.imports {
                 let path = format!("{}.{child}", dependency.known_as());
                 if let Some(Value::Table(found)) = at(&own, &path) {
+                    share.nest(parent.split('.').count())?;
+                    share.make(2 * weight(found) + NODE * parent.split('.').count())?;
                     fill(&mut imported, &nested(parent, found.clone()), Nulls::Keep);
                 }
             }
         }
+        share.make(weight(&imported))?;
         fill(&mut own, &imported, Nulls::Keep);
         self.defaults = own;
+        Ok(())
     }
 
     /// Fills values from the defaults of this chart and, under their names, of its subcharts.
-    fn coalesce(&self, values: &mut Table<'c>) {
-        self.merge_defaults(values, Nulls::Delete);
-    }
-
-    fn merge_defaults(&self, values: &mut Table<'c>, nulls: Nulls) {
+    fn merge_defaults(&self, values: &mut Table<'c>, nulls: Nulls, share: &Share) -> Result<(), Spent> {
+        share.make(weight(&self.defaults))?;
+        share.work(self.defaults.len() * self.children.len())?;
         for (key, default) in &self.defaults {
             match (values.get_mut(key).map(|e| &mut e.value), &default.value) {
                 (None, _) => {
@@ -130,10 +154,14 @@ impl<'c> Install<'c> {
                 Some(Entry { key, value: Value::Table(own) }) => (key, own),
                 _ => (None, Table::new()),
             };
+            if let Some(Value::Table(globals)) = values.get("global").map(|entry| &entry.value) {
+                share.make(weight(globals))?;
+            }
             hand_down_globals(values, &mut own);
-            child.merge_defaults(&mut own, nulls);
+            child.merge_defaults(&mut own, nulls, share)?;
             values.insert(child.name.to_owned(), Entry { key, value: Value::Table(own) });
         }
+        Ok(())
     }
 }
 
@@ -158,7 +186,7 @@ mod tests {
     use super::*;
     use crate::parse::{Dialect, Tree};
 
-    fn charts<'a>(files: &[(&'a str, &'a str)]) -> Vec<Chart<'a>> {
+    fn charts<'a>(files: &[(&'a str, &'a str)]) -> Vec<std::sync::Arc<Chart<'a>>> {
         let file = |(i, (path, text)): (usize, &(&'a str, &'a str))| File { source: SourceId(i as u32), path, text };
         find(&files.iter().enumerate().map(file).collect::<Vec<_>>())
     }
@@ -184,7 +212,9 @@ mod tests {
             ("values.yaml", "b: {w: 20, z: null}\nglobal: {g: 10}"),
         ]);
         let given = values("b: {x: 100}");
-        let (root, all) = install(&charts[0], &yaml::root(&given).map(table).unwrap());
+        let share = Share::of(1, 0);
+        let given = yaml::root(&given).map(|root| table(root, &share)).unwrap();
+        let (root, all) = install(&charts[0], &given, &share).unwrap();
         assert_eq!(root.children.len(), 1);
         for (path, value) in
             [("b.x", "100"), ("b.w", "20"), ("b.z", "absent"), ("b.global.g", "10"), ("b.global.h", "2")]
@@ -206,7 +236,9 @@ mod tests {
         let charts = charts(&files);
         let on = |given: &str| {
             let given = values(given);
-            let (root, _) = install(&charts[0], &yaml::root(&given).map(table).unwrap_or_default());
+            let share = Share::of(1, 0);
+            let given = yaml::root(&given).map(|root| table(root, &share)).unwrap_or_default();
+            let (root, _) = install(&charts[0], &given, &share).unwrap();
             root.children.iter().map(|c| c.name.to_owned()).collect::<Vec<_>>()
         };
         assert_eq!(on(""), ["one", "two", "c"]);
@@ -223,7 +255,7 @@ mod tests {
             ("charts/b/values.yaml", "exports: {data: {port: 1, own: 1}}\ndeep: {x: {w: 7}}"),
             ("values.yaml", "own: 2"),
         ]);
-        let (_, all) = install(&charts[0], &Table::new());
+        let (_, all) = install(&charts[0], &Table::new(), &Share::of(1, 0)).unwrap();
         assert_eq!((text(&all, "port"), text(&all, "own"), text(&all, "p.q.w")), ("1", "2", "7"));
     }
 }

@@ -12,13 +12,15 @@ pub mod values;
 pub use chart::{Chart, File};
 pub use sets::ValueSet;
 
-use super::gotemplate::{Limits, Templates};
+use super::gotemplate::{Doubts, Templates};
 use super::text::Text;
 use super::value::{Map, Value};
+use crate::budget::{NODE, STEP, Share};
 use crate::parse::{Dialect, Problem, Raw, Tree, yaml};
 use crate::source::{SourceId, Span, Traced};
 use objects::Scope;
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 /// Version of Kubernetes that charts are told when nothing states one: what Helm 3.16 tells them without a cluster.
 pub const KUBERNETES: &str = "1.31.0";
@@ -57,6 +59,10 @@ pub struct Rendered {
     pub dependencies: Vec<Dependency>,
     /// Templates that were not rendered, and why.
     pub unread: Vec<(SourceId, String)>,
+    /// Templates of which something is not known that may hold documents, and what.
+    pub in_part: Vec<(SourceId, String)>,
+    /// Whether this is not all: what it may spend is spent.
+    pub gave_up: Option<Problem>,
 }
 
 /// A dependency that is installed with a chart.
@@ -82,22 +88,47 @@ struct Template<'c> {
     dot: Map,
 }
 
-/// Renders a chart with a set of values.
-pub fn render(chart: &Chart<'_>, set: &ValueSet) -> Rendered {
-    let table = set.table();
-    let (root, values) = install::install(chart, &table);
-    let scope = objects::scope(&root, &values, &set.release);
+/// Renders a chart with a set of values, conditions on what is not known turning out as `doubts` tells.
+pub fn render(chart: &Chart<'_>, set: &ValueSet, doubts: &Doubts, share: &Share) -> Rendered {
+    let mut out = rendered(chart, set, doubts, share);
+    out.gave_up = share.spent().map(|spent| {
+        let span = Span::new(chart.metadata.source, 0..0);
+        Problem { span, message: format!("the chart is not rendered to its end: {spent}") }
+    });
+    out
+}
+
+/// What a share is to be given for a chart: its own texts, those of its subcharts and the values of a set.
+pub fn bytes(chart: &Chart<'_>, set: &ValueSet) -> usize {
+    fn all<'c>(chart: &'c Chart<'_>, seen: &mut BTreeSet<&'c str>) -> usize {
+        if !seen.insert(chart.directory) {
+            return 0;
+        }
+        let own: usize = chart.files.iter().map(|file| file.text.len()).sum();
+        own + chart.subcharts.iter().map(|chart| all(chart, seen)).sum::<usize>()
+    }
+    all(chart, &mut BTreeSet::new()) + set.layers.iter().map(|layer| layer.tree.len() * STEP).sum::<usize>()
+}
+
+fn rendered(chart: &Chart<'_>, set: &ValueSet, doubts: &Doubts, share: &Share) -> Rendered {
+    let table = set.table(share);
+    let Ok((root, values)) = install::install(chart, &table, share) else { return Rendered::default() };
+    let scope = objects::scope(&root, &values, &set.release, share);
     let mut templates = Vec::new();
-    collect(&scope, &mut templates);
+    collect(&scope, &mut templates, share);
     // Templates share their values, so that the order in which Helm takes them shows.
     templates.sort_by_key(|t| Reverse((t.name.matches('/').count(), t.name.clone())));
     let files: Vec<(String, SourceId, &str)> =
         templates.iter().map(|t| (t.name.clone(), t.file.source, t.file.text)).collect();
+    if share.spent().is_some() {
+        return Rendered::default();
+    }
     let (parsed, problems) = Templates::parse(&files);
-    let installed = root.installed(&values, "");
+    let installed = root.installed(&values, "", share);
     let missing: Vec<String> =
         installed.iter().filter(|one| !one.here).map(|one| one.dependency.name.clone()).collect();
-    let mut out = Rendered { crds: crds(&root), failure: schema::violation(&root, &values), ..Rendered::default() };
+    let verdict = schema::judge(&root, &values, share);
+    let mut out = Rendered { crds: crds(&root), failure: verdict.violation, ..Rendered::default() };
     for problem in problems {
         let template = problem.span.source;
         out.fail(template, problem, &missing);
@@ -108,8 +139,13 @@ pub fn render(chart: &Chart<'_>, set: &ValueSet) -> Rendered {
             .map(|(key, text)| (key, Value::from(text)))
             .collect();
         template.dot.insert("Template", None, about.into());
-        match parsed.render(&template.name, &Value::from(template.dot.clone()), Limits::default()) {
-            Ok(text) => out.document(template.file, &text),
+        match parsed.render(&template.name, &Value::from(template.dot.clone()), doubts, share) {
+            // A tree of what was written, and its text.
+            Ok(text) if share.make(text.size() * 2).is_ok() => out.document(template.file, &text),
+            Ok(_) => {}
+            Err(_) if share.spent().is_some() => {
+                out.unread.push((template.file.source, "the budget of its chart is spent".to_owned()));
+            }
             Err(error) => {
                 let problem = Problem { span: error.span, message: error.message };
                 out.fail(template.file.source, problem, &missing);
@@ -118,14 +154,16 @@ pub fn render(chart: &Chart<'_>, set: &ValueSet) -> Rendered {
     }
     let noticed = parsed.noticed();
     out.cut = noticed.cut.into_iter().collect();
-    out.refused = schema::refusal(&root, &values).or(noticed.refused);
+    out.refused = verdict.refusal.or(noticed.refused);
+    let hidden = |span: Span| (span.source, "what is not known decides which template is taken in".to_owned());
+    out.in_part.extend(noticed.hidden.into_iter().map(hidden));
     out.apis = noticed.apis.into_iter().collect();
     out.documents.sort_by_key(|document| document.template);
-    out.dependencies = installed.iter().map(|one| dependency(one, &values)).collect();
+    out.dependencies = installed.iter().map(|one| dependency(one, &values, share)).collect();
     out
 }
 
-fn dependency(one: &install::Installed<'_>, values: &values::Table<'_>) -> Dependency {
+fn dependency(one: &install::Installed<'_>, values: &values::Table<'_>, share: &Share) -> Dependency {
     let stated = match values::at(values, &one.path) {
         Some(values::Value::Table(table)) => Some(table),
         _ => None,
@@ -134,22 +172,27 @@ fn dependency(one: &install::Installed<'_>, values: &values::Table<'_>) -> Depen
         listed: one.listed,
         name: one.dependency.name.clone(),
         known_as: one.dependency.known_as().to_owned(),
-        values: stated.map(|table| values::document(table, Span::new(one.listed, 0..0))),
+        values: stated.and_then(|table| values::document(table, Span::new(one.listed, 0..0), share).ok()),
         here: one.here,
     }
 }
 
 /// The templates of a chart and its subcharts; of a library only what it defines.
-fn collect<'c>(scope: &Scope<'c>, out: &mut Vec<Template<'c>>) {
+fn collect<'c>(scope: &Scope<'c>, out: &mut Vec<Template<'c>>, share: &Share) {
     let chart = scope.install.chart;
     for file in chart.templates() {
+        // Each use of a chart reads its templates; a node of one may be as short as five bytes.
+        let nodes = file.text.matches("{{").count() * 2;
+        if share.make(NODE * (2 + nodes) + scope.path.len() * 4).is_err() {
+            return;
+        }
         let name = format!("{}/{}", scope.path, file.path);
         if !chart.is_library() || is_partial(&name) {
             let base = format!("{}/templates", scope.path);
             out.push(Template { name, base, file: *file, dot: scope.dot.clone() });
         }
     }
-    scope.children.iter().for_each(|child| collect(child, out));
+    scope.children.iter().for_each(|child| collect(child, out, share));
 }
 
 fn crds(install: &install::Install<'_>) -> Vec<SourceId> {
@@ -167,17 +210,28 @@ fn is_document(name: &str) -> bool {
 
 impl Rendered {
     fn document(&mut self, file: File<'_>, text: &Text) {
-        self.read.push(file.source);
         if text.as_str().trim().is_empty() {
+            self.read.push(file.source);
             return;
         }
         let whole = Span::new(file.source, 0..file.text.len());
-        let traced = separated(text.traced(whole));
+        let mut traced = separated(text.traced(whole));
         let mut tree = yaml::parse_traced(&traced, Dialect::Kubernetes);
-        if let Some(problem) = tree.problems.drain(..).next() {
-            if text.is_unknown() {
-                self.unread.push((file.source, "a value that is not known shapes the document".to_owned()));
-            } else {
+        // What is not known may be any lines, even none.
+        if !tree.problems.is_empty()
+            && let Some(known) = text.without_unknown_lines()
+        {
+            self.in_part.push((file.source, "lines of which nothing is known stand in it".to_owned()));
+            traced = separated(known.traced(whole));
+            tree = yaml::parse_traced(&traced, Dialect::Kubernetes);
+        }
+        match tree.problems.drain(..).next() {
+            None => self.read.push(file.source),
+            Some(_) if text.is_unknown() => {
+                self.in_part.push((file.source, "a value that is not known shapes the document".to_owned()));
+            }
+            Some(problem) => {
+                self.read.push(file.source);
                 let message = format!("the template renders to what is {}", problem.message);
                 self.fail(file.source, Problem { message, ..problem }, &[]);
             }

@@ -5,6 +5,7 @@ use super::chart::{Chart, File};
 use super::install::Install;
 use super::sets::Release;
 use super::values::{self, Table};
+use crate::budget::{NODE, Share};
 use crate::parse::Node;
 use crate::render::text::{Origin, Text};
 use crate::render::value::{Data, Files, Map, Value};
@@ -86,18 +87,19 @@ pub struct Scope<'c> {
 }
 
 /// The objects of a chart and its subcharts.
-pub fn scope<'c>(root: &'c Install<'c>, values: &Table<'c>, release: &Release) -> Scope<'c> {
-    let shared =
-        Shared { release: self::release(release), capabilities: capabilities(&release.kubernetes, &release.apis) };
-    shared.scope(root, root.name.to_owned(), table(values).into(), true)
+pub fn scope<'c>(root: &'c Install<'c>, values: &Table<'c>, release: &Release, share: &Share) -> Scope<'c> {
+    let capabilities = capabilities(&release.kubernetes, &release.apis);
+    let shared = Shared { release: self::release(release), capabilities, share };
+    shared.scope(root, root.name.to_owned(), table(values, (share, 1)).into(), true)
 }
 
-struct Shared {
+struct Shared<'s> {
     release: Value,
     capabilities: Value,
+    share: &'s Share,
 }
 
-impl Shared {
+impl Shared<'_> {
     fn scope<'c>(&self, install: &'c Install<'c>, path: String, values: Value, root: bool) -> Scope<'c> {
         let below = |name: &str| values.as_map().and_then(|map| map.get(name)).unwrap_or_else(|| Map::new().into());
         let children: Vec<Scope<'c>> = install
@@ -107,8 +109,8 @@ impl Shared {
             .collect();
         let subcharts: Map = children.iter().map(|c| (c.install.name, Value::from(c.dot.clone()))).collect();
         let dot: Map = [
-            ("Chart", metadata(install, root)),
-            ("Files", files(install.chart)),
+            ("Chart", metadata(install, root, self.share)),
+            ("Files", files(install.chart, self.share)),
             ("Release", self.release.clone()),
             ("Capabilities", self.capabilities.clone()),
             ("Values", values),
@@ -121,12 +123,16 @@ impl Shared {
 }
 
 /// Values as templates see them.
-fn table(table: &Table<'_>) -> Map {
+fn table(table: &Table<'_>, (share, level): (&Share, usize)) -> Map {
     let out = Map::new();
     for (name, entry) in table {
+        // What is spent is told by whoever renders.
+        if share.nest(level).and_then(|()| share.make(2 * NODE + name.len())).is_err() {
+            return out;
+        }
         let value = match &entry.value {
-            values::Value::Table(inner) => Value::from(self::table(inner)).at(entry.key),
-            values::Value::Leaf(node) => Value::from_node(*node),
+            values::Value::Table(inner) => Value::from(self::table(inner, (share, level + 1))).at(entry.key),
+            values::Value::Leaf(node) => Value::from_node(*node, share),
         };
         out.insert(name, entry.key, value);
     }
@@ -171,7 +177,7 @@ fn capabilities(kubernetes: &str, apis: &[String]) -> Value {
 }
 
 /// `.Chart`: what `Chart.yaml` says, absent texts being empty.
-fn metadata(install: &Install<'_>, root: bool) -> Value {
+fn metadata(install: &Install<'_>, root: bool, share: &Share) -> Value {
     const TEXTS: &[(&str, &str)] = &[
         ("Home", "home"),
         ("Version", "version"),
@@ -184,6 +190,7 @@ fn metadata(install: &Install<'_>, root: bool) -> Value {
         ("KubeVersion", "kubeVersion"),
         ("Type", "type"),
     ];
+    let text = |node: Node<'_>| text(node, share);
     let meta = install.chart.meta();
     let get = |key: &str| meta.and_then(|m| m.get(key));
     let map = Map::new();
@@ -201,30 +208,32 @@ fn metadata(install: &Install<'_>, root: bool) -> Value {
     map.insert("Annotations", None, annotations.into());
     let deprecated = get("deprecated").and_then(Node::as_bool).unwrap_or(false);
     map.insert("Deprecated", None, deprecated.into());
-    let people = get("maintainers").into_iter().flat_map(Node::items).map(maintainer);
+    let people = get("maintainers").into_iter().flat_map(Node::items).map(|node| maintainer(node, share));
     map.insert("Maintainers", None, people.collect::<Vec<_>>().into());
     map.into()
 }
 
-fn maintainer(node: Node<'_>) -> Value {
-    let field = |key: &str| node.get(key).map_or_else(|| "".into(), text);
+fn maintainer(node: Node<'_>, share: &Share) -> Value {
+    let field = |key: &str| node.get(key).map_or_else(|| "".into(), |node| text(node, share));
     let map: Map =
         [("Name", "name"), ("Email", "email"), ("URL", "url")].into_iter().map(|(n, key)| (n, field(key))).collect();
     map.into()
 }
 
 /// The text of a scalar, whatever its type.
-fn text(node: Node<'_>) -> Value {
-    node.traced().map_or_else(|| Value::from(""), |traced| Text::read(traced).into())
+fn text(node: Node<'_>, share: &Share) -> Value {
+    let paid = share.make(NODE + node.text().map_or(0, str::len)).is_ok();
+    node.traced().filter(|_| paid).map_or_else(|| Value::from(""), |traced| Text::read(traced).into())
 }
 
-fn files(chart: &Chart<'_>) -> Value {
+fn files(chart: &Chart<'_>, share: &Share) -> Value {
     let read = |file: &File<'_>| {
         let place = Span::new(file.source, 0..file.text.len());
         let origin = Origin { verbatim: true, ..Origin::whole(Some(place)) };
         (file.path.to_owned(), Rc::new(Text::of(file.text, origin)))
     };
-    let files: Files = chart.extra_files().map(read).collect();
+    let paid = |file: &&File<'_>| share.make(NODE + file.text.len()).is_ok();
+    let files: Files = chart.extra_files().take_while(paid).map(read).collect();
     Data::Files(Rc::new(files)).into()
 }
 
@@ -252,14 +261,14 @@ mod tests {
         let file =
             |(i, (path, text)): (usize, &(&'static str, &'static str))| File { source: SourceId(i as u32), path, text };
         let charts = find(&files.iter().enumerate().map(file).collect::<Vec<_>>());
-        let (root, values) = install(&charts[0], &Table::new());
+        let (root, values) = install(&charts[0], &Table::new(), &Share::of(1, 0)).unwrap();
         let release = Release {
             name: "r".to_owned(),
             namespace: "n".to_owned(),
             kubernetes: "1.30.2".to_owned(),
             apis: Vec::new(),
         };
-        let scope = scope(&root, &values, &release);
+        let scope = scope(&root, &values, &release, &Share::of(1, 0));
         let child = &scope.children[0];
         assert_eq!(child.path, "a/charts/b");
         assert_eq!(at(&child.dot, "Values.x").as_str(), Some("two"));

@@ -1,8 +1,11 @@
 //! Values against `values.schema.json`: Helm refuses to install values that break it. Knows no schema but the chart's
 //! own; nothing is fetched.
 
+mod walk;
+
 use super::install::Install;
 use super::values::{Table, Value};
+use crate::budget::{NODE, STEP, Share};
 use crate::parse::scalar::Scalar;
 use crate::parse::{Node, NodeKind, Problem};
 use crate::source::Span;
@@ -11,37 +14,42 @@ use serde_json::Value as Json;
 
 const NAME: &str = "values.schema.json";
 
-/// The first value of a chart or of one of its subcharts that its schema does not allow. What is missing, and what a
-/// choice between several forms leaves open, is nobody's fault yet: further values may come with a release.
-pub fn violation(install: &Install<'_>, values: &Table<'_>) -> Option<Problem> {
-    let own = install.chart.files.iter().find(|file| file.path == NAME).and_then(|file| broken(file.text, values));
-    own.or_else(|| {
-        install.children.iter().find_map(|child| match values.get(child.name).map(|entry| &entry.value) {
-            Some(Value::Table(own)) => violation(child, own),
-            _ => None,
-        })
-    })
+/// What the schemas of a chart and of its subcharts say of its values.
+#[derive(Debug, Default)]
+pub struct Verdict {
+    /// The first value that is not allowed. What is missing, and what a choice between several forms leaves open, is
+    /// nobody's fault yet: further values may come with a release.
+    pub violation: Option<Problem>,
+    /// Why Helm does not install these values: the first thing that is said against them, what is missing included.
+    pub refusal: Option<String>,
 }
 
-/// Why Helm does not install these values: the first thing that a schema says against them, what is missing included.
-pub fn refusal(install: &Install<'_>, values: &Table<'_>) -> Option<String> {
-    let own = install.chart.files.iter().find(|file| file.path == NAME).and_then(|file| {
-        let validator = jsonschema::validator_for(&serde_json::from_str(file.text).ok()?).ok()?;
-        let error = validator.iter_errors(&table(values)?).next().map(|error| error.to_string());
-        error.map(|error| format!("{NAME}: {error}"))
-    });
-    own.or_else(|| {
-        install.children.iter().find_map(|child| match values.get(child.name).map(|entry| &entry.value) {
-            Some(Value::Table(own)) => refusal(child, own),
-            _ => None,
-        })
-    })
+/// Holds values against the schemas of a chart and of its subcharts.
+pub fn judge(install: &Install<'_>, values: &Table<'_>, share: &Share) -> Verdict {
+    let file = install.chart.files.iter().find(|file| file.path == NAME);
+    let mut out = file.and_then(|file| verdict(file.text, values, share)).unwrap_or_default();
+    for child in &install.children {
+        if out.violation.is_some() && out.refusal.is_some() || share.work(STEP).is_err() {
+            break;
+        }
+        if let Some(Value::Table(own)) = values.get(child.name).map(|entry| &entry.value) {
+            let below = judge(child, own, share);
+            out = Verdict { violation: out.violation.or(below.violation), refusal: out.refusal.or(below.refusal) };
+        }
+    }
+    out
 }
 
-fn broken(schema: &str, values: &Table<'_>) -> Option<Problem> {
-    let validator = jsonschema::validator_for(&serde_json::from_str(schema).ok()?).ok()?;
-    let instance = table(values)?;
-    validator.iter_errors(&instance).find_map(|error| {
+fn verdict(schema: &str, values: &Table<'_>, share: &Share) -> Option<Verdict> {
+    share.make(schema.len() * 4).ok()?;
+    let schema = serde_json::from_str(schema).ok()?;
+    let instance = table(values, (share, 1))?;
+    walk::cost(&schema, &instance, share).ok()?;
+    let patterns = jsonschema::PatternOptions::fancy_regex().size_limit(1 << 18).backtrack_limit(10_000);
+    let validator = jsonschema::options().with_pattern_options(patterns).build(&schema).ok()?;
+    let mut out = Verdict::default();
+    for error in validator.iter_errors(&instance) {
+        out.refusal.get_or_insert_with(|| format!("{NAME}: {error}"));
         let stated = matches!(
             error.kind(),
             Kind::Type { .. }
@@ -51,10 +59,14 @@ fn broken(schema: &str, values: &Table<'_>) -> Option<Problem> {
                 | Kind::Minimum { .. }
                 | Kind::Maximum { .. }
         );
-        let path = error.instance_path().as_str().to_owned();
-        let span = stated.then(|| place(values, &path))??;
-        Some(Problem { span, message: format!("{NAME} does not allow this value: {error}") })
-    })
+        let path = error.instance_path().as_str();
+        if let Some(span) = Some(path).filter(|_| stated).and_then(|path| place(values, path)) {
+            let message = format!("{NAME} does not allow this value: {error}");
+            out.violation = Some(Problem { span, message });
+            break;
+        }
+    }
+    Some(out)
 }
 
 /// Where the value of a JSON pointer is written.
@@ -71,24 +83,28 @@ fn place(values: &Table<'_>, pointer: &str) -> Option<Span> {
     }
 }
 
-/// The values as JSON; nothing when one of them is not known.
-fn table(values: &Table<'_>) -> Option<Json> {
+/// The values as JSON; nothing when one of them is not known, or when the share is spent.
+fn table(values: &Table<'_>, (share, level): (&Share, usize)) -> Option<Json> {
+    share.nest(level).ok()?;
     let entries = values.iter().map(|(key, entry)| {
+        share.make(NODE + key.len()).ok()?;
         let value = match &entry.value {
-            Value::Table(inner) => table(inner)?,
-            Value::Leaf(node) => leaf(*node)?,
+            Value::Table(inner) => table(inner, (share, level + 1))?,
+            Value::Leaf(node) => leaf(*node, (share, level + 1))?,
         };
         Some((key.clone(), value))
     });
     entries.collect::<Option<serde_json::Map<String, Json>>>().map(Json::Object)
 }
 
-fn leaf(node: Node<'_>) -> Option<Json> {
+fn leaf(node: Node<'_>, (share, level): (&Share, usize)) -> Option<Json> {
+    share.nest(level).and_then(|()| share.make(NODE + node.text().map_or(0, str::len))).ok()?;
+    let below = (share, level + 1);
     match node.kind() {
-        NodeKind::Seq(_) => node.items().map(leaf).collect::<Option<Vec<Json>>>().map(Json::Array),
+        NodeKind::Seq(_) => node.items().map(|item| leaf(item, below)).collect::<Option<Vec<Json>>>().map(Json::Array),
         NodeKind::Map(_) => {
             let entries = node.entries().into_iter();
-            let entries = entries.map(|(key, value)| Some((key.text()?.to_owned(), leaf(value)?)));
+            let entries = entries.map(|(key, value)| Some((key.text()?.to_owned(), leaf(value, below)?)));
             entries.collect::<Option<serde_json::Map<String, Json>>>().map(Json::Object)
         }
         NodeKind::Null => Some(Json::Null),
@@ -120,8 +136,9 @@ mod tests {
             files.iter().map(|(p, t)| (*p, &*Box::leak((*t).to_owned().into_boxed_str()))).collect();
         let files: Vec<File<'static>> = leaked.iter().enumerate().map(file).collect();
         let charts = find(&files);
-        let (root, table) = install(charts.first()?, &Table::new());
-        violation(&root, &table).map(|p| (values[p.span.range()].to_owned(), p.message))
+        let share = Share::of(1, 0);
+        let (root, table) = install(charts.first()?, &Table::new(), &share).ok()?;
+        judge(&root, &table, &share).violation.map(|p| (values[p.span.range()].to_owned(), p.message))
     }
 
     #[test]

@@ -2,11 +2,12 @@
 //! nothing.
 
 use super::chart::{Chart, File};
-use super::values::{Table, overlay, table};
+use super::values::{self, Table, overlay, table};
+use crate::budget::Share;
 use crate::parse::{Dialect, Node, Raw, yaml};
 use crate::paths;
 use crate::source::SourceId;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Keys that most charts have: values of these alone do not tell whose they are.
@@ -85,16 +86,16 @@ pub struct ValueSet {
 
 impl ValueSet {
     /// The layers as one table.
-    pub fn table(&self) -> Table<'_> {
+    pub fn table(&self, share: &Share) -> Table<'_> {
         let mut out = Table::new();
-        self.layers.iter().filter_map(|raw| raw.view().node()).for_each(|root| overlay(&mut out, &table(root)));
+        self.layers.iter().filter_map(|raw| raw.view().node()).for_each(|root| overlay(&mut out, &table(root, share)));
         out
     }
 }
 
 /// For each chart, its defaults and every file of values that is meant for it: those beside it and, elsewhere, those
 /// that no other chart knows all keys of.
-pub fn sets(charts: &[Chart<'_>], files: &[File<'_>], kubernetes: &str) -> Vec<Vec<ValueSet>> {
+pub fn sets(charts: &[Arc<Chart<'_>>], files: &[File<'_>], kubernetes: &str) -> Vec<Vec<ValueSet>> {
     let release = |chart: &Chart<'_>| Release {
         // Helm takes no capitals and no underscores.
         name: chart.name.to_ascii_lowercase().replace('_', "-"),
@@ -106,22 +107,28 @@ pub fn sets(charts: &[Chart<'_>], files: &[File<'_>], kubernetes: &str) -> Vec<V
         .iter()
         .map(|chart| vec![ValueSet { name: String::new(), layers: Vec::new(), release: release(chart), example: None }])
         .collect();
-    let keys: Vec<BTreeSet<String>> = charts.iter().map(known_keys).collect();
+    let mut knowing: HashMap<String, BTreeSet<usize>> = HashMap::new();
+    for (i, chart) in charts.iter().enumerate() {
+        for key in known_keys(chart) {
+            knowing.entry(key).or_default().insert(i);
+        }
+    }
+    let places: HashMap<&str, usize> = charts.iter().enumerate().map(|(i, chart)| (chart.directory, i)).collect();
     for file in files.iter().filter(|file| names_values(file.path)) {
-        let beside = charts.iter().position(|chart| lies_beside(chart, file.path));
+        let beside = beside(file.path).find_map(|directory| places.get(directory).copied());
         let tree = || Arc::new(yaml::parse(file.source, file.text, Dialect::Kubernetes));
         let (tree, owner) = match beside {
             Some(owner) => (tree(), owner),
             // Values of subcharts and examples within a chart are not for the chart as a whole.
-            None if charts.iter().any(|c| !c.directory.is_empty() && file.path.starts_with(c.directory)) => continue,
+            None if above(file.path).any(|directory| places.contains_key(directory)) => continue,
             None => {
                 let tree = tree();
-                let Some(owner) = yaml::root(&tree).and_then(|root| only_owner(root, &keys)) else { continue };
+                let Some(owner) = yaml::root(&tree).and_then(|root| only_owner(root, &knowing)) else { continue };
                 (tree, owner)
             }
         };
         let Some(root) = yaml::root(&tree).filter(|root| root.is_map()) else { continue };
-        if out[owner].len() < MAX_SETS && tree.problems.is_empty() {
+        if tree.problems.is_empty() {
             let layers = vec![Raw::new(&tree, root.view())];
             let release = release(&charts[owner]);
             let example = Some(file.source);
@@ -138,26 +145,39 @@ fn names_values(path: &str) -> bool {
     stem.is_some_and(|stem| stem != "values" && stem.contains("values"))
 }
 
-/// In the chart's directory, or in its `ci/`.
-fn lies_beside(chart: &Chart<'_>, path: &str) -> bool {
-    let Some(inner) = path.strip_prefix(chart.directory) else { return false };
-    !inner.strip_prefix("ci/").unwrap_or(inner).contains('/')
+/// The directory of a file with a slash at its end, and the one above where that is `ci/`.
+fn beside(path: &str) -> impl Iterator<Item = &str> {
+    let own = &path[..path.rfind('/').map_or(0, |at| at + 1)];
+    let above = own.strip_suffix("ci/").filter(|above| above.is_empty() || above.ends_with('/'));
+    std::iter::once(own).chain(above)
+}
+
+/// Directories that a file lies in, but for the working directory.
+fn above(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').map(|(at, _)| &path[..=at])
 }
 
 /// Top-level keys of the values that a chart knows.
 fn known_keys(chart: &Chart<'_>) -> BTreeSet<String> {
-    let own = chart.values.as_ref().and_then(yaml::root).map(table).unwrap_or_default();
+    let own = chart.values.as_ref().and_then(yaml::root).into_iter().flat_map(keys);
     let subcharts = chart.dependencies.iter().map(|d| d.known_as().to_owned());
     let held = chart.subcharts.iter().map(|c| c.own_name().to_owned());
-    own.into_keys().chain(subcharts).chain(held).collect()
+    own.chain(subcharts).chain(held).collect()
+}
+
+fn keys(root: Node<'_>) -> Vec<String> {
+    root.entries().into_iter().filter_map(|(key, _)| values::name(key)).collect()
 }
 
 /// The only chart that knows every key, one of them not common to most charts.
-fn only_owner(root: Node<'_>, keys: &[BTreeSet<String>]) -> Option<usize> {
-    let stated: Vec<String> = table(root).into_keys().filter(|key| !COMMON_KEYS.contains(&key.as_str())).collect();
-    let mut owners = (0..keys.len()).filter(|&i| stated.iter().all(|key| keys[i].contains(key)));
-    let owner = owners.next().filter(|_| !stated.is_empty())?;
-    owners.next().is_none().then_some(owner)
+fn only_owner(root: Node<'_>, knowing: &HashMap<String, BTreeSet<usize>>) -> Option<usize> {
+    let mut stated = keys(root).into_iter().filter(|key| !COMMON_KEYS.contains(&key.as_str()));
+    let mut owners = knowing.get(&stated.next()?)?.clone();
+    for key in stated {
+        let others = knowing.get(&key)?;
+        owners.retain(|owner| others.contains(owner));
+    }
+    owners.pop_first().filter(|_| owners.is_empty())
 }
 
 #[cfg(test)]

@@ -1,14 +1,12 @@
 //! Values of charts: layers of mappings, merged as Helm merges them. Leaves stay the nodes that state them, so every
 //! value leads to its line. Knows Helm's rules of precedence; evaluates nothing.
 
+use crate::budget::{NODE, Share, Spent};
 use crate::parse::scalar::Scalar;
 use crate::parse::{self, Builder, Dialect, Node, NodeId, NodeKind, Raw};
 use crate::source::{Span, Traced};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-/// Most values that one layer may hold once its aliases are written out.
-const MAX_VALUES: usize = 200_000;
 
 /// Keys and their values.
 pub type Table<'t> = BTreeMap<String, Entry<'t>>;
@@ -51,21 +49,24 @@ impl<'t> Value<'t> {
         }
     }
 
-    fn of(node: Node<'t>, left: &mut usize) -> Self {
-        if !node.is_map() || *left == 0 {
+    /// What is spent ends the tables, and is told by whoever gave the share.
+    fn of(node: Node<'t>, share: &Share, level: usize) -> Self {
+        if !node.is_map() || share.nest(level).is_err() {
             return Value::Leaf(node);
         }
         let entries = node.entries();
-        *left = left.saturating_sub(entries.len());
+        if share.make(2 * NODE * entries.len()).is_err() {
+            return Value::Leaf(node);
+        }
         let entry = |(key, value): (Node<'t>, Node<'t>)| {
-            Some((name(key)?, Entry { key: Some(key.span()), value: Value::of(value, left) }))
+            Some((name(key)?, Entry { key: Some(key.span()), value: Value::of(value, share, level + 1) }))
         };
         Value::Table(entries.into_iter().filter_map(entry).collect())
     }
 }
 
 /// A key as JSON would write it.
-fn name(key: Node<'_>) -> Option<String> {
+pub(super) fn name(key: Node<'_>) -> Option<String> {
     match key.scalar()? {
         Scalar::Bool(value) => Some(value.to_string()),
         Scalar::Null => Some("null".to_owned()),
@@ -74,12 +75,17 @@ fn name(key: Node<'_>) -> Option<String> {
 }
 
 /// The values that a document states.
-pub fn table(root: Node<'_>) -> Table<'_> {
-    let mut left = MAX_VALUES;
-    match Value::of(root, &mut left) {
+pub fn table<'t>(root: Node<'t>, share: &Share) -> Table<'t> {
+    match Value::of(root, share, 1) {
         Value::Table(table) => table,
         Value::Leaf(_) => Table::new(),
     }
+}
+
+/// What a copy of the values costs.
+pub fn weight(table: &Table<'_>) -> usize {
+    let inner = |value: &Value<'_>| if let Value::Table(table) = value { weight(table) } else { 0 };
+    table.iter().map(|(key, entry)| 2 * NODE + key.len() + inner(&entry.value)).sum()
 }
 
 /// Puts a later file over earlier ones: tables are merged, everything else is replaced.
@@ -106,8 +112,8 @@ pub enum Nulls {
 /// Fills what `table` does not state from the defaults.
 pub fn fill<'t>(table: &mut Table<'t>, defaults: &Table<'t>, nulls: Nulls) {
     if nulls == Nulls::Delete {
-        let gone: Vec<String> = table.iter().filter(|(_, e)| e.value.is_null()).map(|(k, _)| k.clone()).collect();
-        let left = defaults.iter().filter(|(key, _)| !gone.contains(key));
+        let gone: BTreeSet<String> = table.iter().filter(|(_, e)| e.value.is_null()).map(|(k, _)| k.clone()).collect();
+        let left = defaults.iter().filter(|(key, _)| !gone.contains(*key));
         fill_present(table, left, nulls);
         table.retain(|key, _| !gone.contains(key));
     } else {
@@ -166,25 +172,40 @@ pub fn at<'v, 't>(table: &'v Table<'t>, path: &str) -> Option<&'v Value<'t>> {
 }
 
 /// The values as a document; every leaf keeps its place.
-pub fn document(table: &Table<'_>, place: Span) -> Raw {
+///
+/// # Errors
+/// They are too large or too deep.
+pub fn document(table: &Table<'_>, place: Span, share: &Share) -> Result<Raw, Spent> {
     let mut builder = Builder::new(place.source, Dialect::Kubernetes);
-    let root = node(&mut builder, table, place);
+    share.make(weight(table))?;
+    let root = node(&mut builder, table, (place, share))?;
     builder.tree().documents.push(root);
-    Raw { place, id: Some(root), tree: Arc::new(builder.finish()), open: None }
+    Ok(Raw { place, id: Some(root), tree: Arc::new(builder.finish()), open: None })
 }
 
-fn node(builder: &mut Builder, table: &Table<'_>, place: Span) -> NodeId {
+fn node(builder: &mut Builder, table: &Table<'_>, (place, share): (Span, &Share)) -> Result<NodeId, Spent> {
     let mut entries = Vec::new();
     for (name, entry) in table {
         let at = entry.key.unwrap_or(place);
         let key = builder.add(NodeKind::Scalar { text: Traced::opaque(name.as_str(), at), plain: false }, at);
         let value = match &entry.value {
-            Value::Table(inner) => node(builder, inner, at),
-            Value::Leaf(leaf) => builder.copy(*leaf),
+            Value::Table(inner) => node(builder, inner, (at, share))?,
+            Value::Leaf(leaf) => {
+                size(*leaf, share, 1)?;
+                builder.copy(*leaf)
+            }
         };
         entries.push(parse::Entry { key, value });
     }
-    builder.add(NodeKind::Map(entries), place)
+    Ok(builder.add(NodeKind::Map(entries), place))
+}
+
+/// Spends what a copy of a node costs, aliases written out.
+fn size(node: Node<'_>, share: &Share, level: usize) -> Result<(), Spent> {
+    share.nest(level)?;
+    share.make(NODE + node.text().map_or(0, str::len))?;
+    node.items().try_for_each(|item| size(item, share, level + 1))?;
+    node.entries().into_iter().try_for_each(|(_, value)| size(value, share, level + 1))
 }
 
 #[cfg(test)]
@@ -198,7 +219,7 @@ mod tests {
     }
 
     fn of(tree: &Tree) -> Table<'_> {
-        yaml::root(tree).map(table).unwrap_or_default()
+        yaml::root(tree).map(|root| table(root, &Share::of(1, 0))).unwrap_or_default()
     }
 
     /// The table in one line, for comparison.

@@ -1,15 +1,13 @@
-//! Documents that can be changed: owned copies of trees in which every node keeps the span that it was read with.
-//! Knows nothing of kustomizations.
+//! Documents that can be changed: owned copies of trees in which every node keeps the span that it was read with. What
+//! is copied is shared until it is changed. Knows nothing of kustomizations.
 
+use crate::budget::{NODE, STEP, Share, Spent};
 use crate::known::Why;
 use crate::parse::{Builder, Dialect, Entry, Node, NodeId, NodeKind, Tree};
 use crate::source::{SourceId, Span, Traced};
-
-/// Most nodes that one document may have, aliases expanded.
-const MAX_NODES: usize = 500_000;
-
-/// Deepest nesting, aliases expanded: everything here recurses.
-const MAX_DEPTH: usize = 128;
+use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 /// A node that owns what is below it.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,17 +33,82 @@ pub enum Value {
         plain: bool,
     },
     /// Entries in order, each key once.
-    Map(Vec<(Doc, Doc)>),
+    Map(List<(Doc, Doc)>),
     /// Items.
-    Seq(Vec<Doc>),
+    Seq(List<Doc>),
     /// An expression that was not evaluated.
     Unknown(Why),
 }
 
+/// A list whose copies are one until they are changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct List<T>(Arc<Vec<T>>);
+
+impl<T> Default for List<T> {
+    fn default() -> Self {
+        List(Arc::default())
+    }
+}
+
+impl<T> Deref for List<T> {
+    type Target = Vec<T>;
+
+    fn deref(&self) -> &Vec<T> {
+        &self.0
+    }
+}
+
+impl<T: Clone> DerefMut for List<T> {
+    fn deref_mut(&mut self) -> &mut Vec<T> {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
+impl<T> FromIterator<T> for List<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        List(Arc::new(items.into_iter().collect()))
+    }
+}
+
+impl<T: Clone> List<T> {
+    /// Its items as a vector of their own.
+    pub fn own(self) -> Vec<T> {
+        Arc::unwrap_or_clone(self.0)
+    }
+}
+
 impl Doc {
-    /// Copies a node with aliases expanded and merge keys applied; `None` when it is too large or too deep.
-    pub fn read(node: Node<'_>) -> Option<Doc> {
-        copy(node, &mut MAX_NODES.clone(), MAX_DEPTH)
+    /// Copies a node with aliases expanded and merge keys applied.
+    ///
+    /// # Errors
+    /// It is too large or too deep.
+    pub fn read(node: Node<'_>, share: &Share) -> Result<Doc, Spent> {
+        copy(node, share, 1)
+    }
+
+    /// Goes through all that it holds, as if it stood that many levels deep.
+    ///
+    /// # Errors
+    /// It is too large or too deep.
+    pub fn measure(&self, share: &Share, level: usize) -> Result<(), Spent> {
+        share.work(STEP)?;
+        share.nest(level)?;
+        self.items().iter().try_for_each(|item| item.measure(share, level + 1))?;
+        self.entries().iter().try_for_each(|(_, value)| value.measure(share, level + 1))
+    }
+
+    /// Spends what it costs to look through it and to change it: what is shared is copied then.
+    ///
+    /// # Errors
+    /// Nothing is left.
+    pub fn open(&self, share: &Share) -> Result<(), Spent> {
+        let (len, shared) = match &self.value {
+            Value::Map(entries) => (entries.len(), Arc::strong_count(&entries.0) > 1),
+            Value::Seq(items) => (items.len(), Arc::strong_count(&items.0) > 1),
+            _ => (0, false),
+        };
+        share.work(STEP + len)?;
+        if shared { share.make(len * NODE) } else { Ok(()) }
     }
 
     /// Null.
@@ -65,7 +128,7 @@ impl Doc {
 
     /// An empty mapping.
     pub fn map(span: Span) -> Doc {
-        Doc { value: Value::Map(Vec::new()), span, tag: None }
+        Doc { value: Value::Map(List::default()), span, tag: None }
     }
 
     /// Whether it is null, written or implied.
@@ -132,13 +195,34 @@ impl Doc {
     /// Sets a key; null becomes a mapping, and anything else that is none stays as it is.
     pub fn set(&mut self, key: Doc, value: Doc) {
         if self.is_null() {
-            self.value = Value::Map(Vec::new());
+            self.value = Value::Map(List::default());
         }
         let Some(name) = key.text().map(str::to_owned) else { return };
         match self.get_mut(&name) {
             Some(old) => *old = value,
             None => {
                 if let Value::Map(entries) = &mut self.value {
+                    entries.push((key, value));
+                }
+            }
+        }
+    }
+
+    /// Sets many keys.
+    pub fn extend(&mut self, more: impl IntoIterator<Item = (Doc, Doc)>) {
+        if self.is_null() {
+            self.value = Value::Map(List::default());
+        }
+        let Value::Map(entries) = &mut self.value else { return };
+        let text = |key: &Doc| key.text().map(str::to_owned);
+        let mut places: HashMap<String, usize> =
+            entries.iter().enumerate().rev().filter_map(|(at, (key, _))| Some((text(key)?, at))).collect();
+        for (key, value) in more {
+            let Some(name) = text(&key) else { continue };
+            match places.get(&name) {
+                Some(&at) => entries[at].1 = value,
+                None => {
+                    places.insert(name, entries.len());
                     entries.push((key, value));
                 }
             }
@@ -178,44 +262,57 @@ pub fn typed(text: &str) -> bool {
     matches!(text, "true" | "false") || text.parse::<i64>().is_ok()
 }
 
-fn copy(node: Node<'_>, left: &mut usize, depth: usize) -> Option<Doc> {
-    *left = left.checked_sub(1)?;
-    let below = depth.checked_sub(1)?;
+fn copy(node: Node<'_>, share: &Share, level: usize) -> Result<Doc, Spent> {
+    share.make(NODE + node.text().map_or(0, str::len))?;
+    share.nest(level)?;
     let value = match node.kind() {
         NodeKind::Null | NodeKind::Alias(_) => Value::Null,
         NodeKind::Unknown(why) => Value::Unknown(why.clone()),
         NodeKind::Scalar { text, plain } => Value::Scalar { text: text.clone(), plain: *plain },
-        NodeKind::Seq(_) => Value::Seq(node.items().map(|item| copy(item, left, below)).collect::<Option<_>>()?),
+        NodeKind::Seq(_) => {
+            Value::Seq(node.items().map(|item| copy(item, share, level + 1)).collect::<Result<_, _>>()?)
+        }
         NodeKind::Map(_) => {
-            let entry = |(key, value)| Some((copy(key, left, below)?, copy(value, left, below)?));
-            Value::Map(node.entries_and_rest().into_iter().map(entry).collect::<Option<_>>()?)
+            let entry = |(key, value)| Ok((copy(key, share, level + 1)?, copy(value, share, level + 1)?));
+            Value::Map(node.entries_and_rest().into_iter().map(entry).collect::<Result<_, _>>()?)
         }
     };
-    Some(Doc { value, span: node.span(), tag: node.tag().map(Into::into) })
+    Ok(Doc { value, span: node.span(), tag: node.tag().map(Into::into) })
 }
 
 /// A tree of documents, in their order; `source` is the file that put them together.
-pub fn tree(source: SourceId, documents: impl IntoIterator<Item = Doc>) -> Tree {
+///
+/// # Errors
+/// They are too large or too deep once everything that is shared is written out.
+pub fn tree(source: SourceId, documents: impl IntoIterator<Item = Doc>, share: &Share) -> Result<Tree, Spent> {
     let mut builder = Builder::new(source, Dialect::Kubernetes);
-    let roots: Vec<NodeId> = documents.into_iter().map(|doc| add(&mut builder, doc)).collect();
+    let mut roots = Vec::new();
+    for doc in documents {
+        roots.push(add(&mut builder, &doc, (share, 1))?);
+    }
     builder.tree().documents = roots;
-    builder.finish()
+    Ok(builder.finish())
 }
 
-fn add(builder: &mut Builder, doc: Doc) -> NodeId {
-    let kind = match doc.value {
+fn add(builder: &mut Builder, doc: &Doc, (share, level): (&Share, usize)) -> Result<NodeId, Spent> {
+    share.make(NODE + doc.text().map_or(0, str::len))?;
+    share.nest(level)?;
+    let below = (share, level + 1);
+    let kind = match &doc.value {
         Value::Null => NodeKind::Null,
-        Value::Unknown(why) => NodeKind::Unknown(why),
-        Value::Scalar { text, plain } => NodeKind::Scalar { text, plain },
-        Value::Seq(items) => NodeKind::Seq(items.into_iter().map(|item| add(builder, item)).collect()),
+        Value::Unknown(why) => NodeKind::Unknown(why.clone()),
+        Value::Scalar { text, plain } => NodeKind::Scalar { text: text.clone(), plain: *plain },
+        Value::Seq(items) => NodeKind::Seq(items.iter().map(|i| add(builder, i, below)).collect::<Result<_, _>>()?),
         Value::Map(entries) => {
-            let entry = |(key, value)| Entry { key: add(builder, key), value: add(builder, value) };
-            NodeKind::Map(entries.into_iter().map(entry).collect())
+            let mut entry = |(key, value): &(Doc, Doc)| {
+                Ok(Entry { key: add(builder, key, below)?, value: add(builder, value, below)? })
+            };
+            NodeKind::Map(entries.iter().map(&mut entry).collect::<Result<_, _>>()?)
         }
     };
     let id = builder.add(kind, doc.span);
-    if let Some(tag) = doc.tag {
-        builder.tag(id, &tag);
+    if let Some(tag) = &doc.tag {
+        builder.tag(id, tag);
     }
-    id
+    Ok(id)
 }

@@ -1,7 +1,8 @@
 //! A field that a transformation changes: a path through maps and lists of some kinds. Knows no transformation.
 
-use super::doc::{Doc, Value};
+use super::doc::{Doc, List, Value};
 use super::resource::{Gvk, Resource};
+use crate::budget::{STEP, Share, Spent};
 use crate::source::Span;
 
 /// A field of some kinds.
@@ -31,31 +32,40 @@ impl Field {
     }
 
     /// Hands every node at the field to `change`. What is made on the way stands at `span`.
-    pub fn visit(&self, resource: &mut Resource, span: Span, change: &mut dyn FnMut(&mut Doc)) {
-        if resource.gvk().is_selected_by(&self.gvk) {
-            let path: Vec<&str> = self.path.iter().map(String::as_str).collect();
-            walk(&mut resource.doc, &path, self.create.then_some(span), change);
+    pub fn visit(&self, resource: &mut Resource, (share, span): (&Share, Span), change: &mut dyn FnMut(&mut Doc)) {
+        let path: Vec<&str> = self.path.iter().map(String::as_str).collect();
+        if share.work(STEP).is_ok() && resource.gvk().is_selected_by(&self.gvk) && share.nest(path.len()).is_ok() {
+            // What is spent is told where the build ends.
+            let _ = walk(&mut resource.doc, &path, (share, self.create.then_some(span)), change);
         }
     }
 }
 
-fn walk(doc: &mut Doc, path: &[&str], create: Option<Span>, change: &mut dyn FnMut(&mut Doc)) {
-    let Some((key, rest)) = path.split_first() else { return change(doc) };
+fn walk(
+    doc: &mut Doc,
+    path: &[&str],
+    (share, create): (&Share, Option<Span>),
+    change: &mut dyn FnMut(&mut Doc),
+) -> Result<(), Spent> {
+    let Some((key, rest)) = path.split_first() else {
+        change(doc);
+        return share.work(STEP);
+    };
+    doc.open(share)?;
     match &mut doc.value {
-        Value::Seq(items) => items.iter_mut().for_each(|item| walk(item, path, create, change)),
+        Value::Seq(items) => items.iter_mut().try_for_each(|item| walk(item, path, (share, create), change)),
         Value::Map(_) => {
             let name = key.trim_end_matches("[]");
             let next = match create.filter(|_| name == *key) {
                 Some(span) => doc.entry(name, span),
                 None => doc.get_mut(name),
             };
-            if let Some(next) = next {
-                if next.is_null() && !rest.is_empty() && create.is_some() && name == *key {
-                    next.value = Value::Map(Vec::new());
-                }
-                walk(next, rest, create, change);
+            let Some(next) = next else { return Ok(()) };
+            if next.is_null() && !rest.is_empty() && create.is_some() && name == *key {
+                next.value = Value::Map(List::default());
             }
+            walk(next, rest, (share, create), change)
         }
-        _ => {}
+        _ => Ok(()),
     }
 }

@@ -4,6 +4,7 @@
 use super::doc::Doc;
 use super::field::Field;
 use super::resource::Gvk;
+use crate::budget::Share;
 
 /// Fields of one transformation: group, kind, path, whether it is made.
 type Row = (&'static str, &'static str, &'static str, bool);
@@ -146,7 +147,7 @@ impl Default for Fields {
 
 impl Fields {
     /// Adds what a file of `configurations` states.
-    pub fn add(&mut self, doc: &Doc) {
+    pub fn add(&mut self, doc: &Doc, share: &Share) {
         for (key, list) in [
             ("namePrefix", &mut self.prefix),
             ("nameSuffix", &mut self.suffix),
@@ -159,17 +160,17 @@ impl Fields {
             ("replicas", &mut self.replicas),
             ("varReference", &mut self.variables),
         ] {
-            merge(list, doc.get(key).map(Doc::items).unwrap_or_default());
+            merge(list, doc.get(key).map(Doc::items).unwrap_or_default(), share);
         }
         for item in doc.get("nameReference").map(Doc::items).unwrap_or_default() {
             let text = |key| item.text_at(&[key]).unwrap_or_default().to_owned();
             let gvk = Gvk { group: text("group"), version: text("version"), kind: text("kind") };
             let specs = item.get("fieldSpecs").map(Doc::items).unwrap_or_default();
             match self.references.iter_mut().find(|(known, _)| *known == gvk) {
-                Some((_, list)) => merge(list, specs),
+                Some((_, list)) => merge(list, specs, share),
                 None => {
                     let mut list = Vec::new();
-                    merge(&mut list, specs);
+                    merge(&mut list, specs, share);
                     self.references.push((gvk, list));
                 }
             }
@@ -177,7 +178,7 @@ impl Fields {
     }
 
     /// Adds the fields that another configuration has.
-    pub fn join(&mut self, other: &Fields) {
+    pub fn join(&mut self, other: &Fields, share: &Share) {
         for (list, more) in [
             (&mut self.prefix, &other.prefix),
             (&mut self.suffix, &other.suffix),
@@ -190,22 +191,25 @@ impl Fields {
             (&mut self.replicas, &other.replicas),
             (&mut self.variables, &other.variables),
         ] {
-            extend(list, more);
+            extend(list, more, share);
         }
         for (gvk, more) in &other.references {
             match self.references.iter_mut().find(|(known, _)| known == gvk) {
-                Some((_, list)) => extend(list, more),
+                Some((_, list)) => extend(list, more, share),
                 None => self.references.push((gvk.clone(), more.clone())),
             }
         }
     }
 }
 
-fn merge(list: &mut Vec<Field>, specs: &[Doc]) {
-    extend(list, &specs.iter().filter_map(Field::read).collect::<Vec<_>>());
+fn merge(list: &mut Vec<Field>, specs: &[Doc], share: &Share) {
+    extend(list, &specs.iter().filter_map(Field::read).collect::<Vec<_>>(), share);
 }
 
-fn extend(list: &mut Vec<Field>, more: &[Field]) {
+fn extend(list: &mut Vec<Field>, more: &[Field], share: &Share) {
+    if share.work(list.len() * more.len()).is_err() {
+        return;
+    }
     let new: Vec<Field> = more.iter().filter(|field| !list.contains(field)).cloned().collect();
     list.extend(new);
 }

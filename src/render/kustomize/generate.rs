@@ -2,6 +2,7 @@
 
 use super::doc::{Doc, Value, typed};
 use super::resource::{Behavior, Resource};
+use crate::budget::{NODE, Share};
 use crate::known::Why;
 use crate::parse::Problem;
 use crate::source::{SourceId, Span, Traced};
@@ -23,6 +24,7 @@ pub fn generate<'a>(
     kind: &str,
     item: &Doc,
     options: Option<&Doc>,
+    share: &Share,
     read: &mut dyn FnMut(&Doc, &str) -> Option<Text<'a>>,
 ) -> Result<Resource, Problem> {
     let span = item.span;
@@ -41,7 +43,7 @@ pub fn generate<'a>(
     for key in ["labels", "annotations"] {
         let pairs = [options, own].into_iter().flatten().filter_map(|o| o.get(key)).flat_map(Doc::entries);
         let mut map = Doc::map(span);
-        pairs.for_each(|(k, v)| map.set(k.clone(), v.clone()));
+        map.extend(pairs.cloned());
         if !map.entries().is_empty() {
             metadata.set(text(key), map);
         }
@@ -51,9 +53,8 @@ pub fn generate<'a>(
         doc.set(text("type"), item.get("type").cloned().unwrap_or_else(|| text("Opaque")));
     }
     let mut data = Doc::map(name.span);
-    for (key, value) in data_of(item, read)? {
-        data.set(key, if kind == "Secret" { encoded(value) } else { value });
-    }
+    let pairs = data_of(item, share, read)?;
+    data.extend(pairs.into_iter().map(|(key, value)| (key, if kind == "Secret" { encoded(value) } else { value })));
     if kind == "Secret" || !data.entries().is_empty() {
         doc.set(text("data"), data);
     }
@@ -70,12 +71,18 @@ pub fn generate<'a>(
     Ok(Resource { behavior, hashed: !set("disableNameSuffixHash"), ..Resource::new(doc) })
 }
 
-fn data_of<'a>(item: &Doc, read: &mut dyn FnMut(&Doc, &str) -> Option<Text<'a>>) -> Result<Vec<(Doc, Doc)>, Problem> {
+fn data_of<'a>(
+    item: &Doc,
+    share: &Share,
+    read: &mut dyn FnMut(&Doc, &str) -> Option<Text<'a>>,
+) -> Result<Vec<(Doc, Doc)>, Problem> {
     let list = |key: &str| item.get(key).map(Doc::items).unwrap_or_default();
     let mut out = Vec::new();
     for file in list("envs").iter().chain(item.get("env")) {
         let Some((source, text)) = file.text().and_then(|path| read(file, path)) else { continue };
-        out.extend(lines(source, text));
+        if share.make(8 * text.len()).is_ok() {
+            out.extend(lines(source, text));
+        }
     }
     for literal in list("literals") {
         let Some(text) = literal.text() else { continue };
@@ -93,8 +100,10 @@ fn data_of<'a>(item: &Doc, read: &mut dyn FnMut(&Doc, &str) -> Option<Text<'a>>)
         let Some(text) = file.text() else { continue };
         let (key, path) = text.split_once('=').unwrap_or((text.rsplit('/').next().unwrap_or(text), text));
         let value = match read(file, path) {
-            Some((source, text)) => Doc::traced(Traced::verbatim(text, Span::new(source, 0..text.len()), 0)),
-            None => {
+            Some((source, text)) if share.make(4 * text.len()).is_ok() => {
+                Doc::traced(Traced::verbatim(text, Span::new(source, 0..text.len()), 0))
+            }
+            _ => {
                 let why = Why::Remote("a file that was not read".into());
                 Doc { value: Value::Unknown(why), span: file.span, tag: None }
             }
@@ -157,14 +166,14 @@ pub fn absorb(old: Resource, new: Resource) -> Resource {
     if new.behavior == Behavior::Merge {
         for key in ["data", "binaryData"] {
             let Some(mut data) = old.doc.get(key).cloned() else { continue };
-            doc.get(key).into_iter().flat_map(Doc::entries).for_each(|(k, v)| data.set(k.clone(), v.clone()));
+            data.extend(doc.get(key).into_iter().flat_map(Doc::entries).cloned());
             doc.set(Doc::string(key, span), data);
         }
     }
     if let (Some(before), Some(metadata)) = (old.doc.get("metadata"), doc.get_mut("metadata")) {
         for key in ["labels", "annotations"] {
             let Some(mut all) = before.get(key).cloned() else { continue };
-            metadata.get(key).into_iter().flat_map(Doc::entries).for_each(|(k, v)| all.set(k.clone(), v.clone()));
+            all.extend(metadata.get(key).into_iter().flat_map(Doc::entries).cloned());
             metadata.set(Doc::string(key, span), all);
         }
         for key in ["name", "namespace"] {
@@ -177,10 +186,10 @@ pub fn absorb(old: Resource, new: Resource) -> Resource {
 }
 
 /// The hash that is added to the name of a generated resource; `None` when part of its content is unknown.
-pub fn hash(resource: &Resource) -> Option<String> {
+pub fn hash(resource: &Resource, share: &Share) -> Option<String> {
     let doc = &resource.doc;
     let text = |path: &[&str]| json_text(doc.text_at(path).unwrap_or_default());
-    let map = |key: &str| doc.get(key).map_or(Some("\"\"".to_owned()), json);
+    let map = |key: &str| doc.get(key).map_or(Some("\"\"".to_owned()), |doc| json(doc, share));
     // kustomize looks for the name under a key `metadata/name`, which there never is.
     let mut parts = vec![("data", map("data")?), ("kind", text(&["kind"])), ("name", json_text(""))];
     match resource.kind() {
@@ -210,17 +219,20 @@ pub fn hash(resource: &Resource) -> Option<String> {
 }
 
 /// JSON as Go writes it, keys sorted.
-fn json(doc: &Doc) -> Option<String> {
+fn json(doc: &Doc, share: &Share) -> Option<String> {
+    share.make(NODE + doc.text().map_or(0, str::len)).ok()?;
     Some(match &doc.value {
         Value::Unknown(_) => return None,
         Value::Null => "null".to_owned(),
         Value::Scalar { .. } if doc.is_null() => "null".to_owned(),
         Value::Scalar { text, plain: true } if typed(text.text()) => text.text().to_owned(),
         Value::Scalar { text, .. } => json_text(text.text()),
-        Value::Seq(items) => format!("[{}]", items.iter().map(json).collect::<Option<Vec<_>>>()?.join(",")),
+        Value::Seq(items) => {
+            format!("[{}]", items.iter().map(|item| json(item, share)).collect::<Option<Vec<_>>>()?.join(","))
+        }
         Value::Map(entries) => {
             let sorted: BTreeMap<&str, &Doc> = entries.iter().filter_map(|(k, v)| Some((k.text()?, v))).collect();
-            let member = |(key, value): (&&str, &&Doc)| Some(format!("{}:{}", json_text(key), json(value)?));
+            let member = |(key, value): (&&str, &&Doc)| Some(format!("{}:{}", json_text(key), json(value, share)?));
             format!("{{{}}}", sorted.iter().map(member).collect::<Option<Vec<_>>>()?.join(","))
         }
     })

@@ -3,6 +3,7 @@
 
 use super::doc::{Doc, Value};
 use super::resource::Gvk;
+use crate::budget::{STEP, Share};
 use crate::parse::Problem;
 use crate::source::Span;
 
@@ -77,14 +78,15 @@ fn merge_keys(gvk: &Gvk, path: &[&str]) -> Option<&'static [&'static str]> {
 ///
 /// # Errors
 /// A patch that has another shape than what it changes.
-pub fn apply(doc: &mut Doc, patch: &Doc, gvk: &Gvk) -> Result<bool, Problem> {
+pub fn apply(doc: &mut Doc, patch: &Doc, gvk: &Gvk, share: &Share) -> Result<bool, Problem> {
     let old = std::mem::replace(doc, Doc::null(patch.span));
-    let merged = Merge { gvk }.value(Some(old), Some(patch.clone()), &[])?;
+    let merged = Merge { gvk, share }.value(Some(old), Some(patch.clone()), &[])?;
     Ok(merged.map(|merged| *doc = merged).is_some())
 }
 
 struct Merge<'a> {
     gvk: &'a Gvk,
+    share: &'a Share,
 }
 
 /// What `$patch` asks for.
@@ -125,6 +127,9 @@ impl Merge<'_> {
     /// The value of a field that one or both sides have; `None` when it is to go.
     fn value(&self, old: Option<Doc>, patch: Option<Doc>, path: &[&str]) -> Result<Option<Doc>, Problem> {
         let Some(patch) = patch else { return Ok(old.and_then(|old| self.kept(old, path))) };
+        if [Some(&patch), old.as_ref()].into_iter().flatten().any(|doc| doc.open(self.share).is_err()) {
+            return Ok(None);
+        }
         if patch.is_null() {
             return Ok(None);
         }
@@ -146,7 +151,7 @@ impl Merge<'_> {
 
     /// What a patch leaves alone, without the nulls that were left out rather than written.
     fn kept(&self, mut old: Doc, path: &[&str]) -> Option<Doc> {
-        if implied_null(&old) {
+        if implied_null(&old) || old.open(self.share).is_err() {
             return None;
         }
         match &mut old.value {
@@ -155,10 +160,10 @@ impl Merge<'_> {
                     let value = self.kept(value, &[path, &[key.text().unwrap_or_default()]].concat())?;
                     Some((key, value))
                 };
-                *entries = std::mem::take(entries).into_iter().filter_map(under).collect();
+                *entries = std::mem::take(entries).own().into_iter().filter_map(under).collect();
             }
             Value::Seq(items) if merge_keys(self.gvk, path).is_some() => {
-                *items = std::mem::take(items).into_iter().filter_map(|item| self.kept(item, path)).collect();
+                *items = std::mem::take(items).own().into_iter().filter_map(|item| self.kept(item, path)).collect();
             }
             _ => {}
         }
@@ -173,13 +178,16 @@ impl Merge<'_> {
         let old = old.filter(|_| directive == Directive::Merge);
         let Value::Map(changes) = patch.value else { return Ok(Some(patch)) };
         let (span, tag) = old.as_ref().map_or((patch.span, None), |old| (old.span, old.tag.clone()));
-        let mut changes: Vec<Option<(Doc, Doc)>> = changes.into_iter().map(Some).collect();
+        let mut changes: Vec<Option<(Doc, Doc)>> = changes.own().into_iter().map(Some).collect();
         let mut entries = Vec::new();
         let olds = match old.map(|old| old.value) {
-            Some(Value::Map(entries)) => entries,
+            Some(Value::Map(entries)) => entries.own(),
             _ => Vec::new(),
         };
         for (key, value) in olds {
+            if self.share.work(changes.len()).is_err() {
+                return Ok(None);
+            }
             let same = |change: &&mut Option<(Doc, Doc)>| change.as_ref().is_some_and(|(k, _)| k.text() == key.text());
             let change = changes.iter_mut().find(same).and_then(Option::take).map(|(_, value)| value);
             let merged = self.under(&key, Some(value), change, path)?;
@@ -189,7 +197,7 @@ impl Merge<'_> {
             let merged = self.under(&key, None, Some(change), path)?;
             entries.extend(merged.map(|value| (key, value)));
         }
-        Ok(Some(Doc { value: Value::Map(entries), span, tag }))
+        Ok(Some(Doc { value: Value::Map(entries.into_iter().collect()), span, tag }))
     }
 
     fn under(&self, key: &Doc, old: Option<Doc>, patch: Option<Doc>, path: &[&str]) -> Result<Option<Doc>, Problem> {
@@ -204,14 +212,17 @@ impl Merge<'_> {
         }
         let (span, tag) = old.as_ref().map_or((patch.span, None), |old| (old.span, old.tag.clone()));
         let olds = match old.filter(|_| directive == Directive::Merge).map(|old| old.value) {
-            Some(Value::Seq(items)) => items,
+            Some(Value::Seq(items)) => items.own(),
             _ => Vec::new(),
         };
         let Value::Seq(changes) = patch.value else { return Ok(Some(patch)) };
         let mut left: Vec<Option<Doc>> = olds.into_iter().map(Some).collect();
         let mut items: Vec<Doc> = Vec::new();
         // Items that the patch names come first, in its order.
-        for change in changes {
+        for change in changes.own() {
+            if self.share.work(STEP * (left.len() + items.len())).is_err() {
+                return Ok(None);
+            }
             let known = left.iter_mut().find(|item| item.as_ref().is_some_and(|item| same_item(item, &change, keys)));
             let old = known.and_then(Option::take);
             match items.iter_mut().find(|item| same_item(item, &change, keys)).filter(|_| old.is_none()) {
@@ -225,7 +236,7 @@ impl Merge<'_> {
             }
         }
         items.extend(left.into_iter().flatten().filter_map(|item| self.kept(item, path)));
-        Ok(Some(Doc { value: Value::Seq(items), span, tag }))
+        Ok(Some(Doc { value: Value::Seq(items.into_iter().collect()), span, tag }))
     }
 }
 

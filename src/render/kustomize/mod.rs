@@ -18,14 +18,16 @@ mod tests;
 mod transform;
 mod variables;
 
-pub use build::{Built, build};
+pub use build::{Built, Failure, build};
 
 use super::helm::{self, Chart};
+use crate::budget::{Share, Spent};
 use crate::parse::{Node, Tree};
 use crate::paths;
 use crate::source::SourceId;
 use doc::Doc;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
 
 /// A file that kustomizations may read.
 #[derive(Debug, Clone, Copy)]
@@ -43,8 +45,10 @@ pub struct File<'a> {
 pub struct Files<'a> {
     files: BTreeMap<&'a str, File<'a>>,
     kustomizations: BTreeMap<&'a str, Kustomization>,
+    /// The documents of files, copied when the first build asks for them: all builds share them.
+    documents: BTreeMap<&'a str, OnceLock<Result<Vec<Doc>, Spent>>>,
     /// Charts, where a kustomization may install some.
-    charts: Vec<Chart<'a>>,
+    charts: Vec<Arc<Chart<'a>>>,
 }
 
 /// A kustomization, by its directory.
@@ -53,6 +57,8 @@ struct Kustomization {
     source: SourceId,
     doc: Doc,
     component: bool,
+    /// What it lacked when it was read.
+    lacks: Option<Spent>,
 }
 
 /// Whether a path is that of a kustomization.
@@ -70,15 +76,48 @@ impl<'a> Files<'a> {
             // Flux has a kind of the same name.
             let foreign =
                 root.get("apiVersion").and_then(Node::text).is_some_and(|api| api.contains("toolkit.fluxcd.io"));
-            if let Some(doc) = Doc::read(root).filter(|_| !foreign) {
+            let read = Doc::read(root, &Share::of(files.len(), file.text.len()));
+            // What is too large of a kustomization is told where it is built.
+            let lacks = read.as_ref().err().copied();
+            let doc = read.unwrap_or_else(|_| Doc::map(root.span()));
+            if !foreign {
                 let component = doc.text_at(&["kind"]) == Some("Component");
                 let directory = paths::directory(path);
-                kustomizations.entry(directory).or_insert(Kustomization { source: file.source, doc, component });
+                kustomizations.entry(directory).or_insert(Kustomization { source: file.source, doc, component, lacks });
             }
         }
         let installs = |k: &Kustomization| ["helmCharts", "generators"].iter().any(|key| k.doc.get(key).is_some());
         let charts = if kustomizations.values().any(installs) { charts(&files) } else { Vec::new() };
-        Self { files, kustomizations, charts }
+        let documents = files.keys().map(|path| (*path, OnceLock::new())).collect();
+        Self { files, kustomizations, documents, charts }
+    }
+
+    /// The documents of a file.
+    fn documents(&self, path: &str) -> Option<Result<&[Doc], Spent>> {
+        let tree = self.files.get(path)?.tree?;
+        let read = || {
+            let share = Share::of(self.files.len(), self.files[path].text.len());
+            tree.roots().map(|root| Doc::read(root, &share)).collect()
+        };
+        Some(self.documents.get(path)?.get_or_init(read).as_ref().map(Vec::as_slice).map_err(|spent| *spent))
+    }
+
+    /// Bytes of the files that the kustomization in a directory names, here and below.
+    fn bytes<'f>(&'f self, directory: &'f str, seen: &mut BTreeSet<&'f str>) -> usize {
+        let Some(kustomization) = self.kustomizations.get(directory).filter(|_| seen.insert(directory)) else {
+            return 0;
+        };
+        let lists = kustomization.doc.entries().iter().map(|(_, value)| value).chain([&kustomization.doc]);
+        let one = |item: &Doc| item.text().or(item.text_at(&["path"])).and_then(|path| join(directory, path));
+        let mut bytes = 0;
+        for path in lists.flat_map(|list| list.items().iter().chain([list])).filter_map(one) {
+            match (self.files.get_key_value(path.as_str()), self.kustomizations.get_key_value(path.as_str())) {
+                (Some((path, file)), _) if seen.insert(path) => bytes += file.text.len(),
+                (_, Some((directory, _))) => bytes += self.bytes(directory, seen),
+                _ => {}
+            }
+        }
+        bytes
     }
 
     /// Directories of the kustomizations that no other one includes, in order.
@@ -106,7 +145,7 @@ impl<'a> Files<'a> {
     }
 }
 
-fn charts<'a>(files: &BTreeMap<&'a str, File<'a>>) -> Vec<Chart<'a>> {
+fn charts<'a>(files: &BTreeMap<&'a str, File<'a>>) -> Vec<Arc<Chart<'a>>> {
     let file = |(path, file): (&&'a str, &File<'a>)| helm::File { source: file.source, path, text: file.text };
     helm::chart::find(&files.iter().map(file).collect::<Vec<_>>())
 }

@@ -3,9 +3,11 @@
 
 use super::doc::{Doc, Value};
 use super::field::Field;
-use super::resource::{Gvk, Resource};
+use super::resource::{Gvk, Id, Resource};
+use crate::budget::{STEP, Share};
 use crate::parse::Problem;
 use crate::source::Traced;
+use std::collections::{BTreeSet, HashMap};
 
 /// Kinds of group, version and kind.
 fn gvk(group: &str, version: &str, kind: &str) -> Gvk {
@@ -154,22 +156,27 @@ pub fn builtin() -> Vec<(Gvk, Vec<Field>)> {
 ///
 /// # Errors
 /// A name that may mean several resources.
-pub fn update(resources: &mut [Resource], references: &[(Gvk, Vec<Field>)]) -> Result<(), Problem> {
+pub fn update(resources: &mut [Resource], references: &[(Gvk, Vec<Field>)], share: &Share) -> Result<(), Problem> {
     let targets: Vec<Resource> = resources.to_vec();
     if targets.iter().all(|target| target.history.is_empty()) {
         return Ok(());
     }
+    let ids: Vec<(&Resource, Vec<Id>)> = targets.iter().map(|target| (target, target.former_ids())).collect();
+    let mut named: Vec<(Candidates<'_>, &[Field])> = Vec::new();
+    for (kind, fields) in references.iter().take_while(|_| share.work(STEP * ids.len()).is_ok()) {
+        let of_kind = ids.iter().filter(|(_, ids)| ids.iter().any(|id| id.gvk.is_selected_by(kind)));
+        named.push((Candidates::new(of_kind), fields));
+    }
+    named.retain(|(candidates, _)| !candidates.all.is_empty());
     for resource in resources {
         let first = resource.original_id().gvk;
         let referrer = resource.clone();
         let mut failed = None;
-        for (kind, list) in references {
-            let candidates: Vec<&Resource> =
-                targets.iter().filter(|t| t.former_ids().iter().any(|id| id.gvk.is_selected_by(kind))).collect();
-            for field in list.iter().filter(|f| !candidates.is_empty() && first.is_selected_by(&f.gvk)) {
-                let names = Names { referrer: &referrer, candidates: &candidates, field };
+        for (candidates, list) in &named {
+            for field in list.iter().filter(|f| first.is_selected_by(&f.gvk)) {
+                let names = Names { referrer: &referrer, candidates, field, share };
                 let span = resource.doc.span;
-                field.visit(resource, span, &mut |doc| {
+                field.visit(resource, (share, span), &mut |doc| {
                     if let Err(problem) = names.set(doc) {
                         failed.get_or_insert(problem);
                     }
@@ -183,14 +190,38 @@ pub fn update(resources: &mut [Resource], references: &[(Gvk, Vec<Field>)]) -> R
     Ok(())
 }
 
+/// Resources that may be meant, and those of a name.
+#[derive(Default)]
+struct Candidates<'a> {
+    all: Vec<&'a Resource>,
+    by_name: HashMap<&'a str, Vec<&'a Resource>>,
+}
+
+impl<'a> Candidates<'a> {
+    fn new(of_kind: impl Iterator<Item = &'a (&'a Resource, Vec<Id>)>) -> Self {
+        let mut out = Self::default();
+        for (target, ids) in of_kind {
+            out.all.push(target);
+            for name in ids.iter().map(|id| id.name.as_str()).collect::<BTreeSet<_>>() {
+                out.by_name.entry(name).or_default().push(target);
+            }
+        }
+        out
+    }
+}
+
 struct Names<'a> {
     referrer: &'a Resource,
-    candidates: &'a [&'a Resource],
+    candidates: &'a Candidates<'a>,
     field: &'a Field,
+    share: &'a Share,
 }
 
 impl Names<'_> {
     fn set(&self, doc: &mut Doc) -> Result<(), Problem> {
+        if doc.open(self.share).is_err() {
+            return Ok(());
+        }
         match &mut doc.value {
             Value::Seq(items) => items.iter_mut().try_for_each(|item| self.set(item)),
             Value::Map(_) => self.set_map(doc),
@@ -251,7 +282,13 @@ impl Names<'_> {
                     || id.gvk.kind == "ServiceAccount"
                     || id.namespace == here.namespace)
         };
-        let all: Vec<&Resource> = self.candidates.iter().copied().filter(reachable).collect();
+        // Whether any is in the namespace that is stated decides, whatever its name.
+        let of_name = || self.candidates.by_name.get(name).map(Vec::as_slice).unwrap_or_default();
+        let candidates = if namespace.is_some() { &self.candidates.all } else { of_name() };
+        if self.share.work(8 * STEP * (1 + candidates.len())).is_err() {
+            return Ok(None);
+        }
+        let all: Vec<&Resource> = candidates.iter().copied().filter(reachable).collect();
         let first: Vec<&Resource> = all.iter().copied().filter(|t| in_namespace(t, true)).collect();
         let pool = if first.is_empty() { all.into_iter().filter(|t| in_namespace(t, false)).collect() } else { first };
         let mut found: Vec<&Resource> = pool.into_iter().filter(fits).collect();

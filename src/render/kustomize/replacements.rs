@@ -1,19 +1,20 @@
 //! Replacements: the value of one field copied to others. Knows the paths that name fields.
 
-use super::doc::{Doc, Value};
+use super::doc::{Doc, List, Value};
 use super::resource::Resource;
 use super::select::Selector;
+use crate::budget::{STEP, Share};
 use crate::parse::Problem;
+use crate::render::pattern::Pattern;
 use crate::source::{Span, Traced};
-use regex::Regex;
 
 /// Applies one replacement. `partial` says that resources or data of generators are missing, so that a source may be too.
 ///
 /// # Errors
 /// A source or a field that is not there.
-pub fn apply(resources: &mut [Resource], replacement: &Doc, partial: bool) -> Result<(), Problem> {
+pub fn apply(resources: &mut [Resource], replacement: &Doc, (share, partial): (&Share, bool)) -> Result<(), Problem> {
     let value = match (replacement.get("source"), replacement.get("sourceValue")) {
-        (Some(source), _) => match find(resources, source) {
+        (Some(source), _) => match find(resources, source, share) {
             Ok(value) => value,
             Err(_) if partial => return Ok(()),
             Err(problem) => return Err(problem),
@@ -33,8 +34,11 @@ pub fn apply(resources: &mut [Resource], replacement: &Doc, partial: bool) -> Re
             rejected.iter().any(|r| r.has_labels() && r.selects_labels(resource) || r.has_id() && r.names(resource))
         };
         for resource in resources.iter_mut() {
+            if share.work(STEP * (4 + rejected.len())).is_err() {
+                return Ok(());
+            }
             if selector.names(resource) && selector.selects_labels(resource) && !refused(resource) {
-                set(resource, target, &value)?;
+                set(resource, target, (&value, share))?;
             }
         }
     }
@@ -46,8 +50,10 @@ fn problem(span: Span, message: &str) -> Problem {
 }
 
 /// The value of a source.
-fn find(resources: &[Resource], source: &Doc) -> Result<Doc, Problem> {
+fn find(resources: &[Resource], source: &Doc, share: &Share) -> Result<Doc, Problem> {
     let selector = Selector::read(source);
+    // What is spent is told where the build ends.
+    let _ = share.work(4 * STEP * resources.len());
     let mut meant = resources.iter().filter(|resource| selector.names(resource));
     let Some(resource) = meant.next() else {
         return Err(problem(source.span, "the source of this replacement is not in the build"));
@@ -57,13 +63,13 @@ fn find(resources: &[Resource], source: &Doc) -> Result<Doc, Problem> {
     }
     let path = source.text_at(&["fieldPath"]).unwrap_or("metadata.name");
     let mut copy = resource.doc.clone();
-    let parts = parts(path);
     let mut found = Vec::new();
-    visit(&mut copy, &parts, None, &mut |doc| found.push(doc.clone()));
+    visit(&mut copy, &parts(path), (None, share), &mut |doc| found.push(doc.clone()));
     let missing = || problem(source.span, &format!("`{path}` is not in the source of this replacement"));
     let mut value = found.into_iter().find(|doc| !doc.is_null()).ok_or_else(missing)?;
     if let Some(delimiter) = source.text_at(&["options", "delimiter"]).filter(|d| !d.is_empty()) {
         let text = value.text().unwrap_or_default();
+        let _ = share.work(text.len());
         let part = text.split(delimiter).nth(index(source).unsigned_abs()).ok_or_else(missing)?;
         value.value = Value::Scalar { text: Traced::opaque(part, value.span), plain: false };
     }
@@ -74,19 +80,23 @@ fn index(holder: &Doc) -> isize {
     holder.text_at(&["options", "index"]).and_then(|index| index.parse().ok()).unwrap_or(0)
 }
 
-fn set(resource: &mut Resource, target: &Doc, value: &Doc) -> Result<(), Problem> {
+fn set(resource: &mut Resource, target: &Doc, (value, share): (&Doc, &Share)) -> Result<(), Problem> {
     let create = target.at(&["options", "create"]).is_some_and(Doc::is_true);
     let delimiter = target.text_at(&["options", "delimiter"]).filter(|d| !d.is_empty());
     let default = [Doc::string("metadata.name", target.span)];
     let paths = target.get("fieldPaths").map_or(default.as_slice(), Doc::items);
     for path in paths {
         let Some(text) = path.text() else { continue };
-        let mut count = 0;
-        visit(&mut resource.doc, &parts(text), create.then_some(value), &mut |doc| {
+        let (mut count, parts) = (0, parts(text));
+        visit(&mut resource.doc, &parts, (create.then_some(value), share), &mut |doc| {
             count += 1;
-            put(doc, value, delimiter.map(|delimiter| (delimiter, index(target))));
+            if value.measure(share, parts.len() + 1).is_ok()
+                && share.make(value.text().map_or(0, str::len) + doc.text().map_or(0, str::len)).is_ok()
+            {
+                put(doc, value, delimiter.map(|delimiter| (delimiter, index(target))));
+            }
         });
-        if count == 0 {
+        if count == 0 && share.spent().is_none() {
             return Err(problem(path.span, &format!("`{text}` is not in a target of this replacement")));
         }
     }
@@ -138,18 +148,21 @@ pub fn parts(path: &str) -> Vec<String> {
 }
 
 /// Hands every field at a path to `change`; missing ones are made for a value that is given.
-fn visit(doc: &mut Doc, path: &[String], create: Option<&Doc>, change: &mut dyn FnMut(&mut Doc)) {
+fn visit(doc: &mut Doc, path: &[String], (create, share): (Option<&Doc>, &Share), change: &mut dyn FnMut(&mut Doc)) {
     let Some((part, rest)) = path.split_first() else { return change(doc) };
+    if share.nest(path.len()).is_err() || doc.open(share).is_err() {
+        return;
+    }
     let condition = part.strip_prefix('[').and_then(|p| p.strip_suffix(']')).and_then(|p| p.split_once('='));
-    if let Some((key, pattern)) = condition {
-        let Ok(pattern) = Regex::new(pattern) else { return };
+    if let Some((key, wanted)) = condition {
+        let Ok(pattern) = Pattern::new(wanted, share) else { return };
         let meant = |item: &Doc| {
             let text = if key.is_empty() { item.text() } else { item.text_at(&[key]) };
-            text.is_some_and(|text| pattern.is_match(text.trim()))
+            text.is_some_and(|text| pattern.is_match(text.trim(), share))
         };
         if let (Some(value), false) = (create, doc.items().iter().any(meant)) {
             let span = value.span;
-            let named = Doc::string(pattern.as_str(), span);
+            let named = Doc::string(wanted, span);
             let mut item = if key.is_empty() { named.clone() } else { Doc::map(span) };
             if !key.is_empty() {
                 item.set(Doc::string(key, span), named);
@@ -157,12 +170,12 @@ fn visit(doc: &mut Doc, path: &[String], create: Option<&Doc>, change: &mut dyn 
             push(doc, item);
         }
         if let Value::Seq(items) = &mut doc.value {
-            items.iter_mut().filter(|item| meant(item)).for_each(|item| visit(item, rest, create, change));
+            items.iter_mut().filter(|item| meant(item)).for_each(|item| visit(item, rest, (create, share), change));
         }
         return;
     }
     if let (Value::Seq(items), "*") = (&mut doc.value, part.as_str()) {
-        items.iter_mut().for_each(|item| visit(item, rest, create, change));
+        items.iter_mut().for_each(|item| visit(item, rest, (create, share), change));
         return;
     }
     if let Ok(at) = part.parse::<usize>()
@@ -174,7 +187,7 @@ fn visit(doc: &mut Doc, path: &[String], create: Option<&Doc>, change: &mut dyn 
         if let Value::Seq(items) = &mut doc.value
             && let Some(item) = items.get_mut(at)
         {
-            visit(item, rest, create, change);
+            visit(item, rest, (create, share), change);
         }
         return;
     }
@@ -183,13 +196,13 @@ fn visit(doc: &mut Doc, path: &[String], create: Option<&Doc>, change: &mut dyn 
         None => doc.get_mut(part),
     };
     if let Some(next) = next {
-        visit(next, rest, create, change);
+        visit(next, rest, (create, share), change);
     }
 }
 
 fn push(doc: &mut Doc, item: Doc) {
     if doc.is_null() {
-        doc.value = Value::Seq(Vec::new());
+        doc.value = Value::Seq(List::default());
     }
     if let Value::Seq(items) = &mut doc.value {
         items.push(item);

@@ -1,10 +1,10 @@
 //! Resources: documents with the names that they had before. Knows what identifies an object of Kubernetes.
 
 use super::doc::{Doc, Value};
-use crate::source::Traced;
+use crate::source::{Span, Traced};
 
 /// Group, version and kind; empty parts of a selector stand for any.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Gvk {
     /// `apps`; empty for the core group.
     pub group: String,
@@ -54,7 +54,7 @@ const CLUSTER_SCOPED: &[Kinds] = &[
 ];
 
 /// What identifies a resource in a build.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Id {
     /// Its kind.
     pub gvk: Gvk,
@@ -81,6 +81,8 @@ pub enum Behavior {
 pub struct Resource {
     /// What it says now.
     pub doc: Doc,
+    /// The document of a file that it was read as.
+    pub read: Span,
     /// Kind, name and namespace that it had, oldest first.
     pub history: Vec<(String, String, String)>,
     /// Prefixes that its name got, in order.
@@ -97,6 +99,7 @@ impl Resource {
     /// A resource as it was read.
     pub fn new(doc: Doc) -> Self {
         Self {
+            read: doc.span,
             doc,
             history: Vec::new(),
             prefixes: Vec::new(),

@@ -3,7 +3,8 @@
 
 use super::doc::Doc;
 use super::resource::{Gvk, Id, Resource};
-use regex::Regex;
+use crate::budget::{STEP, Share};
+use crate::render::pattern::Pattern;
 
 /// The `target` of a patch, or a selector of a replacement.
 #[derive(Debug, Default, Clone)]
@@ -38,18 +39,12 @@ impl Selector {
         !self.labels.is_empty() || !self.annotations.is_empty()
     }
 
-    /// Whether it selects a resource, its parts read as regular expressions over the whole text.
-    pub fn selects(&self, resource: &Resource) -> bool {
-        let (now, first) = (resource.id(), resource.original_id());
-        let either = |pattern: &str, part: &dyn Fn(&Id) -> String| {
-            matches(pattern, &part(&first)) || matches(pattern, &part(&now))
-        };
-        either(&self.namespace, &|id| id.namespace.clone())
-            && either(&self.name, &|id| id.name.clone())
-            && matches(&self.gvk.group, &now.gvk.group)
-            && matches(&self.gvk.version, &now.gvk.version)
-            && matches(&self.gvk.kind, &now.gvk.kind)
-            && self.selects_labels(resource)
+    /// The same with its parts read as regular expressions over the whole text.
+    pub fn patterns<'s>(&'s self, share: &'s Share) -> Patterns<'s> {
+        let whole = |text: &'s String| Whole { text, pattern: Pattern::new(&format!("^(?:{text})$"), share).ok() };
+        let Gvk { group, version, kind } = &self.gvk;
+        let parts = [group, version, kind, &self.name, &self.namespace].map(whole);
+        Patterns { selector: self, parts, share }
     }
 
     /// Whether one of the ids of a resource is the one that is meant, its parts read as they stand.
@@ -67,10 +62,45 @@ impl Selector {
     }
 }
 
-fn matches(pattern: &str, text: &str) -> bool {
-    pattern.is_empty()
-        || pattern == text
-        || Regex::new(&format!("^(?:{pattern})$")).is_ok_and(|pattern| pattern.is_match(text))
+/// A selector whose parts are regular expressions.
+pub struct Patterns<'s> {
+    selector: &'s Selector,
+    /// Group, version, kind, name and namespace.
+    parts: [Whole<'s>; 5],
+    share: &'s Share,
+}
+
+impl Patterns<'_> {
+    /// Whether it selects a resource.
+    pub fn selects(&self, resource: &Resource) -> bool {
+        if self.share.work(8 * STEP).is_err() {
+            return false;
+        }
+        let (now, first) = (resource.id(), resource.original_id());
+        let [group, version, kind, name, namespace] = &self.parts;
+        let is = |part: &Whole<'_>, text: &str| part.is(text, self.share);
+        let either = |part, of: fn(&Id) -> &str| is(part, of(&first)) || is(part, of(&now));
+        either(namespace, |id| &id.namespace)
+            && either(name, |id| &id.name)
+            && is(group, &now.gvk.group)
+            && is(version, &now.gvk.version)
+            && is(kind, &now.gvk.kind)
+            && self.selector.selects_labels(resource)
+    }
+}
+
+/// A text, and the same as a regular expression over whole texts.
+struct Whole<'s> {
+    text: &'s str,
+    pattern: Option<Pattern>,
+}
+
+impl Whole<'_> {
+    fn is(&self, text: &str, share: &Share) -> bool {
+        self.text.is_empty()
+            || self.text == text
+            || self.pattern.as_ref().is_some_and(|pattern| pattern.is_match(text, share))
+    }
 }
 
 /// Whether a label selector (`a=b,c!=d,e in (f, g),h,!i`) selects labels.

@@ -4,13 +4,14 @@
 use super::doc::{Doc, Value};
 use super::field::Field;
 use super::resource::{Gvk, Resource, wrap};
+use crate::budget::{NODE, STEP, Share};
 use crate::parse::Problem;
+use crate::render::pattern::Pattern;
 use crate::source::{Piece, Span, Traced};
-use regex::Regex;
 use std::ops::Range;
 
 /// Puts resources into a namespace.
-pub fn namespace(resources: &mut [Resource], namespace: &Doc, fields: &[Field]) {
+pub fn namespace(resources: &mut [Resource], namespace: &Doc, (fields, share): (&[Field], &Share)) {
     let Some(name) = namespace.text().filter(|name| !name.is_empty()) else { return };
     let span = namespace.span;
     for resource in resources {
@@ -35,13 +36,13 @@ pub fn namespace(resources: &mut [Resource], namespace: &Doc, fields: &[Field]) 
                 || path == "subjects/namespace" && field.gvk.kind.ends_with("RoleBinding")
         };
         for field in fields.iter().filter(|field| !hard_coded(field)) {
-            field.visit(resource, span, &mut |doc| *doc = Doc { span, ..Doc::string(name, span) });
+            field.visit(resource, (share, span), &mut |doc| *doc = Doc { span, ..Doc::string(name, span) });
         }
     }
 }
 
 /// Puts a prefix before names, or a suffix after them.
-pub fn affix(resources: &mut [Resource], text: &Doc, suffix: bool, fields: &[Field]) {
+pub fn affix(resources: &mut [Resource], text: &Doc, suffix: bool, (fields, share): (&[Field], &Share)) {
     let Some(affix) = text.text().filter(|affix| !affix.is_empty()) else { return };
     let kept = |gvk: &Gvk| {
         matches!(gvk.kind.as_str(), "CustomResourceDefinition" | "Namespace")
@@ -58,26 +59,33 @@ pub fn affix(resources: &mut [Resource], text: &Doc, suffix: bool, fields: &[Fie
                 resource.remember();
             }
             let (before, after) = if suffix { ("", affix) } else { (affix, "") };
-            field.visit(resource, text.span, &mut |doc| wrap(doc, before, after));
+            field.visit(resource, (share, text.span), &mut |doc| {
+                if share.make(affix.len() + doc.text().map_or(0, str::len)).is_ok() {
+                    wrap(doc, before, after);
+                }
+            });
         }
     }
 }
 
 /// Sets labels or annotations in fields that hold maps of them.
-pub fn pairs(resources: &mut [Resource], pairs: &Doc, fields: &[Field]) {
+pub fn pairs(resources: &mut [Resource], pairs: &Doc, (fields, share): (&[Field], &Share)) {
     if pairs.entries().is_empty() {
         return;
     }
     for resource in resources {
         for field in fields {
-            field.visit(resource, pairs.span, &mut |doc| {
-                for (key, value) in pairs.entries() {
+            field.visit(resource, (share, pairs.span), &mut |doc| {
+                // Labels are strings, whatever they look like.
+                let text = |(key, value): &(Doc, Doc)| {
                     let mut value = value.clone();
-                    // Labels are strings, whatever they look like.
                     if let Value::Scalar { plain, .. } = &mut value.value {
                         *plain = false;
                     }
-                    doc.set(key.clone(), value);
+                    (key.clone(), value)
+                };
+                if share.make(NODE * (pairs.entries().len() + doc.entries().len())).is_ok() {
+                    doc.extend(pairs.entries().iter().map(text));
                 }
             });
         }
@@ -88,19 +96,24 @@ pub fn pairs(resources: &mut [Resource], pairs: &Doc, fields: &[Field]) {
 ///
 /// # Errors
 /// No workload has the name.
-pub fn replicas(resources: &mut [Resource], item: &Doc, fields: &[Field], partial: bool) -> Result<(), Problem> {
+pub fn replicas(
+    resources: &mut [Resource],
+    item: &Doc,
+    (fields, share): (&[Field], &Share),
+    partial: bool,
+) -> Result<(), Problem> {
     let (Some(name), Some(count)) = (item.get("name"), item.get("count")) else { return Ok(()) };
     let mut found = false;
     for field in fields {
-        for resource in resources.iter_mut() {
+        for resource in resources.iter_mut().take_while(|_| share.work(4 * STEP).is_ok()) {
             let ids = resource.ids();
             if ids.iter().any(|id| Some(id.name.as_str()) == name.text() && id.gvk.is_selected_by(&field.gvk)) {
                 found = true;
-                field.visit(resource, count.span, &mut |doc| *doc = count.clone());
+                field.visit(resource, (share, count.span), &mut |doc| *doc = count.clone());
             }
         }
     }
-    if found || partial {
+    if found || partial || share.spent().is_some() {
         return Ok(());
     }
     let message = format!("no workload of this build is called `{}`", name.text().unwrap_or_default());
@@ -108,32 +121,36 @@ pub fn replicas(resources: &mut [Resource], item: &Doc, fields: &[Field], partia
 }
 
 /// Renames images and gives them tags.
-pub fn images(resources: &mut [Resource], item: &Doc, fields: &[Field]) {
+pub fn images(resources: &mut [Resource], item: &Doc, (fields, share): (&[Field], &Share)) {
     let Some(name) = item.text_at(&["name"]) else { return };
-    let pattern = |name: &str| Regex::new(&format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$"));
+    let pattern =
+        |name: &str| Pattern::new(&format!("^{name}(:[a-zA-Z0-9_.{{}}-]*)?(@sha256:[a-zA-Z0-9_.{{}}-]*)?$"), share);
     let Ok(pattern) = pattern(name).or_else(|_| pattern(&regex::escape(name))) else { return };
     let change = |doc: &mut Doc| {
-        if doc.text().is_some_and(|text| pattern.is_match(text)) {
+        if doc.text().is_some_and(|text| pattern.is_match(text, share)) {
             retag(doc, item);
         }
     };
     for resource in resources {
         if resource.kind() != "CustomResourceDefinition" {
-            containers(&mut resource.doc, &change);
+            containers(&mut resource.doc, (share, &change));
         }
         for field in fields {
-            field.visit(resource, item.span, &mut |doc| change(doc));
+            field.visit(resource, (share, item.span), &mut |doc| change(doc));
         }
     }
 }
 
 /// Changes the images of everything that is called containers.
-fn containers(doc: &mut Doc, change: &dyn Fn(&mut Doc)) {
+fn containers(doc: &mut Doc, (share, change): (&Share, &dyn Fn(&mut Doc))) {
+    if doc.open(share).is_err() {
+        return;
+    }
     match &mut doc.value {
-        Value::Seq(items) => items.iter_mut().for_each(|item| containers(item, change)),
+        Value::Seq(items) => items.iter_mut().for_each(|item| containers(item, (share, change))),
         Value::Map(entries) => {
-            for (key, value) in entries {
-                containers(value, change);
+            for (key, value) in entries.iter_mut() {
+                containers(value, (share, change));
                 if let (Some("containers" | "initContainers"), Value::Seq(items)) = (key.text(), &mut value.value) {
                     items.iter_mut().filter_map(|item| item.get_mut("image")).for_each(change);
                 }

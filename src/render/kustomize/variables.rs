@@ -4,7 +4,9 @@
 use super::doc::{Doc, Value};
 use super::field::Field;
 use super::resource::{Gvk, Id, Resource};
+use crate::budget::{STEP, Share};
 use crate::source::Traced;
+use std::collections::BTreeMap;
 
 /// Kinds with pods, and where these are.
 const PODS: &[(&str, &str)] = &[
@@ -100,34 +102,46 @@ impl Variable {
 }
 
 /// Replaces variables by the values that they stand for.
-pub fn replace(resources: &mut [Resource], variables: &[Variable], fields: &[Field]) {
-    let values: Vec<(&str, Doc)> =
-        variables.iter().filter_map(|v| Some((v.name.as_str(), v.value(resources)?.clone()))).collect();
+pub fn replace(resources: &mut [Resource], variables: &[Variable], (fields, share): (&[Field], &Share)) {
+    // Of two with the same name the first holds.
+    let known = variables.iter().rev().take_while(|_| share.work(4 * STEP * resources.len()).is_ok());
+    let values: Values<'_> = known.filter_map(|v| Some((v.name.as_str(), v.value(resources)?.clone()))).collect();
     if values.is_empty() {
         return;
     }
     for resource in resources {
         let span = resource.doc.span;
         for field in fields {
-            field.visit(resource, span, &mut |doc| replace_in(doc, &values));
+            field.visit(resource, (share, span), &mut |doc| replace_in(doc, &values, share));
         }
     }
 }
 
-fn replace_in(doc: &mut Doc, values: &[(&str, Doc)]) {
+/// What variables stand for.
+type Values<'v> = BTreeMap<&'v str, Doc>;
+
+fn replace_in(doc: &mut Doc, values: &Values<'_>, share: &Share) {
+    if doc.open(share).is_err() {
+        return;
+    }
     match &mut doc.value {
-        Value::Seq(items) => items.iter_mut().filter(|item| item.text().is_some()).for_each(|i| replace_in(i, values)),
+        Value::Seq(items) => {
+            items.iter_mut().filter(|item| item.text().is_some()).for_each(|i| replace_in(i, values, share))
+        }
         Value::Map(entries) => {
-            entries.iter_mut().filter(|(_, v)| v.text().is_some()).for_each(|(_, value)| replace_in(value, values));
+            entries
+                .iter_mut()
+                .filter(|(_, v)| v.text().is_some())
+                .for_each(|(_, value)| replace_in(value, values, share));
         }
         _ => {
             let Some(text) = doc.text().filter(|text| text.contains("$(")) else { return };
-            let whole = values.iter().find(|(name, _)| text == format!("$({name})"));
-            if let Some((_, value)) = whole.filter(|(_, value)| value.text().is_some()) {
+            let whole = text.strip_prefix("$(").and_then(|inner| values.get(inner.strip_suffix(')')?));
+            if let Some(value) = whole.filter(|value| value.text().is_some()) {
                 *doc = value.clone();
                 return;
             }
-            let new = expand(text, values);
+            let new = expand(text, values, share);
             if new != text {
                 doc.value = Value::Scalar { text: Traced::opaque(new, doc.span), plain: false };
             }
@@ -136,10 +150,10 @@ fn replace_in(doc: &mut Doc, values: &[(&str, Doc)]) {
 }
 
 /// `$(NAME)` becomes the value, `$$` a dollar; an unknown name stays as it is.
-fn expand(text: &str, values: &[(&str, Doc)]) -> String {
+fn expand(text: &str, values: &Values<'_>, share: &Share) -> String {
     let mut out = String::new();
     let mut rest = text;
-    while let Some(at) = rest.find('$') {
+    while let Some(at) = rest.find('$').filter(|at| share.make(STEP + at).is_ok()) {
         out.push_str(&rest[..at]);
         let after = &rest[at + 1..];
         let name = after.strip_prefix('(').and_then(|inner| inner.split_once(')'));
@@ -149,8 +163,9 @@ fn expand(text: &str, values: &[(&str, Doc)]) -> String {
                 &after[1..]
             }
             Some((name, beyond)) => {
-                match values.iter().find(|(known, _)| *known == name).and_then(|(_, value)| value.text()) {
-                    Some(value) => out.push_str(value),
+                match values.get(name).and_then(Doc::text) {
+                    Some(value) if share.make(value.len()).is_ok() => out.push_str(value),
+                    Some(_) => {}
                     None => out.push_str(&format!("$({name})")),
                 }
                 beyond

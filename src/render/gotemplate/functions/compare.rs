@@ -1,8 +1,9 @@
 //! Comparisons, with Go's strictness about types.
 
 use super::{ANY, Call, Function};
+use crate::budget::{NODE, STEP, Share};
 use crate::render::gotemplate::print;
-use crate::render::value::{Data, MAX_DEPTH, Value};
+use crate::render::value::{Data, Value};
 use std::cmp::Ordering;
 
 pub(super) fn find(name: &str) -> Option<Function> {
@@ -13,7 +14,7 @@ pub(super) fn find(name: &str) -> Option<Function> {
         "le" => (|c| Ok(matches!(order(c)?, Some(Ordering::Less | Ordering::Equal)).into()), 2, 2),
         "gt" => (|c| Ok((!matches!(order(c)?, Some(Ordering::Less | Ordering::Equal))).into()), 2, 2),
         "ge" => (|c| Ok((order(c)? != Some(Ordering::Less)).into()), 2, 2),
-        "deepEqual" => (|c| Ok(same(&c.args[0], &c.args[1]).into()), 2, 2),
+        "deepEqual" => (|c| Ok(same(&c.args[0], &c.args[1], c.share).into()), 2, 2),
         _ => return None,
     })
 }
@@ -56,25 +57,33 @@ fn order(call: &Call<'_>) -> Result<Option<Ordering>, String> {
 }
 
 /// Whether two values are equal through and through.
-pub(super) fn same(a: &Value, b: &Value) -> bool {
-    same_to(a, b, MAX_DEPTH)
+pub(super) fn same(a: &Value, b: &Value, share: &Share) -> bool {
+    same_to(a, b, (share, 1))
 }
 
-fn same_to(a: &Value, b: &Value, depth: usize) -> bool {
+fn same_to(a: &Value, b: &Value, (share, level): (&Share, usize)) -> bool {
+    let bytes = match (&a.data, &b.data) {
+        (Data::Str(a), Data::Str(b)) => a.len().min(b.len()),
+        (Data::Map(a), Data::Map(b)) => (a.len() + b.len()) * NODE,
+        _ => 0,
+    };
+    if share.nest(level).and_then(|()| share.work(STEP + bytes)).is_err() {
+        return false;
+    }
+    let below = (share, level + 1);
     match (&a.data, &b.data) {
-        _ if depth == 0 => false,
         (Data::Nil, Data::Nil) => true,
         (Data::Bool(a), Data::Bool(b)) => a == b,
         (Data::Int(a), Data::Int(b)) => a == b,
         (Data::Float(a), Data::Float(b)) => a == b,
         (Data::Str(a), Data::Str(b)) => a.as_str() == b.as_str(),
         (Data::List(a), Data::List(b)) => {
-            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same_to(a, b, depth - 1))
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same_to(a, b, below))
         }
         (Data::Map(a), Data::Map(b)) => {
             let (a, b) = (a.entries(), b.entries());
             a.len() == b.len()
-                && a.iter().zip(&b).all(|((ka, a), (kb, b))| ka == kb && same_to(&a.value, &b.value, depth - 1))
+                && a.iter().zip(&b).all(|((ka, a), (kb, b))| ka == kb && same_to(&a.value, &b.value, below))
         }
         _ => false,
     }

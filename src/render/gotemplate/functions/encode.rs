@@ -2,9 +2,10 @@
 
 use super::strings::escaped;
 use super::{Call, Function, Outcome, yaml};
+use crate::budget::{NODE, STEP, Share};
 use crate::render::gotemplate::print;
 use crate::render::text::{Origin, Text};
-use crate::render::value::{Data, MAX_DEPTH, Map, Value};
+use crate::render::value::{Data, Map, Value};
 
 pub(super) fn find(name: &str) -> Option<Function> {
     Some(match name {
@@ -19,19 +20,18 @@ pub(super) fn find(name: &str) -> Option<Function> {
 }
 
 fn json(call: &Call<'_>, indent: Option<usize>, html: bool) -> Outcome {
-    let mut writer = Json { out: Text::new(), html, limit: call.limit };
-    writer.value(&call.args[0], indent, MAX_DEPTH);
-    call.bounded(writer.out.len())?;
+    let mut writer = Json { out: Text::new(), html, share: call.share };
+    writer.value(&call.args[0], indent, 1);
     Ok(writer.out.into())
 }
 
-struct Json {
+struct Json<'s> {
     out: Text,
     html: bool,
-    limit: usize,
+    share: &'s Share,
 }
 
-impl Json {
+impl Json<'_> {
     fn mark(&mut self, text: &str) {
         self.out.push(text, Origin::default());
     }
@@ -42,15 +42,17 @@ impl Json {
         }
     }
 
-    fn value(&mut self, value: &Value, indent: Option<usize>, depth: usize) {
+    fn value(&mut self, value: &Value, indent: Option<usize>, level: usize) {
         let inner = indent.map(|indent| indent + 2);
         match &value.data {
-            _ if depth == 0 || self.out.len() > self.limit => self.mark("null"),
+            _ if self.share.nest(level).is_err() || self.share.make(NODE + indent.unwrap_or(0)).is_err() => {
+                self.mark("null");
+            }
             Data::List(items) if !items.is_empty() => {
                 for (i, item) in items.iter().enumerate() {
                     self.mark(if i == 0 { "[" } else { "," });
                     self.line(inner);
-                    self.value(item, inner, depth - 1);
+                    self.value(item, inner, level + 1);
                 }
                 self.line(indent);
                 self.mark("]");
@@ -61,24 +63,27 @@ impl Json {
                     self.line(inner);
                     self.string(&Text::of(key, Origin::whole(entry.key)));
                     self.mark(if indent.is_some() { ": " } else { ":" });
-                    self.value(&entry.value, inner, depth - 1);
+                    self.value(&entry.value, inner, level + 1);
                 }
                 self.line(indent);
                 self.mark("}");
             }
             Data::Str(text) => self.string(text),
-            Data::Unknown(_) => self.string(&print::text(value)),
+            Data::Unknown(_) => self.string(&print::text(value, self.share)),
             Data::Nil => self.mark("null"),
             Data::List(_) => self.mark("[]"),
             Data::Map(_) | Data::Files(_) => self.mark("{}"),
             Data::Float(number) => self.out.push(&json_float(*number), Origin::whole(value.origin)),
-            _ => self.out.push_text(&print::text(value)),
+            _ => self.out.push_text(&print::text(value, self.share)),
         }
     }
 
     fn string(&mut self, text: &Text) {
+        if self.share.make(2 * text.size()).is_err() {
+            return;
+        }
         self.mark("\"");
-        self.out.push_text(&escaped(text, if self.html { html_escape } else { json_escape }));
+        self.out.push_text(&escaped(text, if self.html { html_escape } else { json_escape }, self.share));
         self.mark("\"");
     }
 }
@@ -116,16 +121,17 @@ fn json_float(value: f64) -> String {
 fn to_toml(call: &Call<'_>) -> Outcome {
     let mut out = Text::new();
     match call.args[0].as_map() {
-        Some(map) => table(map, &[], &mut out, MAX_DEPTH),
-        None => return Ok(print::text(&call.args[0]).into()),
+        Some(map) => table(map, &[], &mut out, call.share),
+        None => return Ok(call.shown(0).into()),
     }
-    call.bounded(out.len())?;
     Ok(out.into())
 }
 
 /// A table: what is not a table first, then the tables in it.
-fn table(map: &Map, path: &[String], out: &mut Text, depth: usize) {
-    if depth == 0 {
+fn table(map: &Map, path: &[String], out: &mut Text, share: &Share) {
+    // Every table tells the whole way to it.
+    let bytes = path.iter().map(|part| part.len() + STEP).sum::<usize>() + map.len() * NODE;
+    if share.nest(path.len() + 1).and_then(|()| share.make(bytes)).is_err() {
         return;
     }
     let pad = "  ".repeat(path.len().saturating_sub(1));
@@ -137,7 +143,7 @@ fn table(map: &Map, path: &[String], out: &mut Text, depth: usize) {
         out.push(&inner, Origin::default());
         out.push(&toml_key(key), Origin::whole(entry.key));
         out.push(" = ", Origin::default());
-        toml_value(&entry.value, out, depth - 1);
+        toml_value(&entry.value, out, (share, path.len() + 2));
         out.push("\n", Origin::default());
     }
     for (key, entry) in &entries {
@@ -150,12 +156,12 @@ fn table(map: &Map, path: &[String], out: &mut Text, depth: usize) {
         match &entry.value.data {
             Data::Map(inner) => {
                 head(out, "[", "]");
-                table(inner, &path, out, depth - 1);
+                table(inner, &path, out, share);
             }
             Data::List(items) if tables(&entry.value) => {
                 for item in items.iter().filter_map(Value::as_map) {
                     head(out, "[[", "]]");
-                    table(item, &path, out, depth - 1);
+                    table(item, &path, out, share);
                 }
             }
             _ => {}
@@ -168,12 +174,14 @@ fn toml_key(key: &str) -> String {
     if bare { key.to_owned() } else { format!("{key:?}") }
 }
 
-fn toml_value(value: &Value, out: &mut Text, depth: usize) {
+fn toml_value(value: &Value, out: &mut Text, (share, level): (&Share, usize)) {
     match &value.data {
-        _ if depth == 0 => out.push("\"\"", Origin::default()),
+        _ if share.nest(level).is_err() || share.make(NODE + 2 * super::read(value)).is_err() => {
+            out.push("\"\"", Origin::default());
+        }
         Data::Str(_) | Data::Unknown(_) => {
             out.push("\"", Origin::default());
-            out.push_text(&escaped(&print::text(value), json_escape));
+            out.push_text(&escaped(&print::text(value, share), json_escape, share));
             out.push("\"", Origin::default());
         }
         Data::Float(number) if number.fract() == 0.0 => {
@@ -183,7 +191,7 @@ fn toml_value(value: &Value, out: &mut Text, depth: usize) {
             out.push("[", Origin::default());
             for (i, item) in items.iter().enumerate() {
                 out.push(if i > 0 { ", " } else { "" }, Origin::default());
-                toml_value(item, out, depth - 1);
+                toml_value(item, out, (share, level + 1));
             }
             out.push("]", Origin::default());
         }
@@ -192,11 +200,11 @@ fn toml_value(value: &Value, out: &mut Text, depth: usize) {
             for (i, (key, entry)) in map.entries().into_iter().enumerate() {
                 out.push(if i > 0 { ", " } else { "" }, Origin::default());
                 out.push(&format!("{} = ", toml_key(&key)), Origin::whole(entry.key));
-                toml_value(&entry.value, out, depth - 1);
+                toml_value(&entry.value, out, (share, level + 1));
             }
             out.push("}", Origin::default());
         }
-        _ => out.push_text(&print::text(value)),
+        _ => out.push_text(&print::text(value, share)),
     }
 }
 
@@ -224,7 +232,8 @@ fn url_parse(call: &Call<'_>) -> Outcome {
 
 fn url_join(call: &Call<'_>) -> Outcome {
     let map = call.map(0)?;
-    let part = |name: &str| map.get(name).map(|value| print::text(&value).as_str().to_owned()).unwrap_or_default();
+    let part =
+        |name: &str| map.get(name).map(|value| print::text(&value, call.share).as_str().to_owned()).unwrap_or_default();
     let mut out = String::new();
     let mut add = |before: &str, name: &str, after: &str| {
         let part = part(name);

@@ -3,6 +3,7 @@
 use super::numbers;
 use super::strings::quoted;
 use super::{ANY, Call, Function, Outcome};
+use crate::budget::{NODE, STEP, Share};
 use crate::render::gotemplate::print;
 use crate::render::text::{Origin, Text};
 use crate::render::value::{Data, Value};
@@ -24,16 +25,23 @@ fn print_all(call: &Call<'_>) -> Outcome {
         if i > 0 && !text(value) && !text(&call.args[i - 1]) {
             out.push(" ", Origin::default());
         }
-        out.push_text(&print::text(value));
+        let text = print::text(value, call.share);
+        call.make(STEP + text.size())?;
+        out.push_text(&text);
     }
     Ok(out.into())
 }
 
 fn println(call: &Call<'_>) -> Outcome {
-    let mut out = super::strings::joined(&call.args.iter().collect::<Vec<_>>(), " ");
+    let values: Vec<&Value> = call.args.iter().collect();
+    let line = super::strings::joined(&values, " ", call)?;
+    let mut out = print::text(&line, call.share);
     out.push("\n", Origin::default());
     Ok(out.into())
 }
+
+/// Most digits after the point: no number has more that differ from zero.
+const MAX_DIGITS: usize = 1100;
 
 /// A verb with what stands between it and the percent sign.
 #[derive(Debug, Default)]
@@ -72,7 +80,8 @@ fn printf(call: &Call<'_>) -> Outcome {
             at += 1;
             verb.precision = Some(number(text, &mut at, &mut values).unwrap_or(0));
         }
-        call.bounded(verb.width.unwrap_or(0).max(verb.precision.unwrap_or(0)))?;
+        call.make(NODE + verb.width.unwrap_or(0).saturating_add(verb.precision.unwrap_or(0)))?;
+        verb.precision = verb.precision.map(|digits| digits.min(MAX_DIGITS));
         let Some(letter) = text[at..].chars().next() else {
             out.push("%!(NOVERB)", Origin::default());
             break;
@@ -82,16 +91,20 @@ fn printf(call: &Call<'_>) -> Outcome {
             '%' => out.push("%", Origin::default()),
             letter => match values.next() {
                 None => out.push(&format!("%!{letter}(MISSING)"), Origin::default()),
-                Some(value) => out.push_text(&padded(&verb, letter, value)),
+                Some(value) => {
+                    let text = padded(&verb, letter, value, call.share);
+                    call.make(text.size())?;
+                    out.push_text(&text);
+                }
             },
         }
-        call.bounded(out.len())?;
     }
     out.push_slice(format, at.min(text.len())..text.len());
     let extra: Vec<Value> = values.cloned().collect();
     if !extra.is_empty() {
         let each: Vec<String> =
-            extra.iter().map(|v| format!("{}={}", print::type_of(v), print::text(v).as_str())).collect();
+            extra.iter().map(|v| format!("{}={}", print::type_of(v), print::text(v, call.share).as_str())).collect();
+        call.make(2 * each.iter().map(String::len).sum::<usize>())?;
         out.push(&format!("%!(EXTRA {})", each.join(", ")), Origin::default());
     }
     Ok(out.into())
@@ -109,8 +122,8 @@ fn number(text: &str, at: &mut usize, values: &mut std::slice::Iter<'_, Value>) 
     number
 }
 
-fn padded(verb: &Verb, letter: char, value: &Value) -> Text {
-    let text = written(verb, letter, value);
+fn padded(verb: &Verb, letter: char, value: &Value, share: &Share) -> Text {
+    let text = written(verb, letter, value, share);
     let missing = verb.width.unwrap_or(0).saturating_sub(text.as_str().chars().count());
     if missing == 0 {
         return text;
@@ -133,16 +146,16 @@ fn padded(verb: &Verb, letter: char, value: &Value) -> Text {
 }
 
 /// A value as a verb writes it, without padding.
-fn written(verb: &Verb, letter: char, value: &Value) -> Text {
+fn written(verb: &Verb, letter: char, value: &Value, share: &Share) -> Text {
     let place = Origin { unknown: value.unknown().is_some(), ..Origin::whole(value.origin) };
     let computed = |text: String| Text::of(text, place);
     match (letter, &value.data) {
-        (_, Data::Unknown(_)) => print::text(value),
+        (_, Data::Unknown(_)) => print::text(value, share),
         ('T', _) => computed(print::type_of(value).to_owned()),
-        ('v', Data::Str(text)) if verb.sharp => quoted(text),
+        ('v', Data::Str(text)) if verb.sharp => quoted(text, share),
         ('v', Data::Float(number)) if verb.precision.is_some() => computed(general(*number, verb.precision)),
         ('v' | 'd', Data::Int(number)) => computed(signed(verb, number.to_string())),
-        ('v', _) => print::text(value),
+        ('v', _) => print::text(value, share),
         ('s', Data::Str(text)) => match verb.precision {
             Some(most) => {
                 let end = text.as_str().char_indices().nth(most).map_or(text.len(), |(at, _)| at);
@@ -150,7 +163,7 @@ fn written(verb: &Verb, letter: char, value: &Value) -> Text {
             }
             None => (**text).clone(),
         },
-        ('q', Data::Str(text)) => quoted(text),
+        ('q', Data::Str(text)) => quoted(text, share),
         ('x' | 'X', Data::Str(text)) => {
             let hex: String = text.as_str().bytes().map(|b| format!("{b:02x}")).collect();
             computed(if letter == 'X' { hex.to_uppercase() } else { hex })
@@ -164,7 +177,7 @@ fn written(verb: &Verb, letter: char, value: &Value) -> Text {
             let c = u32::try_from(*number).ok().and_then(char::from_u32).unwrap_or('\u{fffd}');
             computed(if letter == 'c' { c.to_string() } else { format!("'{c}'") })
         }
-        ('t', Data::Bool(_)) => print::text(value),
+        ('t', Data::Bool(_)) => print::text(value, share),
         ('f' | 'F', Data::Float(number)) => computed(signed(verb, format!("{number:.*}", verb.precision.unwrap_or(6)))),
         ('e' | 'E', Data::Float(number)) => {
             let text = format!("{number:.*e}", verb.precision.unwrap_or(6));
@@ -179,17 +192,20 @@ fn written(verb: &Verb, letter: char, value: &Value) -> Text {
             let mut out = Text::plain("[");
             for (i, item) in items.iter().enumerate() {
                 out.push(if i > 0 { " " } else { "" }, Origin::default());
-                out.push_text(&if matches!(item.data, Data::List(_)) {
-                    print::text(item)
-                } else {
-                    written(verb, letter, item)
-                });
+                let list = matches!(item.data, Data::List(_));
+                let text = if list { print::text(item, share) } else { written(verb, letter, item, share) };
+                // What a verb adds to each item is not more than what it adds to one.
+                let added = text.size() + verb.precision.unwrap_or(0);
+                if share.make(NODE + added).is_err() {
+                    break;
+                }
+                out.push_text(&text);
             }
             out.push("]", Origin::default());
             out
         }
-        (_, Data::Map(_)) => print::text(value),
-        _ => computed(format!("%!{letter}({}={})", print::type_of(value), print::text(value).as_str())),
+        (_, Data::Map(_)) => print::text(value, share),
+        _ => computed(format!("%!{letter}({}={})", print::type_of(value), print::text(value, share).as_str())),
     }
 }
 

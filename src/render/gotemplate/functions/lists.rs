@@ -3,6 +3,7 @@
 use super::compare::same;
 use super::strings::{joined, texts};
 use super::{ANY, Call, Function, Outcome};
+use crate::budget::{NODE, STEP};
 use crate::render::gotemplate::print;
 use crate::render::value::{Data, Value};
 
@@ -11,23 +12,25 @@ pub(super) fn find(name: &str) -> Option<Function> {
         "list" | "tuple" => (|c| Ok(c.args.to_vec().into()), 0, ANY),
         "first" => (|c| Ok(c.list(0)?.first().cloned().unwrap_or_default()), 1, 1),
         "last" => (|c| Ok(c.list(0)?.last().cloned().unwrap_or_default()), 1, 1),
-        "rest" => (|c| Ok(c.list(0)?.iter().skip(1).cloned().collect::<Vec<_>>().into()), 1, 1),
+        "rest" => (|c| Ok(c.walk(0)?.iter().skip(1).cloned().collect::<Vec<_>>().into()), 1, 1),
         "initial" => (initial, 1, 1),
         "append" | "push" => (|c| added(c, true), 2, 2),
         "prepend" => (|c| added(c, false), 2, 2),
         "concat" => (concat, 0, ANY),
-        "reverse" => (|c| Ok(c.list(0)?.iter().rev().cloned().collect::<Vec<_>>().into()), 1, 1),
+        "reverse" => (|c| Ok(c.walk(0)?.iter().rev().cloned().collect::<Vec<_>>().into()), 1, 1),
         "uniq" => (uniq, 1, 1),
         "without" => (without, 1, ANY),
         "has" => (has, 2, 2),
-        "compact" => (|c| Ok(c.list(0)?.iter().filter(|v| v.is_true()).cloned().collect::<Vec<_>>().into()), 1, 1),
+        "compact" => (|c| Ok(c.walk(0)?.iter().filter(|v| v.is_true()).cloned().collect::<Vec<_>>().into()), 1, 1),
         "chunk" => (chunk, 2, 2),
         "slice" => (slice, 1, 3),
         "len" => (len, 1, 1),
         "index" => (index, 1, ANY),
         "join" => (join, 2, 2),
         "sortAlpha" => (sort_alpha, 1, 1),
-        "toStrings" => (|c| Ok(texts(&c.args[0]).into_iter().map(Value::from).collect::<Vec<_>>().into()), 1, 1),
+        "toStrings" => {
+            (|c| Ok(texts(&c.args[0], c.share).into_iter().map(Value::from).collect::<Vec<_>>().into()), 1, 1)
+        }
         "split" => (|c| Ok(super::maps::numbered(parts(c, usize::MAX)?)), 2, 2),
         "splitn" => (|c| Ok(super::maps::numbered(splitn(c)?)), 3, 3),
         "splitList" => (|c| Ok(parts(c, usize::MAX)?.into()), 2, 2),
@@ -36,12 +39,12 @@ pub(super) fn find(name: &str) -> Option<Function> {
 }
 
 fn initial(call: &Call<'_>) -> Outcome {
-    let items = call.list(0)?;
+    let items = call.walk(0)?;
     Ok(items[..items.len().saturating_sub(1)].to_vec().into())
 }
 
 fn added(call: &Call<'_>, last: bool) -> Outcome {
-    let mut items = call.list(0)?.to_vec();
+    let mut items = call.walk(0)?.to_vec();
     items.insert(if last { items.len() } else { 0 }, call.args[1].clone());
     Ok(items.into())
 }
@@ -49,18 +52,17 @@ fn added(call: &Call<'_>, last: bool) -> Outcome {
 fn concat(call: &Call<'_>) -> Outcome {
     let mut out = Vec::new();
     for i in 0..call.args.len() {
+        call.make(size_of_val(call.list(i)?))?;
         out.extend_from_slice(call.list(i)?);
-        call.bounded(out.len().saturating_mul(16))?;
     }
     Ok(out.into())
 }
 
 fn uniq(call: &Call<'_>) -> Outcome {
-    let items = call.list(0)?;
-    call.bounded(items.len().saturating_mul(items.len()))?;
+    let items = call.walk(0)?;
     let mut out: Vec<Value> = Vec::new();
     for item in items {
-        if !out.iter().any(|seen| same(seen, item)) {
+        if !out.iter().any(|seen| same(seen, item, call.share)) {
             out.push(item.clone());
         }
     }
@@ -68,7 +70,7 @@ fn uniq(call: &Call<'_>) -> Outcome {
 }
 
 fn without(call: &Call<'_>) -> Outcome {
-    let kept = call.list(0)?.iter().filter(|item| !call.args[1..].iter().any(|gone| same(gone, item)));
+    let kept = call.walk(0)?.iter().filter(|item| !call.args[1..].iter().any(|gone| same(gone, item, call.share)));
     Ok(kept.cloned().collect::<Vec<_>>().into())
 }
 
@@ -76,17 +78,18 @@ fn has(call: &Call<'_>) -> Outcome {
     if call.args[1].is_nil() {
         return Ok(false.into());
     }
-    Ok(call.list(1)?.iter().any(|item| same(item, &call.args[0])).into())
+    Ok(call.walk(1)?.iter().any(|item| same(item, &call.args[0], call.share)).into())
 }
 
 fn chunk(call: &Call<'_>) -> Outcome {
     let size = call.count(0)?.max(1);
+    call.make(call.list(1)?.len() * (size_of::<Value>() + NODE / size))?;
     Ok(call.list(1)?.chunks(size).map(|part| Value::from(part.to_vec())).collect::<Vec<_>>().into())
 }
 
 /// Sprig's `slice`: part of a list. It hides Go's own, which cuts texts too.
 fn slice(call: &Call<'_>) -> Outcome {
-    let items = call.list(0)?;
+    let items = call.walk(0)?;
     let bound = |i: usize, default: usize| match call.args.get(i) {
         Some(value) => usize::try_from(super::numbers::int(value)).unwrap_or(usize::MAX),
         None => default,
@@ -136,16 +139,19 @@ fn index(call: &Call<'_>) -> Outcome {
 fn join(call: &Call<'_>) -> Outcome {
     let separator = call.str(0)?;
     let values: Vec<&Value> = match &call.args[1].data {
-        Data::List(items) => items.iter().filter(|item| !item.is_nil()).collect(),
+        Data::List(items) if call.make(items.len() * STEP).is_ok() => {
+            items.iter().filter(|item| !item.is_nil()).collect()
+        }
         Data::Nil => Vec::new(),
         _ => vec![&call.args[1]],
     };
-    call.bounded(values.len().saturating_mul(separator.len()))?;
-    Ok(joined(&values, separator).into())
+    joined(&values, separator, call)
 }
 
 fn sort_alpha(call: &Call<'_>) -> Outcome {
-    let mut out = texts(&call.args[0]);
+    let mut out = texts(&call.args[0], call.share);
+    // Each text is compared with some others.
+    call.work(16 * out.iter().map(|text| STEP + text.len()).sum::<usize>())?;
     out.sort_by(|a, b| a.as_str().cmp(b.as_str()));
     Ok(out.into_iter().map(Value::from).collect::<Vec<_>>().into())
 }
@@ -155,6 +161,8 @@ fn parts(call: &Call<'_>, most: usize) -> Result<Vec<Value>, String> {
     let text = call.text(call.args.len() - 1)?;
     let separator = call.str(0)?;
     let part = |part: &str| Value::from(text.part(part));
+    let count = if separator.is_empty() { text.len() } else { text.as_str().matches(separator).count() + 1 };
+    call.make(count.min(most).saturating_mul(2 * NODE).saturating_add(text.size()))?;
     Ok(if separator.is_empty() {
         let ends = text.as_str().char_indices();
         ends.map(|(at, c)| Value::from(text.slice(at..at + c.len_utf8()))).collect()

@@ -24,9 +24,11 @@ pub(super) fn find(name: &str) -> Option<Function> {
         }
         "lookup" => (|_| Ok(Map::new().into()), 4, 4),
         "getHostByName" => (|_| Ok("".into()), 1, 1),
-        "ago"
+        "abbrevboth"
+        | "ago"
         | "bcrypt"
         | "buildCustomCert"
+        | "call"
         | "date"
         | "dateInZone"
         | "dateModify"
@@ -37,6 +39,7 @@ pub(super) fn find(name: &str) -> Option<Function> {
         | "duration"
         | "durationRound"
         | "encryptAES"
+        | "fromToml"
         | "genCA"
         | "genCAWithKey"
         | "genPrivateKey"
@@ -47,6 +50,8 @@ pub(super) fn find(name: &str) -> Option<Function> {
         | "htmlDate"
         | "htmlDateInZone"
         | "htpasswd"
+        | "js"
+        | "must_date_modify"
         | "now"
         | "randAlpha"
         | "randAlphaNum"

@@ -1,8 +1,10 @@
 //! Functions on mappings, which some of them change in place.
 
 use super::{ANY, Call, Function, Outcome};
+use crate::budget::{NODE, STEP, Share};
 use crate::render::gotemplate::print;
-use crate::render::value::{Data, MAX_DEPTH, Map, Value};
+use crate::render::value::{Data, Map, Value};
+use std::collections::BTreeSet;
 
 pub(super) fn find(name: &str) -> Option<Function> {
     Some(match name {
@@ -12,14 +14,14 @@ pub(super) fn find(name: &str) -> Option<Function> {
         "unset" => (unset, 2, 2),
         "hasKey" => (|c| Ok(c.map(0)?.has(c.str(1)?).into()), 2, 2),
         "keys" => (keys, 0, ANY),
-        "values" => (|c| Ok(c.map(0)?.entries().into_iter().map(|(_, e)| e.value).collect::<Vec<_>>().into()), 1, 1),
+        "values" => (|c| Ok(c.entries(0)?.into_iter().map(|(_, e)| e.value).collect::<Vec<_>>().into()), 1, 1),
         "pick" => (|c| filtered(c, true), 1, ANY),
         "omit" => (|c| filtered(c, false), 1, ANY),
         "pluck" => (pluck, 1, ANY),
         "merge" => (|c| merge(c, false), 1, ANY),
         "mergeOverwrite" => (|c| merge(c, true), 1, ANY),
         "dig" => (dig, 3, ANY),
-        "deepCopy" => (|c| Ok(c.args[0].deep_copy()), 1, 1),
+        "deepCopy" => (|c| Ok(c.args[0].deep_copy(c.share)), 1, 1),
         _ => return None,
     })
 }
@@ -32,13 +34,14 @@ pub(super) fn numbered(values: Vec<Value>) -> Value {
 fn dict(call: &Call<'_>) -> Outcome {
     let map = Map::new();
     for pair in call.args.chunks(2) {
-        let key = print::text(&pair[0]);
+        let key = print::text(&pair[0], call.share);
         map.insert(key.as_str(), pair[0].origin, pair.get(1).cloned().unwrap_or_else(|| "".into()));
     }
     Ok(map.into())
 }
 
 fn set(call: &Call<'_>) -> Outcome {
+    call.make(NODE + call.str(1)?.len())?;
     call.map(0)?.insert(call.str(1)?, call.args[1].origin, call.args[2].clone());
     Ok(call.args[0].clone())
 }
@@ -51,16 +54,17 @@ fn unset(call: &Call<'_>) -> Outcome {
 fn keys(call: &Call<'_>) -> Outcome {
     let mut out: Vec<Value> = Vec::new();
     for i in 0..call.args.len() {
-        out.extend(call.map(i)?.entries().into_iter().map(|(key, entry)| Value::from(key).at(entry.key)));
+        out.extend(call.entries(i)?.into_iter().map(|(key, entry)| Value::from(key).at(entry.key)));
     }
     Ok(out.into())
 }
 
 fn filtered(call: &Call<'_>, keep: bool) -> Outcome {
-    let names: Vec<_> = call.args[1..].iter().map(print::text).collect();
+    let names: BTreeSet<String> =
+        call.args[1..].iter().map(|arg| print::text(arg, call.share).as_str().to_owned()).collect();
     let out = Map::new();
-    for (key, entry) in call.map(0)?.entries() {
-        if names.iter().any(|name| name.as_str() == key) == keep {
+    for (key, entry) in call.entries(0)? {
+        if names.contains(&key) == keep {
             out.insert(&key, entry.key, entry.value);
         }
     }
@@ -81,22 +85,23 @@ fn merge(call: &Call<'_>, overwrite: bool) -> Outcome {
     for i in 1..call.args.len() {
         match &call.args[i].data {
             Data::Nil => {}
-            _ => merge_into(target, call.map(i)?, overwrite, MAX_DEPTH),
+            _ => merge_into(target, call.map(i)?, overwrite, (call.share, 1)),
         }
     }
     Ok(call.args[0].clone())
 }
 
 /// Adds what `from` has. Without `overwrite`, what is there and not empty stays.
-fn merge_into(target: &Map, from: &Map, overwrite: bool, depth: usize) {
-    if depth == 0 || target.is(from) {
+fn merge_into(target: &Map, from: &Map, overwrite: bool, (share, level): (&Share, usize)) {
+    let spent = share.nest(level).and_then(|()| share.make(STEP + from.len() * NODE)).is_err();
+    if spent || target.is(from) {
         return;
     }
     for (key, entry) in from.entries() {
         let own = target.get(&key);
         match (own.as_ref().map(|value| &value.data), &entry.value.data) {
             (Some(Data::Map(own)), Data::Map(other)) if !own.is_empty() => {
-                merge_into(own, other, overwrite, depth - 1);
+                merge_into(own, other, overwrite, (share, level + 1));
             }
             (Some(_), Data::Nil) if !overwrite => {}
             _ if overwrite || !own.as_ref().is_some_and(|value| value.is_true() || value.unknown().is_some()) => {

@@ -1,10 +1,11 @@
 //! Methods of the objects that Helm hands to templates: files of the chart, versions of the cluster.
 
 use super::{Call, Outcome};
+use crate::budget::NODE;
 use crate::render::gotemplate::print;
+use crate::render::pattern::Pattern;
 use crate::render::text::Text;
 use crate::render::value::{Data, Files, Map, Value};
-use regex::Regex;
 use std::rc::Rc;
 
 /// Calls a method of a value.
@@ -12,10 +13,14 @@ pub(in crate::render::gotemplate) fn method(receiver: &Value, call: &Call<'_>) -
     if let Some(why) = call.args.iter().find_map(Value::unknown) {
         return Ok(why.into());
     }
+    if let Data::Files(files) = &receiver.data {
+        // Looking for one costs nothing; what all of them say is made only where all are asked for.
+        call.make(if call.name.starts_with("As") { files.values().map(|f| f.size() * 2).sum() } else { NODE })?;
+    }
     match (&receiver.data, call.name, call.args.len()) {
-        (Data::Files(files), "Get" | "GetBytes", 1) => Ok(text(files, call.str(0)?).into()),
-        (Data::Files(files), "Lines", 1) => Ok(lines(&text(files, call.str(0)?)).into()),
-        (Data::Files(files), "Glob", 1) => Ok(Data::Files(Rc::new(glob(files, call.str(0)?))).into()),
+        (Data::Files(files), "Get" | "GetBytes", 1) => Ok(text(files, call)?.into()),
+        (Data::Files(files), "Lines", 1) => lines(&text(files, call)?, call),
+        (Data::Files(files), "Glob", 1) => Ok(Data::Files(Rc::new(glob(files, call)?)).into()),
         (Data::Files(files), "AsConfig", 0) => super::yaml::to_yaml(&named(files, Text::clone), call),
         (Data::Files(files), "AsSecrets", 0) => super::yaml::to_yaml(
             &named(files, |text| text.derived(super::hash::base64(text.as_str().as_bytes()))),
@@ -26,13 +31,17 @@ pub(in crate::render::gotemplate) fn method(receiver: &Value, call: &Call<'_>) -
     }
 }
 
-fn text(files: &Files, path: &str) -> Text {
-    files.get(path).map(|text| (**text).clone()).unwrap_or_default()
+fn text(files: &Files, call: &Call<'_>) -> Result<Text, String> {
+    let Some(found) = files.get(call.str(0)?) else { return Ok(Text::new()) };
+    call.make(found.size())?;
+    Ok((**found).clone())
 }
 
-fn lines(text: &Text) -> Vec<Value> {
+fn lines(text: &Text, call: &Call<'_>) -> Outcome {
     let whole = text.as_str().strip_suffix('\n').unwrap_or(text.as_str());
-    if text.is_empty() { Vec::new() } else { whole.split('\n').map(|line| text.part(line).into()).collect() }
+    call.make(text.size() + 2 * NODE * whole.matches('\n').count())?;
+    let lines = whole.split('\n').filter(|_| !text.is_empty()).map(|line| Value::from(text.part(line)));
+    Ok(lines.collect::<Vec<_>>().into())
 }
 
 /// Files by the last part of their path.
@@ -42,7 +51,8 @@ fn named(files: &Files, read: impl Fn(&Text) -> Text) -> Value {
 }
 
 /// Files whose path matches a pattern: `*` within a directory, `**` across, `?`, `[a-z]`, `{a,b}`.
-fn glob(files: &Files, pattern: &str) -> Files {
+fn glob(files: &Files, call: &Call<'_>) -> Result<Files, String> {
+    let pattern = call.str(0)?;
     let mut out = String::from("^");
     let mut chars = pattern.chars().peekable();
     let mut braces = 0;
@@ -70,6 +80,8 @@ fn glob(files: &Files, pattern: &str) -> Files {
         }
     }
     out.push('$');
-    let Ok(pattern) = Regex::new(&out) else { return Files::new() };
-    files.iter().filter(|(path, _)| pattern.is_match(path)).map(|(p, t)| (p.clone(), Rc::clone(t))).collect()
+    let Ok(pattern) = Pattern::new(&out, call.share) else { return Ok(Files::new()) };
+    call.work(files.len() * NODE)?;
+    let found = files.iter().filter(|(path, _)| pattern.is_match(path, call.share));
+    Ok(found.map(|(path, text)| (path.clone(), Rc::clone(text))).collect())
 }

@@ -18,9 +18,10 @@ mod yaml;
 pub(super) use methods::method;
 
 use super::print;
+use crate::budget::{NODE, STEP, Share};
 use crate::known::Why;
 use crate::render::text::{Origin, Text};
-use crate::render::value::{Data, Map, Value};
+use crate::render::value::{Data, Entry, Map, Value};
 use crate::source::Span;
 use std::rc::Rc;
 
@@ -32,8 +33,8 @@ pub(super) struct Call<'a> {
     pub args: &'a [Value],
     /// The expression.
     pub at: Option<Span>,
-    /// Most bytes of a text.
-    pub limit: usize,
+    /// What it may spend.
+    pub share: &'a Share,
 }
 
 type Outcome = Result<Value, String>;
@@ -56,8 +57,6 @@ const CARRIERS: &[&str] = &[
     "hasKey",
     "indent",
     "join",
-    "kindIs",
-    "kindOf",
     "list",
     "merge",
     "mergeOverwrite",
@@ -79,8 +78,6 @@ const CARRIERS: &[&str] = &[
     "toYaml",
     "trim",
     "tuple",
-    "typeIs",
-    "typeOf",
     "unset",
     "mustPush",
     "toRawJson",
@@ -106,11 +103,27 @@ pub(super) fn call(call: &Call<'_>) -> Outcome {
         return Err(format!("wrong number of args for {name}: want {want} got {}", call.args.len()));
     }
     let unknown = call.args.iter().find_map(|arg| Some((arg.unknown()?, arg.origin)));
-    if let Some((why, origin)) = unknown.filter(|_| !CARRIERS.contains(&name)) {
+    // A text of which a part is unknown is a text.
+    let typed = matches!(name, "kindIs" | "kindOf" | "typeIs" | "typeOf") && !call.args.iter().any(nothing_known);
+    if let Some((why, origin)) = unknown.clone().filter(|_| !typed && !CARRIERS.contains(&name)) {
         return Ok(Value { data: Data::Unknown(why), origin });
     }
-    let value = function(call).map_err(|message| format!("error calling {name}: {message}"))?;
+    call.work(STEP + call.args.iter().map(read).sum::<usize>())?;
+    let value = match function(call) {
+        Err(_) if unknown.is_some() => Why::Template.into(),
+        other => other.map_err(|message| format!("error calling {name}: {message}"))?,
+    };
+    call.make(value.fresh())?;
     Ok(placed(value, call))
+}
+
+fn nothing_known(arg: &Value) -> bool {
+    matches!(arg.data, Data::Unknown(_))
+}
+
+/// Bytes of an argument that any function may look at; those that walk lists and mappings spend on that themselves.
+fn read(arg: &Value) -> usize {
+    if let Data::Str(text) = &arg.data { text.size() } else { 0 }
 }
 
 fn find(name: &str) -> Option<Function> {
@@ -173,10 +186,9 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// A count of things to make, within what a text may hold.
+    /// A count of things to make.
     fn count(&self, index: usize) -> Result<usize, String> {
-        let count = self.int(index)?.max(0) as usize;
-        if count > self.limit { Err(format!("{count} are too many")) } else { Ok(count) }
+        Ok(self.int(index)?.max(0) as usize)
     }
 
     fn map(&self, index: usize) -> Result<&'a Map, String> {
@@ -189,12 +201,31 @@ impl<'a> Call<'a> {
 
     /// The text of any value.
     fn shown(&self, index: usize) -> Text {
-        print::text(&self.args[index])
+        print::text(&self.args[index], self.share)
     }
 
-    /// A text that is not too long.
-    fn bounded(&self, bytes: usize) -> Result<(), String> {
-        if bytes > self.limit { Err("the text is too long".to_owned()) } else { Ok(()) }
+    /// Spends work, as [`Share::work`].
+    fn work(&self, bytes: usize) -> Result<(), String> {
+        self.share.work(bytes).map_err(|spent| spent.to_string())
+    }
+
+    /// Spends on what is made beside the value itself, as [`Share::make`].
+    fn make(&self, bytes: usize) -> Result<(), String> {
+        self.share.make(bytes).map_err(|spent| spent.to_string())
+    }
+
+    /// The items of a list, to be walked.
+    fn walk(&self, index: usize) -> Result<&'a [Value], String> {
+        let items = self.list(index)?;
+        self.work(items.len() * STEP)?;
+        Ok(items)
+    }
+
+    /// The keys and values of a mapping as they are now.
+    fn entries(&self, index: usize) -> Result<Vec<(String, Entry)>, String> {
+        let map = self.map(index)?;
+        self.work(map.len() * NODE)?;
+        Ok(map.entries())
     }
 
     /// What only a cluster, a clock or chance can tell.

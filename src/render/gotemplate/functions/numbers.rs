@@ -92,7 +92,7 @@ fn numbers(call: &Call<'_>, start: i64, end: i64, step: i64) -> Result<Vec<i64>,
         return Ok(Vec::new());
     }
     let count = distance.unsigned_abs().div_ceil(step.unsigned_abs());
-    call.bounded(usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(16))?;
+    call.make(usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(2 * size_of::<Value>()))?;
     Ok((0..count as i64).map(|i| start.wrapping_add(i.wrapping_mul(step))).collect())
 }
 

@@ -1,17 +1,15 @@
 //! Regular expressions. Go's and ours share their syntax but for rarities.
 
 use super::{Call, Function, Outcome};
+use crate::budget::NODE;
+use crate::render::pattern::Pattern;
 use crate::render::text::Text;
 use crate::render::value::Value;
-use regex::{Regex, RegexBuilder};
-
-/// Most bytes of a compiled expression.
-const MAX_SIZE: usize = 1 << 20;
 
 pub(super) fn find(name: &str) -> Option<Function> {
     Some(match name {
-        "regexMatch" => (|c| Ok(regex(c)?.is_match(c.str(1)?).into()), 2, 2),
-        "regexFind" => (|c| part(c, 1, |regex, text| regex.find(text).map_or("", |found| found.as_str())), 2, 2),
+        "regexMatch" => (|c| Ok(regex(c)?.is_match(c.str(1)?, c.share).into()), 2, 2),
+        "regexFind" => (find_one, 2, 2),
         "regexFindAll" => (find_all, 3, 3),
         "regexReplaceAll" => (|c| replace(c, true), 3, 3),
         "regexReplaceAllLiteral" => (|c| replace(c, false), 3, 3),
@@ -21,14 +19,14 @@ pub(super) fn find(name: &str) -> Option<Function> {
     })
 }
 
-fn regex(call: &Call<'_>) -> Result<Regex, String> {
-    let pattern = call.str(0)?;
-    RegexBuilder::new(pattern).size_limit(MAX_SIZE).build().map_err(|_| format!("error parsing regexp: {pattern}"))
+fn regex(call: &Call<'_>) -> Result<Pattern, String> {
+    Pattern::new(call.str(0)?, call.share)
 }
 
-fn part(call: &Call<'_>, index: usize, find: impl for<'t> Fn(&Regex, &'t str) -> &'t str) -> Outcome {
-    let text = call.text(index)?;
-    Ok(text.part(find(&regex(call)?, text.as_str())).into())
+fn find_one(call: &Call<'_>) -> Outcome {
+    let text = call.text(1)?;
+    let found = regex(call)?.find(text.as_str(), call.share).map_or("", |found| found.as_str());
+    Ok(text.part(found).into())
 }
 
 /// How many: all for a negative number.
@@ -38,25 +36,32 @@ fn most(call: &Call<'_>) -> Result<usize, String> {
 
 fn find_all(call: &Call<'_>) -> Outcome {
     let (regex, text) = (regex(call)?, call.text(1)?);
-    let found = regex.find_iter(text.as_str()).take(most(call)?);
-    Ok(found.map(|found| Value::from(text.slice(found.range()))).collect::<Vec<_>>().into())
+    let mut out = Vec::new();
+    for found in regex.find_all(text.as_str(), call.share).take(most(call)?) {
+        call.make(2 * NODE)?;
+        out.push(Value::from(text.slice(found)));
+    }
+    Ok(out.into())
 }
 
 fn replace(call: &Call<'_>, expand: bool) -> Outcome {
     let (regex, text, by) = (regex(call)?, call.text(1)?, call.text(2)?);
     let (mut out, mut at) = (Text::new(), 0);
-    for captures in regex.captures_iter(text.as_str()) {
+    for captures in regex.captures(text.as_str(), call.share) {
         let Some(found) = captures.get(0) else { continue };
         out.push_slice(text, at..found.start());
         if expand && by.as_str().contains('$') {
             let mut expanded = String::new();
+            // Every reference may stand for all that was found.
+            let references = by.as_str().matches('$').count();
+            call.make(by.len() + references.saturating_mul(found.len()))?;
             captures.expand(by.as_str(), &mut expanded);
             out.push_text(&text.slice(found.range()).derived(expanded));
         } else {
             out.push_text(by);
         }
+        call.make(NODE + by.size())?;
         at = found.end();
-        call.bounded(out.len())?;
     }
     out.push_slice(text, at..text.len());
     Ok(out.into())
@@ -64,6 +69,14 @@ fn replace(call: &Call<'_>, expand: bool) -> Outcome {
 
 fn split(call: &Call<'_>) -> Outcome {
     let (regex, text) = (regex(call)?, call.text(1)?);
-    let parts = regex.splitn(text.as_str(), most(call)?);
-    Ok(parts.map(|part| Value::from(text.part(part))).collect::<Vec<_>>().into())
+    let (most, mut at, mut out) = (most(call)?, 0, Vec::new());
+    for found in regex.find_all(text.as_str(), call.share).take(most.saturating_sub(1)) {
+        call.make(2 * NODE)?;
+        out.push(Value::from(text.slice(at..found.start)));
+        at = found.end;
+    }
+    if most > 0 {
+        out.push(Value::from(text.slice(at..text.len())));
+    }
+    Ok(out.into())
 }

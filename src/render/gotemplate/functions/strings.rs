@@ -1,6 +1,7 @@
 //! Functions on texts. Parts of texts keep their places.
 
-use super::{ANY, Call, Function, Outcome};
+use super::{ANY, Call, Function, Outcome, print};
+use crate::budget::{NODE, STEP, Share};
 use crate::render::text::{Origin, Text};
 use crate::render::value::{Data, Value};
 use std::ops::Range;
@@ -25,49 +26,55 @@ pub(super) fn find(name: &str) -> Option<Function> {
         "initials" => {
             (|c| mapped(c, |text| text.split_whitespace().filter_map(|word| word.chars().next()).collect()), 1, 1)
         }
-        "snakecase" => (|c| mapped(c, |text| words(text).join("_")), 1, 1),
-        "kebabcase" => (|c| mapped(c, |text| words(text).join("-")), 1, 1),
-        "camelcase" => (|c| mapped(c, |text| words(text).iter().map(|word| capital(word)).collect()), 1, 1),
+        "snakecase" => (|c| mapped_words(c, |words| words.join("_")), 1, 1),
+        "kebabcase" => (|c| mapped_words(c, |words| words.join("-")), 1, 1),
+        "camelcase" => (|c| mapped_words(c, |words| words.iter().map(|word| capital(word)).collect()), 1, 1),
         "contains" => (|c| Ok(c.str(1)?.contains(c.str(0)?).into()), 2, 2),
         "hasPrefix" => (|c| Ok(c.str(1)?.starts_with(c.str(0)?).into()), 2, 2),
         "hasSuffix" => (|c| Ok(c.str(1)?.ends_with(c.str(0)?).into()), 2, 2),
         "replace" => (replace, 3, 3),
         "repeat" => (repeat, 2, 2),
         "plural" => (|c| Ok(c.args[if super::numbers::int(&c.args[2]) == 1 { 0 } else { 1 }].clone()), 3, 3),
-        "cat" => (|c| Ok(joined(&c.args.iter().filter(|a| !a.is_nil()).collect::<Vec<_>>(), " ").into()), 0, ANY),
+        "cat" => (|c| joined(&c.args.iter().filter(|a| !a.is_nil()).collect::<Vec<_>>(), " ", c), 0, ANY),
         "toString" => (|c| Ok(c.shown(0).into()), 1, 1),
         "wrap" => (|c| wrap(c, "\n", 1), 2, 2),
         "wrapWith" => (|c| wrap(c, c.str(1)?, 2), 3, 3),
         "abbrev" => (abbrev, 2, 2),
-        "base" => (|c| mapped(c, |path| base(path).to_owned()), 1, 1),
-        "dir" => (|c| mapped(c, |path| clean(path.rfind('/').map_or("", |at| &path[..=at]))), 1, 1),
-        "clean" => (|c| mapped(c, clean), 1, 1),
-        "ext" => (|c| part(c, 0, |path| base(path).rfind('.').map_or("", |at| &base(path)[at..])), 1, 1),
-        "isAbs" => (|c| Ok(c.str(0)?.starts_with('/').into()), 1, 1),
-        "html" => (|c| Ok(escaped(&c.shown(0), html).into()), 1, 1),
-        "urlquery" => (|c| Ok(escaped(&c.shown(0), percent).into()), 1, 1),
+        "base" | "osBase" => (|c| mapped(c, |path| base(path).to_owned()), 1, 1),
+        "dir" | "osDir" => (|c| mapped(c, |path| clean(path.rfind('/').map_or("", |at| &path[..=at]))), 1, 1),
+        "clean" | "osClean" => (|c| mapped(c, clean), 1, 1),
+        "ext" | "osExt" => (|c| part(c, 0, |path| base(path).rfind('.').map_or("", |at| &base(path)[at..])), 1, 1),
+        "isAbs" | "osIsAbs" => (|c| Ok(c.str(0)?.starts_with('/').into()), 1, 1),
+        "hello" => (|_| Ok("Hello!".into()), 0, 0),
+        "html" => (|c| Ok(escaped(&c.shown(0), html, c.share).into()), 1, 1),
+        "urlquery" => (|c| Ok(escaped(&c.shown(0), percent, c.share).into()), 1, 1),
         _ => return None,
     })
 }
 
 /// Texts with a separator between them.
-pub(super) fn joined(values: &[&Value], separator: &str) -> Text {
+pub(super) fn joined(values: &[&Value], separator: &str, call: &Call<'_>) -> Outcome {
     let mut out = Text::new();
     for (i, value) in values.iter().enumerate() {
+        let text = print::text(value, call.share);
+        call.make(STEP + separator.len() + text.size())?;
         if i > 0 {
             out.push(separator, Origin::default());
         }
-        out.push_text(&crate::render::gotemplate::print::text(value));
+        out.push_text(&text);
     }
-    out
+    Ok(out.into())
 }
 
 /// Every character through `escape`; what it leaves alone keeps its place.
-pub(super) fn escaped(text: &Text, escape: fn(char) -> Option<String>) -> Text {
+pub(super) fn escaped(text: &Text, escape: fn(char) -> Option<String>, share: &Share) -> Text {
     let mut out = Text::new();
     let mut kept = 0;
     for (at, c) in text.as_str().char_indices() {
         if let Some(other) = escape(c) {
+            if share.make(NODE).is_err() {
+                return out;
+            }
             out.push_slice(text, kept..at);
             kept = at + c.len_utf8();
             out.push_text(&text.slice(at..kept).derived(other));
@@ -99,17 +106,19 @@ fn go_escape(c: char) -> Option<String> {
 }
 
 /// A text in double quotes, as `%q` writes it.
-pub(super) fn quoted(text: &Text) -> Text {
+pub(super) fn quoted(text: &Text, share: &Share) -> Text {
     let mut out = Text::plain("\"");
-    out.push_text(&escaped(text, go_escape));
+    out.push_text(&escaped(text, go_escape, share));
     out.push("\"", Origin::default());
     out
 }
 
 fn quote(call: &Call<'_>) -> Outcome {
-    let quoted: Vec<Value> =
-        (0..call.args.len()).filter(|&i| !call.args[i].is_nil()).map(|i| quoted(&call.shown(i)).into()).collect();
-    Ok(joined(&quoted.iter().collect::<Vec<_>>(), " ").into())
+    let quoted: Vec<Value> = (0..call.args.len())
+        .filter(|&i| !call.args[i].is_nil())
+        .map(|i| quoted(&call.shown(i), call.share).into())
+        .collect();
+    joined(&quoted.iter().collect::<Vec<_>>(), " ", call)
 }
 
 fn squote(call: &Call<'_>) -> Outcome {
@@ -125,7 +134,7 @@ fn squote(call: &Call<'_>) -> Outcome {
 fn indent(call: &Call<'_>) -> Outcome {
     let (count, text) = (call.count(0)?, call.text(1)?);
     let lines = text.as_str().split('\n').count();
-    call.bounded(text.len().saturating_add(lines.saturating_mul(count)))?;
+    call.make(lines.saturating_mul(count.saturating_add(2 * NODE)))?;
     let pad = " ".repeat(count);
     let mut out = Text::new();
     if call.name == "nindent" {
@@ -187,6 +196,12 @@ fn substr(call: &Call<'_>) -> Outcome {
         _ => start.min(end)..end,
     };
     Ok(text.slice(within(text.as_str(), range.start as usize..range.end as usize)).into())
+}
+
+/// Changes the words of a name.
+fn mapped_words(call: &Call<'_>, change: impl Fn(&[String]) -> String) -> Outcome {
+    call.make(call.text(0)?.len() * STEP)?;
+    mapped(call, |text| change(&words(text)))
 }
 
 fn mapped(call: &Call<'_>, change: impl Fn(&str) -> String) -> Outcome {
@@ -251,7 +266,7 @@ fn capital(word: &str) -> String {
 fn replace(call: &Call<'_>) -> Outcome {
     let (old, new, text) = (call.str(0)?, call.text(1)?, call.text(2)?);
     let found = text.as_str().matches(old).count();
-    call.bounded(text.len().saturating_add(found.saturating_mul(new.len())))?;
+    call.make(found.saturating_mul(new.size() + NODE))?;
     let (mut out, mut at) = (Text::new(), 0);
     for (start, found) in text.as_str().match_indices(old) {
         out.push_slice(text, at..start);
@@ -264,7 +279,8 @@ fn replace(call: &Call<'_>) -> Outcome {
 
 fn repeat(call: &Call<'_>) -> Outcome {
     let (count, text) = (call.count(0)?, call.text(1)?);
-    call.bounded(text.len().saturating_mul(count))?;
+    call.work(text.size().saturating_add(STEP).saturating_mul(count))?;
+    call.make(text.size().saturating_mul(count))?;
     let mut out = Text::new();
     for _ in 0..if text.is_empty() { 0 } else { count } {
         out.push_text(text);
@@ -274,6 +290,7 @@ fn repeat(call: &Call<'_>) -> Outcome {
 
 fn wrap(call: &Call<'_>, separator: &str, index: usize) -> Outcome {
     let (width, text) = (call.count(0)?.max(1), call.text(index)?);
+    call.make(text.as_str().matches(' ').count() * STEP)?;
     let mut lines: Vec<String> = vec![String::new()];
     for word in text.as_str().split(' ') {
         match lines.last_mut() {
@@ -349,12 +366,14 @@ fn percent(c: char) -> Option<String> {
 }
 
 /// The texts of a list, or of a single value, that are not nothing.
-pub(super) fn texts(value: &Value) -> Vec<Text> {
+pub(super) fn texts(value: &Value, share: &Share) -> Vec<Text> {
+    let text = |value: &Value| {
+        let text = print::text(value, share);
+        if share.make(NODE + text.size()).is_ok() { text } else { Text::new() }
+    };
     match &value.data {
         Data::Nil => Vec::new(),
-        Data::List(items) => {
-            items.iter().filter(|item| !item.is_nil()).map(crate::render::gotemplate::print::text).collect()
-        }
-        _ => vec![crate::render::gotemplate::print::text(value)],
+        Data::List(items) => items.iter().filter(|item| !item.is_nil()).map(text).collect(),
+        _ => vec![text(value)],
     }
 }

@@ -2,10 +2,11 @@
 //! order, lists not indented under keys, long lines folded at spaces.
 
 use super::{Call, Function, Outcome};
+use crate::budget::{NODE, STEP, Share};
 use crate::parse::{Dialect, yaml};
 use crate::render::gotemplate::print;
 use crate::render::text::{Origin, Text};
-use crate::render::value::{Data, MAX_DEPTH, Map, Value};
+use crate::render::value::{Data, Map, Value};
 use std::cmp::Ordering;
 
 /// Column after which lines are folded.
@@ -27,9 +28,9 @@ pub(super) fn find(name: &str) -> Option<Function> {
 
 /// A value as YAML, without a line end after it.
 pub(super) fn to_yaml(value: &Value, call: &Call<'_>) -> Outcome {
-    let mut writer = Writer { out: Text::new(), column: 0, limit: call.limit };
-    writer.node(value, Place { indent: 0, inline: true, depth: MAX_DEPTH });
-    call.bounded(writer.out.len())?;
+    let mut writer = Writer { out: Text::new(), column: 0, share: call.share };
+    writer.node(value, Place { indent: 0, inline: true, level: 1 });
+    call.work(writer.out.size())?;
     let length = writer.out.as_str().strip_suffix('\n').unwrap_or(writer.out.as_str()).len();
     Ok(writer.out.slice(0..length).into())
 }
@@ -37,8 +38,10 @@ pub(super) fn to_yaml(value: &Value, call: &Call<'_>) -> Outcome {
 /// The first document of a text; Helm turns what is wrong with it into a value.
 fn from(call: &Call<'_>, dialect: Dialect, list: bool) -> Outcome {
     let Some(whole) = call.at else { return Ok(Value::NIL) };
+    // A node of the tree may be as short as two bytes.
+    call.make(call.text(0)?.size() * (NODE / 8))?;
     let tree = yaml::parse_traced(&call.text(0)?.traced(whole), dialect);
-    let value = yaml::root(&tree).map(Value::from_node).unwrap_or_default();
+    let value = yaml::root(&tree).map(|root| Value::from_node(root, call.share)).unwrap_or_default();
     let message = match (tree.problems.first(), &value.data) {
         (Some(problem), _) => problem.message.clone(),
         (None, Data::Map(_)) if !list => return Ok(value),
@@ -59,16 +62,16 @@ struct Place {
     indent: usize,
     /// Whether the first entry goes on in the current line.
     inline: bool,
-    depth: usize,
+    level: usize,
 }
 
-struct Writer {
+struct Writer<'s> {
     out: Text,
     column: usize,
-    limit: usize,
+    share: &'s Share,
 }
 
-impl Writer {
+impl Writer<'_> {
     fn push(&mut self, text: &str, origin: Origin) {
         self.out.push(text, origin);
         self.moved(text);
@@ -99,7 +102,8 @@ impl Writer {
     }
 
     fn node(&mut self, value: &Value, place: Place) {
-        if place.depth == 0 || self.out.len() > self.limit {
+        let bytes = NODE + place.indent + 2 * super::read(value);
+        if self.share.nest(place.level).and_then(|()| self.share.make(bytes)).is_err() {
             return self.mark("null");
         }
         match &value.data {
@@ -110,7 +114,7 @@ impl Writer {
                         self.line(place.indent);
                     }
                     self.mark("- ");
-                    self.node(item, Place { indent: place.indent + 2, inline: true, depth: place.depth - 1 });
+                    self.node(item, Place { indent: place.indent + 2, inline: true, level: place.level + 1 });
                 }
             }
             _ => self.scalar(value, place.indent.max(2), false),
@@ -119,6 +123,9 @@ impl Writer {
 
     fn mapping(&mut self, map: &Map, place: Place) {
         let mut entries = map.entries();
+        if self.share.work(entries.iter().map(|(key, _)| STEP * (4 + key.len())).sum()).is_err() {
+            return;
+        }
         entries.sort_by(|(a, _), (b, _)| natural(a, b));
         for (i, (key, entry)) in entries.iter().enumerate() {
             if i > 0 || !place.inline {
@@ -137,7 +144,7 @@ impl Writer {
                 self.line(place.indent);
                 self.mark(":");
             }
-            let inner = Place { indent: place.indent + 2, inline: false, depth: place.depth - 1 };
+            let inner = Place { indent: place.indent + 2, inline: false, level: place.level + 1 };
             match &entry.value.data {
                 Data::Map(map) if !map.is_empty() => self.node(&entry.value, inner),
                 // Lists are not indented under their key.
@@ -164,11 +171,16 @@ impl Writer {
             }
             Data::Float(number) if number.is_finite() => self.push(&print::float(*number), place),
             Data::Str(text) => self.string(text, indent, key),
-            _ => self.push_text(&print::text(value)),
+            _ => self.push_text(&print::text(value, self.share)),
         }
     }
 
     fn string(&mut self, text: &Text, indent: usize, key: bool) {
+        // Lines that go on are indented anew.
+        let lines = text.as_str().matches(['\n', ' ']).count();
+        if self.share.make(lines * (STEP + indent)).is_err() {
+            return;
+        }
         let shape = Shape::of(text.as_str());
         match shape.style(text.as_str(), key) {
             Style::Plain => self.folded(text, Quote::None, indent, !key),
@@ -217,7 +229,7 @@ impl Writer {
                 if matches!(quote, Quote::Double) && content[next..].starts_with(' ') {
                     self.push("\\", around);
                 }
-            } else if let Some(other) = other {
+            } else if let Some(other) = other.filter(|_| self.share.make(NODE).is_ok()) {
                 self.push_text(&text.slice(at..next).derived(other));
             }
         }

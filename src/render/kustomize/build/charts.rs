@@ -1,8 +1,9 @@
 //! Charts that a kustomization installs (`helmCharts`). Knows charts among the files of the run only; fetches none.
 
 use super::super::{Files, doc, join};
-use super::{Build, Doc, Resource, add_document, items, problem};
+use super::{All, Build, Doc, add_document, items, problem};
 use crate::parse::{Dialect, Problem, Raw, Tree, yaml};
+use crate::render::gotemplate::Doubts;
 use crate::render::helm::sets::Release;
 use crate::render::helm::{self, Chart, KUBERNETES, ValueSet};
 use crate::source::SourceId;
@@ -10,25 +11,20 @@ use std::sync::Arc;
 
 impl<'a> Files<'a> {
     fn chart(&self, directory: &str) -> Option<&Chart<'a>> {
-        self.charts.iter().find(|chart| chart.directory.trim_end_matches('/') == directory)
+        self.charts.iter().map(|chart| &**chart).find(|chart| chart.directory.trim_end_matches('/') == directory)
     }
 }
 
 impl Build<'_, '_> {
     /// Adds what a generator of a file makes: only charts are part of kustomize and not a plugin.
-    pub(super) fn generator(
-        &mut self,
-        directory: &str,
-        entry: &Doc,
-        resources: &mut Vec<Resource>,
-    ) -> Result<(), Problem> {
+    pub(super) fn generator(&mut self, directory: &str, entry: &Doc, all: &mut All) -> Result<(), Problem> {
         let inline = entry.text().is_some_and(|text| text.contains('\n'));
         let (path, text) = if inline { (None, Some(entry)) } else { (Some(entry), None) };
         for doc in self.patch_documents(directory, path, text).unwrap_or_default() {
             match doc.text_at(&["kind"]) {
                 Some("HelmChartInflationGenerator") if doc.text_at(&["apiVersion"]) == Some("builtin") => {
                     let home = doc.text_at(&["chartHome"]).unwrap_or("charts").to_owned();
-                    self.chart(directory, &doc, &home, resources)?;
+                    self.chart(directory, &doc, &home, all)?;
                 }
                 kind => {
                     let what = format!("`{}` is not run", kind.unwrap_or("this generator"));
@@ -40,13 +36,7 @@ impl Build<'_, '_> {
     }
 
     /// Adds the documents of a chart that stands under `home`.
-    pub(super) fn chart(
-        &mut self,
-        directory: &str,
-        entry: &Doc,
-        home: &str,
-        resources: &mut Vec<Resource>,
-    ) -> Result<(), Problem> {
+    pub(super) fn chart(&mut self, directory: &str, entry: &Doc, home: &str, all: &mut All) -> Result<(), Problem> {
         let name = entry.text_at(&["name"]).unwrap_or_default();
         let version = entry.text_at(&["version"]).unwrap_or_default();
         let places = [format!("{home}/{name}-{version}/{name}"), format!("{home}/{name}")];
@@ -64,7 +54,7 @@ impl Build<'_, '_> {
             apis: Vec::new(),
         };
         let set = ValueSet { name: String::new(), layers, release, example: None };
-        let rendered = helm::render(chart, &set);
+        let rendered = helm::render(chart, &set, &Doubts::default(), self.share);
         self.charts = true;
         if let Some(failure) = rendered.failure {
             return Err(failure);
@@ -75,8 +65,8 @@ impl Build<'_, '_> {
         let crds = rendered.crds.iter().filter(|_| entry.get("includeCRDs").is_some_and(Doc::is_true));
         let crds: Vec<&Tree> = crds.filter_map(|id| self.tree_of(*id)).collect();
         for root in crds.into_iter().chain(rendered.documents.iter().map(|d| &d.tree)).flat_map(Tree::roots) {
-            let read = Doc::read(root).ok_or_else(|| problem(entry.span, "this chart is too large"))?;
-            add_document(read, entry, resources)?;
+            let read = Doc::read(root, self.share).map_err(|spent| problem(entry.span, spent.to_string()))?;
+            add_document(&read, (root.span(), entry), all, self.share)?;
         }
         Ok(())
     }
@@ -96,7 +86,7 @@ impl Build<'_, '_> {
             files.extend(whole(yaml::parse(found.source, found.text, Dialect::Kubernetes)));
         }
         let inline = entry.get("valuesInline").cloned();
-        let inline = inline.and_then(|values| whole(doc::tree(values.span.source, [values])));
+        let inline = inline.and_then(|values| whole(doc::tree(values.span.source, [values], self.share).ok()?));
         Some(match entry.text_at(&["valuesMerge"]) {
             Some("replace") if inline.is_some() => inline.into_iter().collect(),
             Some("merge") => inline.into_iter().chain(files).collect(),

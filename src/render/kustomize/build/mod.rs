@@ -8,19 +8,14 @@ mod transformers;
 use super::doc::{self, Doc, Value};
 use super::field::Field;
 use super::fields::Fields;
-use super::resource::{Behavior, Gvk, Resource};
+use super::resource::{Behavior, Gvk, Id, Resource};
 use super::select::Selector;
 use super::variables::{self, Variable};
 use super::{File, Files, Kustomization, generate, join, references, replacements, transform};
+use crate::budget::{NODE, STEP, Share};
 use crate::parse::{Problem, Tree};
 use crate::source::{SourceId, Span};
-use std::collections::BTreeSet;
-
-/// Most resources of one build.
-const MAX_RESOURCES: usize = 10_000;
-
-/// Most kustomizations that one build visits, repeats counted.
-const MAX_VISITS: usize = 1_000;
+use std::collections::{BTreeSet, HashSet};
 
 /// What a kustomization builds to.
 #[derive(Debug)]
@@ -35,42 +30,68 @@ pub struct Built {
     pub charts: bool,
     /// What it includes that cannot be read here, each at its place.
     pub unread: Vec<Problem>,
+    /// Documents that it includes, each with whether it is part of what is built.
+    pub included: Vec<(Span, bool)>,
+}
+
+/// Why a kustomization is not built.
+#[derive(Debug)]
+pub struct Failure {
+    /// What keeps it from being built, at its place.
+    pub problem: Problem,
+    /// Whether this is no fault of its author: its budget is spent.
+    pub gave_up: bool,
 }
 
 /// Builds the kustomization in a directory.
 ///
 /// # Errors
-/// What keeps it from being built, at its place.
-pub fn build(files: &Files<'_>, directory: &str) -> Result<Built, Problem> {
-    let root = files.kustomizations.get(directory);
-    let source = root.map_or(SourceId(0), |root| root.source);
+/// What keeps it from being built.
+pub fn build(files: &Files<'_>, directory: &str) -> Result<Built, Failure> {
+    let source = files.source(directory).unwrap_or(SourceId(0));
+    let share = Share::of(files.kustomizations.len(), files.bytes(directory, &mut BTreeSet::new()));
+    let built = built(files, directory, source, &share);
+    match share.spent() {
+        Some(spent) => {
+            let message = format!("the kustomization is not built: {spent}");
+            Err(Failure { problem: problem(Span::new(source, 0..0), message), gave_up: true })
+        }
+        None => built.map_err(|problem| Failure { problem, gave_up: false }),
+    }
+}
+
+fn built(files: &Files<'_>, directory: &str, source: SourceId, share: &Share) -> Result<Built, Problem> {
     let mut build = Build {
         files,
+        share,
         used: BTreeSet::new(),
         resources: BTreeSet::new(),
         charts: false,
         unread: Vec::new(),
         above: Vec::new(),
-        visits: 0,
+        included: Vec::new(),
     };
-    let mut all = All { resources: Vec::new(), fields: Fields::default(), variables: Vec::new() };
+    let mut all = All::default();
     build.directory(directory, Span::new(source, 0..0), &mut all)?;
     for resource in all.resources.iter_mut().filter(|resource| resource.hashed) {
-        if let Some(hash) = generate::hash(resource) {
+        if let Some(hash) = generate::hash(resource, share) {
             resource.remember();
             resource.rename("", &format!("-{hash}"));
         }
     }
-    references::update(&mut all.resources, &all.fields.references)?;
-    variables::replace(&mut all.resources, &all.variables, &all.fields.variables);
+    references::update(&mut all.resources, &all.fields.references, share)?;
+    variables::replace(&mut all.resources, &all.variables, (&all.fields.variables, share));
     let local = |resource: &Resource| {
         let annotation = resource.doc.at(&["metadata", "annotations", "config.kubernetes.io/local-config"]);
         annotation.is_some_and(|value| value.text() != Some("false"))
     };
-    let documents = all.resources.into_iter().filter(|resource| !local(resource)).map(finished);
-    let tree = doc::tree(source, documents);
-    let Build { used, resources, charts, unread, .. } = build;
-    Ok(Built { tree, used, resources, charts, unread })
+    all.resources.retain(|resource| !local(resource));
+    let emitted: HashSet<Span> = all.resources.iter().map(|resource| resource.read).collect();
+    let tree = doc::tree(source, all.resources.into_iter().map(finished), share)
+        .map_err(|spent| problem(Span::new(source, 0..0), spent.to_string()))?;
+    let Build { used, resources, charts, unread, included, .. } = build;
+    let included = included.into_iter().map(|document| (document, emitted.contains(&document))).collect();
+    Ok(Built { tree, used, resources, charts, unread, included })
 }
 
 /// The document of a resource. kustomize keeps notes in annotations and takes these away when, without its notes,
@@ -85,10 +106,13 @@ fn finished(mut resource: Resource) -> Doc {
 }
 
 /// What a kustomization has gathered.
+#[derive(Default)]
 struct All {
     resources: Vec<Resource>,
     fields: Fields,
     variables: Vec<Variable>,
+    /// What identifies the resources, while nothing changes them.
+    ids: Option<HashSet<Id>>,
 }
 
 struct Build<'b, 'a> {
@@ -98,7 +122,9 @@ struct Build<'b, 'a> {
     charts: bool,
     unread: Vec<Problem>,
     above: Vec<String>,
-    visits: usize,
+    /// Documents of the files that were read.
+    included: Vec<Span>,
+    share: &'b Share,
 }
 
 fn problem(span: Span, message: impl Into<String>) -> Problem {
@@ -109,18 +135,20 @@ fn items<'d>(doc: &'d Doc, key: &str) -> &'d [Doc] {
     doc.get(key).map(Doc::items).unwrap_or_default()
 }
 
-impl<'a> Build<'_, 'a> {
+impl<'b, 'a> Build<'b, 'a> {
     /// Adds what the kustomization in a directory builds to.
     fn directory(&mut self, directory: &str, at: Span, all: &mut All) -> Result<(), Problem> {
         let Some(kustomization) = self.files.kustomizations.get(directory) else {
             return Err(problem(at, format!("`{directory}` has no kustomization")));
         };
-        self.visits += 1;
         if self.above.iter().any(|above| above == directory) {
             return Err(problem(at, "this kustomization includes itself"));
         }
-        if self.visits > MAX_VISITS || self.above.len() > 32 {
-            return Err(problem(at, "too many kustomizations include each other"));
+        // A kustomization has tables of fields of its own.
+        let entered = self.share.make(256 * NODE).and_then(|()| self.share.nest(self.above.len() * 4));
+        entered.map_err(|spent| problem(at, spent.to_string()))?;
+        if let Some(spent) = kustomization.lacks {
+            self.share.fail(spent);
         }
         self.above.push(directory.to_owned());
         let result = self.kustomization(directory, kustomization, all);
@@ -136,8 +164,8 @@ impl<'a> Build<'_, 'a> {
             }
         }
         for entry in items(doc, "configurations") {
-            match self.tree(directory, entry).and_then(|tree| tree.roots().next()).and_then(Doc::read) {
-                Some(configuration) => all.fields.add(&configuration),
+            match self.documents(directory, entry).and_then(|documents| documents.first()) {
+                Some(configuration) => all.fields.add(configuration, self.share),
                 None => self.missing(entry),
             }
         }
@@ -152,10 +180,10 @@ impl<'a> Build<'_, 'a> {
         }
         for entry in items(doc, "helmCharts") {
             let home = doc.text_at(&["helmGlobals", "chartHome"]);
-            self.chart(directory, entry, home.unwrap_or("charts"), &mut all.resources)?;
+            self.chart(directory, entry, home.unwrap_or("charts"), all)?;
         }
         for entry in items(doc, "generators") {
-            self.generator(directory, entry, &mut all.resources)?;
+            self.generator(directory, entry, all)?;
         }
         if let Some(entry) = doc.get("helmChartInflationGenerator").filter(|entry| !entry.items().is_empty()) {
             self.unread.push(problem(entry.span, "what `helmChartInflationGenerator` adds is not built"));
@@ -182,22 +210,25 @@ impl<'a> Build<'_, 'a> {
         self.files.files.get(join(directory, path)?.as_str()).copied()
     }
 
-    fn tree(&self, directory: &str, entry: &Doc) -> Option<&'a Tree> {
-        self.file(directory, entry.text()?)?.tree
+    /// The documents of a file; those of one that is too large spend the share.
+    fn documents(&self, directory: &str, entry: &Doc) -> Option<&'b [Doc]> {
+        let read = self.files.documents(join(directory, entry.text()?)?.as_str())?;
+        read.map_err(|spent| self.share.fail(spent)).ok()
     }
 
     /// Adds an entry of `resources`: a file, or a directory with a kustomization.
     fn resource(&mut self, directory: &str, entry: &Doc, all: &mut All) -> Result<(), Problem> {
         let Some(path) = entry.text() else { return Ok(()) };
-        if let Some(tree) = self.tree(directory, entry) {
-            self.used.insert(tree.source);
+        if let Some(documents) = self.documents(directory, entry) {
+            let Some(file) = self.file(directory, path) else { return Ok(()) };
+            self.used.insert(file.source);
             let component = |above: &String| self.files.kustomizations.get(above.as_str()).is_some_and(|k| k.component);
             if !self.above.iter().any(component) {
-                self.resources.insert(tree.source);
+                self.resources.insert(file.source);
             }
-            for root in tree.roots() {
-                let read = Doc::read(root).ok_or_else(|| problem(entry.span, "this resource is too large"))?;
-                add_document(read, entry, &mut all.resources)?;
+            for document in documents {
+                self.included.push(document.span);
+                add_document(document, (document.span, entry), all, self.share)?;
             }
             return Ok(());
         }
@@ -206,12 +237,12 @@ impl<'a> Build<'_, 'a> {
             self.missing(entry);
             return Ok(());
         };
-        let mut below = All { resources: Vec::new(), fields: Fields::default(), variables: Vec::new() };
+        let mut below = All::default();
         self.directory(&base, entry.span, &mut below)?;
         for resource in below.resources {
-            add(resource, entry.span, &mut all.resources)?;
+            add(resource, entry.span, all, self.share)?;
         }
-        all.fields.join(&below.fields);
+        all.fields.join(&below.fields, self.share);
         all.variables.extend(below.variables);
         Ok(())
     }
@@ -229,10 +260,13 @@ impl<'a> Build<'_, 'a> {
                     }
                     file.map(|file| (file.source, file.text))
                 };
-                let mut new = generate::generate(kind, item, options, &mut read)?;
+                let mut new = generate::generate(kind, item, options, self.share, &mut read)?;
                 // Without all of its content there is no telling its hash.
                 new.hashed &= unread.is_empty();
                 let id = new.id();
+                all.ids = None;
+                // What is spent is told where the build ends.
+                let _ = self.share.work(4 * STEP * all.resources.len());
                 let mut same = all.resources.iter_mut().filter(|old| old.ids().contains(&id));
                 match (same.next(), new.behavior) {
                     (None, Behavior::Create) => all.resources.push(new),
@@ -258,21 +292,23 @@ impl<'a> Build<'_, 'a> {
         for entry in items(doc, "patches") {
             self.patch(directory, entry, all)?;
         }
-        let partial = self.partial();
+        let (partial, share) = (self.partial(), self.share);
+        all.ids = None;
         let All { resources, fields, .. } = all;
         if let Some(namespace) = doc.get("namespace") {
-            transform::namespace(resources, namespace, &fields.namespace);
+            transform::namespace(resources, namespace, (&fields.namespace, share));
             unique(resources, namespace.span)?;
         }
         for (key, suffix, fields) in [("namePrefix", false, &fields.prefix), ("nameSuffix", true, &fields.suffix)] {
-            doc.get(key).into_iter().for_each(|text| transform::affix(resources, text, suffix, fields));
+            doc.get(key).into_iter().for_each(|text| transform::affix(resources, text, suffix, (fields, share)));
         }
         for entry in items(doc, "labels") {
             let pairs = entry.get("pairs");
-            pairs.into_iter().for_each(|pairs| transform::pairs(resources, pairs, &label_fields(entry, fields)));
+            let fields = label_fields(entry, fields);
+            pairs.into_iter().for_each(|pairs| transform::pairs(resources, pairs, (&fields, share)));
         }
         for (key, fields) in [("commonLabels", &fields.common_labels), ("commonAnnotations", &fields.annotations)] {
-            doc.get(key).into_iter().for_each(|pairs| transform::pairs(resources, pairs, fields));
+            doc.get(key).into_iter().for_each(|pairs| transform::pairs(resources, pairs, (fields, share)));
         }
         for entry in items(doc, "patchesJson6902") {
             self.patch(directory, entry, all)?;
@@ -280,18 +316,18 @@ impl<'a> Build<'_, 'a> {
         let All { resources, fields, .. } = all;
         items(doc, "replicas")
             .iter()
-            .try_for_each(|item| transform::replicas(resources, item, &fields.replicas, partial))?;
-        items(doc, "images").iter().for_each(|item| transform::images(resources, item, &fields.images));
+            .try_for_each(|item| transform::replicas(resources, item, (&fields.replicas, share), partial))?;
+        items(doc, "images").iter().for_each(|item| transform::images(resources, item, (&fields.images, share)));
         for entry in items(doc, "replacements") {
             let Some(path) = entry.get("path") else {
-                replacements::apply(resources, entry, partial)?;
+                replacements::apply(resources, entry, (share, partial))?;
                 continue;
             };
-            match self.tree(directory, path).and_then(|tree| tree.roots().next()).and_then(Doc::read) {
+            match self.documents(directory, path).and_then(|documents| documents.first()) {
                 Some(Doc { value: Value::Seq(list), .. }) => {
-                    list.iter().try_for_each(|one| replacements::apply(resources, one, partial))?;
+                    list.iter().try_for_each(|one| replacements::apply(resources, one, (share, partial)))?;
                 }
-                Some(one) => replacements::apply(resources, &one, partial)?,
+                Some(one) => replacements::apply(resources, one, (share, partial))?,
                 None => self.missing(path),
             }
         }
@@ -315,8 +351,8 @@ fn label_fields(entry: &Doc, fields: &Fields) -> Vec<Field> {
     out
 }
 
-/// Adds a document of a file; a List is added item by item.
-fn add_document(doc: Doc, entry: &Doc, resources: &mut Vec<Resource>) -> Result<(), Problem> {
+/// Adds a document that was read as the one at `read`; a List is added item by item.
+fn add_document(doc: &Doc, (read, entry): (Span, &Doc), all: &mut All, share: &Share) -> Result<(), Problem> {
     if doc.is_null() || doc.entries().is_empty() && matches!(doc.value, Value::Map(_)) {
         return Ok(());
     }
@@ -327,20 +363,23 @@ fn add_document(doc: Doc, entry: &Doc, resources: &mut Vec<Resource>) -> Result<
     if kind.ends_with("List")
         && let Some(Value::Seq(list)) = doc.get("items").map(|items| &items.value)
     {
-        return list.iter().try_for_each(|item| add_document(item.clone(), entry, resources));
+        return list.iter().try_for_each(|item| add_document(item, (read, entry), all, share));
     }
-    add(Resource::new(doc), entry.span, resources)
+    add(Resource { read, ..Resource::new(doc.clone()) }, entry.span, all, share)
 }
 
-fn add(resource: Resource, at: Span, resources: &mut Vec<Resource>) -> Result<(), Problem> {
+fn add(resource: Resource, at: Span, all: &mut All, share: &Share) -> Result<(), Problem> {
+    let ids = all.ids.get_or_insert_with(|| {
+        let _ = share.work(4 * STEP * all.resources.len());
+        all.resources.iter().map(Resource::id).collect()
+    });
     let id = resource.id();
-    if resources.len() >= MAX_RESOURCES {
-        return Err(problem(at, "this kustomization has too many resources"));
-    }
-    if !id.name.is_empty() && resources.iter().any(|old| old.id() == id) {
+    share.make(4 * NODE).map_err(|spent| problem(at, spent.to_string()))?;
+    if !id.name.is_empty() && ids.contains(&id) {
         return Err(problem(at, format!("{} `{}` is in this kustomization twice", id.gvk.kind, id.name)));
     }
-    resources.push(resource);
+    ids.insert(id);
+    all.resources.push(resource);
     Ok(())
 }
 

@@ -3,6 +3,7 @@
 
 use super::super::{json6902, merge};
 use super::{All, Build, Doc, Resource, Selector, Value, problem};
+use crate::budget::{STEP, Share};
 use crate::parse::{Dialect, Problem, yaml};
 
 impl Build<'_, '_> {
@@ -13,16 +14,16 @@ impl Build<'_, '_> {
         path: Option<&Doc>,
         text: Option<&Doc>,
     ) -> Option<Vec<Doc>> {
-        let parsed;
-        let tree = match (path, text.map(|text| &text.value)) {
+        let documents = match (path, text.map(|text| &text.value)) {
             (_, Some(Value::Scalar { text, .. })) => {
-                parsed = yaml::parse_traced(text, Dialect::Kubernetes);
-                &parsed
+                self.share.work(text.text().len()).ok()?;
+                let tree = yaml::parse_traced(text, Dialect::Kubernetes);
+                tree.roots().map(|root| Doc::read(root, self.share)).collect::<Result<Vec<_>, _>>().ok()?
             }
-            (Some(path), _) => match self.tree(directory, path) {
-                Some(tree) => {
-                    self.used.insert(tree.source);
-                    tree
+            (Some(path), _) => match self.documents(directory, path) {
+                Some(documents) => {
+                    self.used.extend(path.text().and_then(|path| self.file(directory, path)).map(|file| file.source));
+                    documents.to_vec()
                 }
                 None => {
                     self.missing(path);
@@ -31,7 +32,7 @@ impl Build<'_, '_> {
             },
             _ => return None,
         };
-        Some(tree.roots().filter_map(Doc::read).filter(|doc| !doc.is_null()).collect())
+        Some(documents.into_iter().filter(|doc| !doc.is_null()).collect())
     }
 
     /// Applies an entry of `patches` or `patchesJson6902`.
@@ -41,6 +42,8 @@ impl Build<'_, '_> {
         };
         let selector = entry.get("target").map(Selector::read);
         let option = |key: &str| entry.at(&["options", key]).is_some_and(Doc::is_true);
+        let selector = selector.as_ref().map(|selector| selector.patterns(self.share));
+        all.ids = None;
         for patch in patches {
             let Some(selector) = &selector else {
                 self.by_name(&patch, entry, &mut all.resources)?;
@@ -52,10 +55,15 @@ impl Build<'_, '_> {
                     true
                 } else if matches!(patch.value, Value::Seq(_)) {
                     resource.remember();
-                    json6902::apply(&mut resource.doc, &patch)?;
+                    json6902::apply(&mut resource.doc, &patch, self.share)?;
                     true
                 } else {
-                    strategic(&mut resource, &patch, option("allowNameChange"), option("allowKindChange"))?
+                    strategic(
+                        &mut resource,
+                        &patch,
+                        (option("allowNameChange"), option("allowKindChange")),
+                        self.share,
+                    )?
                 };
                 if stays {
                     kept.push(resource);
@@ -71,6 +79,7 @@ impl Build<'_, '_> {
         let inline = entry.text().is_some_and(|text| text.contains('\n'));
         let (path, text) = if inline { (None, Some(entry)) } else { (Some(entry), None) };
         for patch in self.patch_documents(directory, path, text).unwrap_or_default() {
+            all.ids = None;
             self.by_name(&patch, entry, &mut all.resources)?;
         }
         Ok(())
@@ -82,10 +91,11 @@ impl Build<'_, '_> {
             return Err(problem(entry.span, "a JSON patch needs a target"));
         }
         let id = Resource::new(patch.clone()).id();
+        self.share.work(4 * STEP * resources.len()).map_err(|spent| problem(entry.span, spent.to_string()))?;
         let mut found = (0..resources.len()).filter(|&i| resources[i].ids().contains(&id));
         match (found.next(), found.next()) {
             (Some(at), None) => {
-                if !strategic(&mut resources[at], patch, false, false)? {
+                if !strategic(&mut resources[at], patch, (false, false), self.share)? {
                     resources.remove(at);
                 }
                 Ok(())
@@ -105,14 +115,19 @@ impl Build<'_, '_> {
 }
 
 /// Applies a strategic merge patch; `false` when it deletes the resource.
-fn strategic(resource: &mut Resource, patch: &Doc, rename: bool, rekind: bool) -> Result<bool, Problem> {
+fn strategic(
+    resource: &mut Resource,
+    patch: &Doc,
+    (rename, rekind): (bool, bool),
+    share: &Share,
+) -> Result<bool, Problem> {
     if rename || rekind {
         resource.remember();
     }
     let keep = |path: &[&str]| resource.doc.at(path).cloned();
     let (kind, name, namespace) = (keep(&["kind"]), keep(&["metadata", "name"]), keep(&["metadata", "namespace"]));
     let gvk = resource.gvk();
-    if !merge::apply(&mut resource.doc, patch, &gvk)? {
+    if !merge::apply(&mut resource.doc, patch, &gvk, share)? {
         return Ok(false);
     }
     if let Some(kind) = kind.filter(|_| !rekind) {

@@ -18,11 +18,12 @@ impl Build<'_, '_> {
     fn configured(&mut self, directory: &str, doc: &Doc, all: &mut All) -> Result<(), Problem> {
         let fields: Vec<Field> = items(doc, "fieldSpecs").iter().filter_map(Field::read).collect();
         let partial = self.partial();
-        let resources = &mut all.resources;
+        all.ids = None;
+        let (resources, fields) = (&mut all.resources, (fields.as_slice(), self.share));
         match doc.text_at(&["kind"]).filter(|_| doc.text_at(&["apiVersion"]) == Some("builtin")) {
             Some("PrefixSuffixTransformer" | "PrefixTransformer" | "SuffixTransformer") => {
                 for (key, suffix) in [("prefix", false), ("suffix", true)] {
-                    doc.get(key).into_iter().for_each(|text| transform::affix(resources, text, suffix, &fields));
+                    doc.get(key).into_iter().for_each(|text| transform::affix(resources, text, suffix, fields));
                 }
             }
             Some("PatchTransformer" | "PatchJson6902Transformer") => self.patch(directory, doc, all)?,
@@ -32,20 +33,20 @@ impl Build<'_, '_> {
                 }
             }
             Some("LabelTransformer") => {
-                doc.get("labels").into_iter().for_each(|pairs| transform::pairs(resources, pairs, &fields));
+                doc.get("labels").into_iter().for_each(|pairs| transform::pairs(resources, pairs, fields));
             }
             Some("AnnotationsTransformer") => {
-                doc.get("annotations").into_iter().for_each(|pairs| transform::pairs(resources, pairs, &fields));
+                doc.get("annotations").into_iter().for_each(|pairs| transform::pairs(resources, pairs, fields));
             }
             Some("ImageTagTransformer") => {
-                doc.get("imageTag").into_iter().for_each(|item| transform::images(resources, item, &fields));
+                doc.get("imageTag").into_iter().for_each(|item| transform::images(resources, item, fields));
             }
             Some("ReplicaCountTransformer") => {
-                doc.get("replica").map_or(Ok(()), |item| transform::replicas(resources, item, &fields, partial))?;
+                doc.get("replica").map_or(Ok(()), |item| transform::replicas(resources, item, fields, partial))?;
             }
             Some("NamespaceTransformer") => {
                 let namespace = doc.at(&["metadata", "namespace"]);
-                namespace.into_iter().for_each(|name| transform::namespace(resources, name, &fields));
+                namespace.into_iter().for_each(|name| transform::namespace(resources, name, fields));
             }
             kind => {
                 let kind = kind.or(doc.text_at(&["kind"])).unwrap_or("this transformer");
