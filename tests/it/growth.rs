@@ -60,6 +60,7 @@ fn templates_that_grow_are_told_and_other_charts_are_linted() {
         "{{ range 3000000 }}{{ $x := sha256sum (repeat 100000 \"a\") }}{{ end }}",
         "{{ regexFindAll \"(a{1,100}){1,90}b\" (repeat 100000 \"a\") -1 | len }}",
         "{{ range 100000000 }}{{ end }}",
+        "{{ uniq (until 10000) | len }}{{ range 1000 }}{{ $x := uniq (until 1000) }}{{ end }}",
         "{{ printf \"%1000000000.70000f\" 1.0 }}",
         "{{ snakecase (repeat 10000000 \"aA\") | len }}",
         "{{ range $i := until 300 }}{{ $a = dict \"x\" $a }}{{ end }}{{ toYaml $a }}",
@@ -129,18 +130,22 @@ fn kustomizations_that_grow_or_nest_are_told() {
         )
     };
     let many: String = (0..60).map(|i| replacement("create: true", &format!(".a{i}"))).collect();
+    let others = (0..100)
+        .map(|i| format!("---\n{}", DATA.replace("ConfigMap", "Secret").replace("name: x", &format!("name: x{i}"))));
+    let resources = format!("{DATA}{}", others.collect::<String>());
     let fields = format!("commonLabels:\n- path: data{}\n  create: true\n", "/a".repeat(1000));
     for kustomization in [
         format!("replacements:\n{}", replacement("create: true", &deep)),
         format!("replacements:\n{many}"),
         "commonLabels: {a: b}\nconfigurations: [fields.yaml]\n".to_owned(),
+        format!("nameSuffix: {}\n", "a".repeat(1 << 20)),
         patch(&copies),
         patch(&moves),
     ] {
         let kustomization = format!("resources: [r.yaml, bad.yaml]\n{kustomization}");
         let files = [
             ("k/kustomization.yaml", kustomization.as_str()),
-            ("k/r.yaml", DATA),
+            ("k/r.yaml", &resources),
             ("k/bad.yaml", BAD),
             ("k/fields.yaml", &fields),
         ];

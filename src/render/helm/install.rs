@@ -88,7 +88,7 @@ impl<'c> Install<'c> {
 
     /// What is switched on of the dependencies of the chart, here and below.
     pub fn installed(&self, values: &Table<'c>, path: &str, share: &Share) -> Vec<Installed<'c>> {
-        let looked = self.chart.dependencies.len() * (NODE + self.chart.subcharts.len() + path.len());
+        let looked = self.chart.dependencies.len() * (16 * NODE + self.chart.subcharts.len() + path.len());
         if share.make(looked).is_err() {
             return Vec::new();
         }

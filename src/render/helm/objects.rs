@@ -101,6 +101,8 @@ struct Shared<'s> {
 
 impl Shared<'_> {
     fn scope<'c>(&self, install: &'c Install<'c>, path: String, values: Value, root: bool) -> Scope<'c> {
+        // What templates see of a chart has some dozens of entries.
+        let _ = self.share.make(64 * NODE);
         let below = |name: &str| values.as_map().and_then(|map| map.get(name)).unwrap_or_else(|| Map::new().into());
         let children: Vec<Scope<'c>> = install
             .children

@@ -44,7 +44,9 @@ fn verdict(schema: &str, values: &Table<'_>, share: &Share) -> Option<Verdict> {
     share.make(schema.len() * 4).ok()?;
     let schema = serde_json::from_str(schema).ok()?;
     let instance = table(values, (share, 1))?;
-    walk::cost(&schema, &instance, share).ok()?;
+    if !walk::cost(&schema, &instance, share).ok()? {
+        return None;
+    }
     let patterns = jsonschema::PatternOptions::fancy_regex().size_limit(1 << 18).backtrack_limit(10_000);
     let validator = jsonschema::options().with_pattern_options(patterns).build(&schema).ok()?;
     let mut out = Verdict::default();

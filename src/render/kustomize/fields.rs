@@ -5,6 +5,7 @@ use super::doc::Doc;
 use super::field::Field;
 use super::resource::Gvk;
 use crate::budget::Share;
+use std::sync::{Arc, LazyLock};
 
 /// Fields of one transformation: group, kind, path, whether it is made.
 type Row = (&'static str, &'static str, &'static str, bool);
@@ -120,8 +121,14 @@ pub struct Fields {
     pub variables: Vec<Field>,
 }
 
-impl Default for Fields {
-    fn default() -> Self {
+impl Fields {
+    /// Those that kustomize knows, shared until something is added.
+    pub fn built_in() -> Arc<Fields> {
+        static BUILT_IN: LazyLock<Arc<Fields>> = LazyLock::new(|| Arc::new(Fields::known()));
+        Arc::clone(&BUILT_IN)
+    }
+
+    fn known() -> Self {
         let mut common_labels = fields(SELECTORS);
         for kind in ["Deployment", "StatefulSet"] {
             let gvk = Gvk { group: "apps".to_owned(), version: String::new(), kind: kind.to_owned() };

@@ -54,6 +54,9 @@ pub fn affix(resources: &mut [Resource], text: &Doc, suffix: bool, (fields, shar
             continue;
         }
         for field in fields.iter().filter(|field| first.is_selected_by(&field.gvk)) {
+            if share.make(2 * affix.len() + STEP).is_err() {
+                return;
+            }
             if field.path == ["metadata", "name"] {
                 if suffix { &mut resource.suffixes } else { &mut resource.prefixes }.push(affix.to_owned());
                 resource.remember();

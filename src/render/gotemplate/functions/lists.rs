@@ -62,6 +62,7 @@ fn uniq(call: &Call<'_>) -> Outcome {
     let items = call.walk(0)?;
     let mut out: Vec<Value> = Vec::new();
     for item in items {
+        call.work(STEP)?;
         if !out.iter().any(|seen| same(seen, item, call.share)) {
             out.push(item.clone());
         }

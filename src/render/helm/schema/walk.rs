@@ -19,14 +19,16 @@ const BELOW: &[&str] = &[
     "unevaluatedProperties",
 ];
 
-/// Spends what reading a schema, and holding a value against it, may take.
+/// Spends what reading a schema, and holding a value against it, may take; `false` where it refers to what no pointer
+/// within it leads to, so that there is no telling.
 ///
 /// # Errors
 /// It takes more than is left.
-pub fn cost(schema: &Json, instance: &Json, share: &Share) -> Result<(), Spent> {
-    let mut walk = Walk { root: schema, share, above: Vec::new() };
+pub fn cost(schema: &Json, instance: &Json, share: &Share) -> Result<bool, Spent> {
+    let mut walk = Walk { root: schema, share, above: Vec::new(), open: false };
     walk.compile(schema)?;
-    walk.apply(schema, instance)
+    walk.apply(schema, instance)?;
+    Ok(!walk.open)
 }
 
 struct Walk<'s> {
@@ -34,6 +36,8 @@ struct Walk<'s> {
     share: &'s Share,
     /// Schemas that are being walked: none is entered twice for one value.
     above: Vec<*const Json>,
+    /// Whether it refers to anything else than itself by a pointer.
+    open: bool,
 }
 
 impl<'s> Walk<'s> {
@@ -47,9 +51,11 @@ impl<'s> Walk<'s> {
     }
 
     /// The schema that a reference within the same file names.
-    fn named(&self, reference: &Json) -> Option<&'s Json> {
-        let pointer = reference.as_str()?.strip_prefix('#')?;
-        self.root.pointer(pointer)
+    fn named(&mut self, reference: &Json) -> Option<&'s Json> {
+        let pointer = reference.as_str().and_then(|reference| reference.strip_prefix('#'));
+        let found = pointer.and_then(|pointer| self.root.pointer(pointer));
+        self.open |= found.is_none();
+        found
     }
 
     fn enter(&mut self, schema: &'s Json, inner: impl FnOnce(&mut Self) -> Result<(), Spent>) -> Result<(), Spent> {

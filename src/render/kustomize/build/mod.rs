@@ -16,6 +16,7 @@ use crate::budget::{NODE, STEP, Share};
 use crate::parse::{Problem, Tree};
 use crate::source::{SourceId, Span};
 use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
 
 /// What a kustomization builds to.
 #[derive(Debug)]
@@ -106,13 +107,18 @@ fn finished(mut resource: Resource) -> Doc {
 }
 
 /// What a kustomization has gathered.
-#[derive(Default)]
 struct All {
     resources: Vec<Resource>,
-    fields: Fields,
+    fields: Arc<Fields>,
     variables: Vec<Variable>,
     /// What identifies the resources, while nothing changes them.
     ids: Option<HashSet<Id>>,
+}
+
+impl Default for All {
+    fn default() -> Self {
+        Self { resources: Vec::new(), fields: Fields::built_in(), variables: Vec::new(), ids: None }
+    }
 }
 
 struct Build<'b, 'a> {
@@ -144,8 +150,7 @@ impl<'b, 'a> Build<'b, 'a> {
         if self.above.iter().any(|above| above == directory) {
             return Err(problem(at, "this kustomization includes itself"));
         }
-        // A kustomization has tables of fields of its own.
-        let entered = self.share.make(256 * NODE).and_then(|()| self.share.nest(self.above.len() * 4));
+        let entered = self.share.make(64 * NODE).and_then(|()| self.share.nest(self.above.len() * 4));
         entered.map_err(|spent| problem(at, spent.to_string()))?;
         if let Some(spent) = kustomization.lacks {
             self.share.fail(spent);
@@ -165,7 +170,7 @@ impl<'b, 'a> Build<'b, 'a> {
         }
         for entry in items(doc, "configurations") {
             match self.documents(directory, entry).and_then(|documents| documents.first()) {
-                Some(configuration) => all.fields.add(configuration, self.share),
+                Some(configuration) => Arc::make_mut(&mut all.fields).add(configuration, self.share),
                 None => self.missing(entry),
             }
         }
@@ -242,7 +247,9 @@ impl<'b, 'a> Build<'b, 'a> {
         for resource in below.resources {
             add(resource, entry.span, all, self.share)?;
         }
-        all.fields.join(&below.fields, self.share);
+        if !Arc::ptr_eq(&below.fields, &Fields::built_in()) {
+            Arc::make_mut(&mut all.fields).join(&below.fields, self.share);
+        }
         all.variables.extend(below.variables);
         Ok(())
     }
@@ -265,8 +272,8 @@ impl<'b, 'a> Build<'b, 'a> {
                 new.hashed &= unread.is_empty();
                 let id = new.id();
                 all.ids = None;
-                // What is spent is told where the build ends.
-                let _ = self.share.work(4 * STEP * all.resources.len());
+                let looked = self.share.work(4 * STEP * all.resources.len());
+                looked.map_err(|spent| problem(item.span, spent.to_string()))?;
                 let mut same = all.resources.iter_mut().filter(|old| old.ids().contains(&id));
                 match (same.next(), new.behavior) {
                     (None, Behavior::Create) => all.resources.push(new),
