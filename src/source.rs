@@ -139,7 +139,18 @@ impl Sources {
 pub struct Traced {
     text: Box<str>,
     whole: Span,
-    tiles: Box<[Tile]>,
+    origin: Origin,
+}
+
+/// Where a text comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Origin {
+    /// Only the whole span is known.
+    Whole,
+    /// It stands byte for byte in the file of the whole span, from here on, as nearly every scalar does.
+    From(u32),
+    /// Out of several parts.
+    Tiles(Box<[Tile]>),
 }
 
 /// From byte `at` of the decoded text on, bytes stand verbatim in the source from `source` on.
@@ -175,25 +186,31 @@ impl Tile {
 impl Traced {
     /// Text that stands in the source byte for byte from `start` on. `whole` may be wider (quotes).
     pub fn verbatim(text: impl Into<Box<str>>, whole: Span, start: usize) -> Self {
-        let from = Span { start: start as u32, ..whole };
-        Self { text: text.into(), whole, tiles: Box::new([Tile { at: 0, from, verbatim: true, used: None }]) }
+        Self { text: text.into(), whole, origin: Origin::From(start as u32) }
     }
 
     /// Text put together from verbatim pieces (sorted by `at`) of one file.
     pub fn pieced(text: impl Into<Box<str>>, whole: Span, pieces: Vec<Piece>) -> Self {
         let tile = |p: Piece| Tile { at: p.at, from: Span { start: p.source, ..whole }, verbatim: true, used: None };
-        Self { text: text.into(), whole, tiles: pieces.into_iter().map(tile).collect() }
+        Self::tiled(text, whole, pieces.into_iter().map(tile).collect())
     }
 
     /// Text put together from several files (tiles sorted by `at`). What lies in another file than `whole` was
     /// brought in: places of values.
     pub fn tiled(text: impl Into<Box<str>>, whole: Span, tiles: Vec<Tile>) -> Self {
-        Self { text: text.into(), whole, tiles: tiles.into() }
+        let origin = match tiles[..] {
+            [] => Origin::Whole,
+            [Tile { at: 0, from, verbatim: true, used: None }] if from.source == whole.source => {
+                Origin::From(from.start)
+            }
+            _ => Origin::Tiles(tiles.into()),
+        };
+        Self { text: text.into(), whole, origin }
     }
 
     /// Text that was decoded (escapes, folding): only its whole span is known.
     pub fn opaque(text: impl Into<Box<str>>, whole: Span) -> Self {
-        Self { text: text.into(), whole, tiles: Box::default() }
+        Self { text: text.into(), whole, origin: Origin::Whole }
     }
 
     /// The decoded text.
@@ -207,18 +224,26 @@ impl Traced {
     }
 
     /// Where the text comes from, in order; none when only the whole is known.
-    pub fn tiles(&self) -> &[Tile] {
-        &self.tiles
+    pub fn tiles(&self) -> Cow<'_, [Tile]> {
+        match &self.origin {
+            Origin::Whole => Cow::Borrowed(&[]),
+            Origin::From(start) => {
+                let from = Span { start: *start, ..self.whole };
+                Cow::Owned(vec![Tile { at: 0, from, verbatim: true, used: None }])
+            }
+            Origin::Tiles(tiles) => Cow::Borrowed(tiles),
+        }
     }
 
     /// The tiles that `range` touches, each with the part of the range that it covers; `None` when its start is
     /// covered by none.
     fn touched(&self, start: u32, end: u32) -> Option<impl DoubleEndedIterator<Item = (Tile, u32, u32)>> {
-        let first = self.tiles.partition_point(|t| t.at <= start).checked_sub(1)?;
-        let last = self.tiles.partition_point(|t| t.at < end).max(first + 1);
+        let tiles = self.tiles();
+        let first = tiles.partition_point(|t| t.at <= start).checked_sub(1)?;
+        let last = tiles.partition_point(|t| t.at < end).max(first + 1);
         Some((first..last).map(move |i| {
-            let next = self.tiles.get(i + 1).map_or(u32::MAX, |next| next.at);
-            (self.tiles[i], self.tiles[i].at.max(start), next.min(end).max(start))
+            let next = tiles.get(i + 1).map_or(u32::MAX, |next| next.at);
+            (tiles[i], tiles[i].at.max(start), next.min(end).max(start))
         }))
     }
 
@@ -227,6 +252,9 @@ impl Traced {
     /// span when it cannot be traced.
     pub fn span(&self, range: Range<usize>) -> Span {
         let (start, end) = (range.start as u32, range.end as u32);
+        if let Origin::From(first) = self.origin {
+            return Span { start: first + start, end: first + end.max(start), ..self.whole };
+        }
         if let Some(used) = self.composed(start, end) {
             return used;
         }
@@ -277,8 +305,9 @@ impl Traced {
     /// This text, which was read from the decoded text `outer`, traced to where `outer` was written.
     pub fn retraced(&self, outer: &Traced) -> Traced {
         let mut tiles: Vec<Tile> = Vec::new();
-        for (i, tile) in self.tiles.iter().enumerate() {
-            let end = self.tiles.get(i + 1).map_or(self.text.len() as u32, |next| next.at);
+        let own = self.tiles();
+        for (i, tile) in own.iter().enumerate() {
+            let end = own.get(i + 1).map_or(self.text.len() as u32, |next| next.at);
             if !tile.verbatim {
                 tiles.push(Tile { from: outer.span(tile.from.range()), ..*tile });
                 continue;
@@ -288,7 +317,7 @@ impl Traced {
                 tiles.push(Tile { at: tile.at + (start - inner), from: from.span(start, to), ..from });
             }
         }
-        Traced { text: self.text.clone(), whole: outer.scalar(self.whole.range()), tiles: tiles.into() }
+        Traced::tiled(self.text.clone(), outer.scalar(self.whole.range()), tiles)
     }
 
     /// A part of this text, still traced.
@@ -309,7 +338,7 @@ impl Traced {
             }
             text.push_str(&self.text[part.clone()]);
         }
-        Traced { text: text.into(), whole, tiles: tiles.into() }
+        Traced::tiled(text, whole, tiles)
     }
 }
 

@@ -67,7 +67,7 @@ fn run(files: &[(&str, &str)], rules: &Ruleset, config: &Config) -> (Verdict, Ou
     inputs.sort_by(|a, b| a.path.cmp(&b.path));
     inputs.dedup_by(|a, b| a.path == b.path);
     let mut outcome = lint::run(inputs, Facts::default(), Vec::new(), rules);
-    let annotations = lint::annotations(&outcome);
+    let annotations = outcome.annotations.clone();
     let input = judge::Input {
         findings: std::mem::take(&mut outcome.evaluation.findings),
         undecided: std::mem::take(&mut outcome.evaluation.undecided),

@@ -47,7 +47,7 @@ pub fn run(check: &Check) -> Result<u8, String> {
     let (config, mut extra) = setup.after(files.inputs.len());
     let mut declared = config.facts();
     declared.releases.extend(given(check, files.inputs.len(), &mut extra)?);
-    let mut outcome = lint::run(files.inputs, declared, extra, &setup.rules);
+    let mut outcome = lint::check(files.inputs, declared, extra, &setup.rules);
     let reasons: BTreeMap<&str, &str> = files.skipped.iter().map(|(path, why)| (path.as_str(), why.as_str())).collect();
     for (path, why) in files.unlinted {
         let reason = reasons.get(path.as_str()).copied().unwrap_or_default();
@@ -55,7 +55,7 @@ pub fn run(check: &Check) -> Result<u8, String> {
         outcome.evaluation.findings.push(Finding::not_linted(why, Span::new(id, 0..0), reason));
     }
     let waives = !check.no_suppressions && !check.isolated;
-    let annotations = if waives { lint::annotations(&outcome) } else { Vec::new() };
+    let annotations = if waives { std::mem::take(&mut outcome.annotations) } else { Vec::new() };
     let unread = std::mem::take(&mut outcome.skipped);
     let (seen, linted) = (read + files.skipped.len(), read - unread.len().min(read));
     let mut skipped = [files.skipped, unread].concat();

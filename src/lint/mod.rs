@@ -47,7 +47,7 @@ pub struct Input {
 pub struct Outcome {
     /// The files, in the order of their ids.
     pub sources: Sources,
-    /// The joined facts: of the plain files, and of charts and kustomizations in their first form.
+    /// The joined facts, where they are kept: of the plain files, and of charts and kustomizations in their first form.
     pub facts: Facts,
     /// Charts with other values and other kustomizations of the same files, by name.
     pub forms: Vec<(String, Facts)>,
@@ -55,12 +55,17 @@ pub struct Outcome {
     pub evaluation: Evaluation,
     /// Comments of every file, for suppressions.
     pub comments: Vec<Span>,
+    /// Suppressions that objects carry as annotations.
+    pub annotations: Vec<Annotation>,
     /// Templates of charts that could not be read, with the reason.
     pub skipped: Vec<(String, String)>,
     /// Files that were read in part, and charts that were not judged or were in several ways that no value tells apart: paths,
     /// with what to know of it.
     pub notes: Vec<(String, String)>,
 }
+
+/// Repositories that have so many files together are linted side by side: more are not held in memory at once.
+const SIDE_BY_SIDE: usize = 256;
 
 /// The files of one repository.
 struct Repository<'s> {
@@ -90,45 +95,68 @@ impl<'s> Repository<'s> {
 /// Lints texts. `declared` are facts that the configuration states, with ids of sources after the inputs; they hold for
 /// every repository.
 pub fn run(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Ruleset) -> Outcome {
-    let reads: Vec<Read> =
-        inputs.par_iter().enumerate().map(|(i, input)| read::read(SourceId(i as u32), input)).collect();
-    let mut repositories: BTreeMap<usize, Vec<(SourceId, Kind, Read)>> = BTreeMap::new();
+    repositories(inputs, (declared, extra), (rules, true))
+}
+
+/// The same, without the facts: what was asked about is not needed any more.
+pub fn check(inputs: Vec<Input>, declared: Facts, extra: Vec<Source>, rules: &Ruleset) -> Outcome {
+    repositories(inputs, (declared, extra), (rules, false))
+}
+
+/// Lints one repository after another, small ones side by side.
+fn repositories(
+    inputs: Vec<Input>,
+    (declared, extra): (Facts, Vec<Source>),
+    (rules, keep): (&Ruleset, bool),
+) -> Outcome {
+    let mut files: BTreeMap<usize, Vec<(SourceId, Kind)>> = BTreeMap::new();
     if inputs.is_empty() {
         // A configuration alone is asked about too.
-        repositories.insert(0, Vec::new());
+        files.insert(0, Vec::new());
     }
-    for (id, (input, read)) in (0u32..).map(SourceId).zip(inputs.iter().zip(reads)) {
-        repositories.entry(input.repository).or_default().push((id, input.kind, read));
+    for (id, input) in (0u32..).map(SourceId).zip(&inputs) {
+        files.entry(input.repository).or_default().push((id, input.kind));
     }
-    let files = inputs.into_iter().map(|input| Source::new(input.path, input.text));
-    let sources = Sources::new(files.chain(extra).collect());
-    let mut out = Outcome::default();
+    let inputs = inputs.into_iter().map(|input| Source::new(input.path, input.text));
+    let sources = Sources::new(inputs.chain(extra).collect());
     let directories = Directories::of(&sources);
     let paths: Vec<&str> = sources.iter().map(|(_, source)| source.path.as_str()).collect();
-    for files in repositories.into_values() {
-        out.append(repository(files, declared.clone(), (&directories, &paths), rules));
+    let mut out = Outcome::default();
+    let mut files = files.into_values().peekable();
+    while let Some(first) = files.next() {
+        let mut some = vec![first];
+        let count = |some: &[Vec<_>]| some.iter().map(Vec::len).sum::<usize>();
+        while let Some(next) = files.next_if(|next| count(&some) + next.len() <= SIDE_BY_SIDE) {
+            some.push(next);
+        }
+        let lint = |files| repository(files, declared.clone(), (&directories, &paths), (rules, keep));
+        let done: Vec<Outcome> = some.into_par_iter().map(lint).collect();
+        done.into_iter().for_each(|one| out.append(one));
     }
     out.evaluation.settle();
     out.comments.sort();
     out.comments.dedup();
+    out.annotations.sort_by_key(|annotation| (annotation.span, annotation.scope));
+    out.annotations.dedup_by_key(|annotation| (annotation.span, annotation.scope));
     out.sources = sources;
     out
 }
 
 /// Lints one repository: reads, expands into variants, joins them once, and asks.
 fn repository(
-    files: Vec<(SourceId, Kind, Read)>,
+    files: Vec<(SourceId, Kind)>,
     declared: Facts,
     (directories, paths): (&Directories<'_>, &[&str]),
-    rules: &Ruleset,
+    (rules, keep): (&Ruleset, bool),
 ) -> Outcome {
     let sources = directories.sources();
     let mut out = Outcome::default();
-    let mut here =
-        Repository { sources, files: files.iter().map(|(id, kind, _)| (*id, *kind)).collect(), trees: BTreeMap::new() };
+    let reads: Vec<Read> = files.par_iter().map(|(id, kind)| read::read(*id, sources.get(*id), *kind)).collect();
+    let ids: Vec<SourceId> = files.iter().map(|(id, _)| *id).collect();
+    let mut here = Repository { sources, files, trees: BTreeMap::new() };
     let mut facts = declared;
     let mut modules = Vec::new();
-    for (id, _, read) in files {
+    for (id, read) in ids.into_iter().zip(reads) {
         let in_part = |trouble: &Trouble| matches!(trouble, Trouble::Syntax(_) | Trouble::NotLinted(_));
         let in_part = read.problems.iter().any(|(_, trouble)| in_part(trouble));
         facts.unread.extend((read.skipped.is_some() || in_part).then_some(id));
@@ -183,7 +211,11 @@ fn repository(
     link::join(&mut variants, directories);
     let asked = variants::ask(&variants, (directories, paths), rules);
     out.evaluation.append(asked);
-    out.take(variants);
+    out.annotations =
+        variants.iter().flat_map(|variant| &variant.facts.objects).filter_map(|o| annotation(o)).collect();
+    if keep {
+        out.take(variants);
+    }
     out
 }
 
@@ -223,29 +255,20 @@ impl Outcome {
         self.forms.extend(other.forms);
         self.evaluation.append(other.evaluation);
         self.comments.extend(other.comments);
+        self.annotations.extend(other.annotations);
         self.skipped.extend(other.skipped);
         self.notes.extend(other.notes);
     }
-
-    /// Every form of the facts.
-    fn every_form(&self) -> impl Iterator<Item = &Facts> {
-        std::iter::once(&self.facts).chain(self.forms.iter().map(|(_, facts)| facts))
-    }
 }
 
-/// Suppressions that objects carry as annotations: `gpulint.dev/ignore: "rule, other"` and `gpulint.dev/reason`.
-pub fn annotations(outcome: &Outcome) -> Vec<Annotation> {
-    let read = |object: &Arc<Object>| {
-        let ignore = object.annotations.get("gpulint.dev/ignore")?;
-        let words = ignore.get()?.split(',').map(|word| word.trim().to_owned());
-        Some(Annotation {
-            scope: object.body.as_ref()?.view().node()?.span(),
-            rules: words.filter(|word| !word.is_empty()).collect(),
-            reason: object.annotations.get("gpulint.dev/reason").and_then(|reason| reason.get().cloned()),
-            span: ignore.span,
-        })
-    };
-    let mut out: Vec<Annotation> = outcome.every_form().flat_map(|facts| &facts.objects).filter_map(read).collect();
-    out.dedup_by_key(|annotation| (annotation.span, annotation.scope));
-    out
+/// The suppression that an object carries as annotations: `gpulint.dev/ignore: "rule, other"` and `gpulint.dev/reason`.
+fn annotation(object: &Object) -> Option<Annotation> {
+    let ignore = object.annotations.get("gpulint.dev/ignore")?;
+    let words = ignore.get()?.split(',').map(|word| word.trim().to_owned());
+    Some(Annotation {
+        scope: object.body.as_ref()?.view().node()?.span(),
+        rules: words.filter(|word| !word.is_empty()).collect(),
+        reason: object.annotations.get("gpulint.dev/reason").and_then(|reason| reason.get().cloned()),
+        span: ignore.span,
+    })
 }

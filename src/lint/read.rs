@@ -1,7 +1,7 @@
 //! One file: its text parsed by its kind, with what is wrong with it. Knows syntaxes and templates; joins nothing.
 
+use super::syntax;
 use super::trouble::Trouble;
-use super::{Input, syntax};
 use crate::discover::{self, Kind, Template};
 use crate::extract;
 use crate::facts::Facts;
@@ -32,8 +32,8 @@ pub struct Read {
 }
 
 /// Reads one file.
-pub fn read(id: SourceId, input: &Input) -> Read {
-    guarded(id, || read_file(id, input))
+pub fn read(id: SourceId, source: &Source, kind: Kind) -> Read {
+    guarded(id, || read_file(id, source, kind))
 }
 
 /// A panic is a finding on its file; the others are read all the same.
@@ -58,18 +58,18 @@ pub fn documents(id: SourceId, tree: &Arc<Tree>, path: &str) -> Read {
 pub fn literal(id: SourceId, source: &Source) -> Option<Facts> {
     let kind = discover::kind_of(&source.path)?;
     template(&source.path, kind, &source.text)?;
-    let mut read = read(id, &Input { path: source.path.clone(), kind, text: source.text.to_string(), repository: 0 });
+    let mut read = read(id, source, kind);
     if let Some(tree) = read.tree.take() {
         read.facts.append(documents(id, &tree, &source.path).facts);
     }
     read.skipped.is_none().then_some(read.facts)
 }
 
-fn read_file(id: SourceId, input: &Input) -> Read {
-    match input.kind {
-        Kind::Yaml | Kind::Json => read_documents(id, input),
+fn read_file(id: SourceId, source: &Source, kind: Kind) -> Read {
+    match kind {
+        Kind::Yaml | Kind::Json => read_documents(id, source, kind),
         Kind::Chart | Kind::Data => Read::default(),
-        _ => read_text(id, input),
+        _ => read_text(id, source, kind),
     }
 }
 
@@ -88,21 +88,22 @@ pub fn template(path: &str, kind: Kind, text: &str) -> Option<Template> {
     (!(documents && stands())).then_some(template)
 }
 
-fn read_documents(id: SourceId, input: &Input) -> Read {
+fn read_documents(id: SourceId, source: &Source, kind: Kind) -> Read {
+    let text: &str = &source.text;
     let mut out = Read::default();
-    let Some(template) = template(&input.path, input.kind, &input.text) else {
-        let mut tree = yaml::parse(id, &input.text, dialect(input.kind, &input.text));
+    let Some(template) = template(&source.path, kind, text) else {
+        let mut tree = yaml::parse(id, text, dialect(kind, text));
         out.comments = std::mem::take(&mut tree.comments);
-        match syntax::documents(&mut tree, &input.path, &input.text) {
+        match syntax::documents(&mut tree, &source.path, text) {
             Ok(problems) => out.problems = problems,
             Err(reason) => out.skipped = Some(reason),
         }
         out.tree = Some(Arc::new(tree));
         return out;
     };
-    let mut tree = yaml::parse(id, &mask::mask(&input.text), dialect(input.kind, &input.text));
+    let mut tree = yaml::parse(id, &mask::mask(text), dialect(kind, text));
     out.comments = std::mem::take(&mut tree.comments);
-    let conditions = mask::conditions(&input.text);
+    let conditions = mask::conditions(text);
     tree.doubt(&conditions);
     // Branches may state a key twice; broken text is not the author's fault.
     if tree.problems.is_empty() {
@@ -115,17 +116,17 @@ fn read_documents(id: SourceId, input: &Input) -> Read {
 }
 
 /// A text in a syntax of its own, as it stands or, where it does not parse, around the directives of a template.
-fn read_text(id: SourceId, input: &Input) -> Read {
-    let Input { path, kind, text, .. } = input;
-    let template = discover::template(path, *kind, text);
+fn read_text(id: SourceId, source: &Source, kind: Kind) -> Read {
+    let (path, text): (&str, &str) = (&source.path, &source.text);
+    let template = discover::template(path, kind, text);
     let mut facts = Facts::default();
-    let mut file = extract::text(id, path, text, *kind, &mut facts);
+    let mut file = extract::text(id, path, text, kind, &mut facts);
     let template = template.filter(|_| discover::is_template_name(path) || !file.problems.is_empty());
     if template.is_some() {
         facts = Facts::default();
-        file = extract::text(id, path, &mask::mask(text), *kind, &mut facts);
+        file = extract::text(id, path, &mask::mask(text), kind, &mut facts);
     }
-    if let Some(image) = frontend(*kind, text).filter(|_| !file.problems.is_empty()) {
+    if let Some(image) = frontend(kind, text).filter(|_| !file.problems.is_empty()) {
         return Read { skipped: Some(format!("written for the BuildKit frontend {image}")), ..Read::default() };
     }
     Read {

@@ -189,7 +189,9 @@ impl Builder {
     }
 
     /// The finished tree.
-    pub fn finish(self) -> Tree {
+    pub fn finish(mut self) -> Tree {
+        // A tree is kept as long as what was read from it.
+        self.tree.nodes.shrink_to_fit();
         self.tree
     }
 }

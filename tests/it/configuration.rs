@@ -58,7 +58,7 @@ fn a_declared_driver_reaches_the_node() {
 #[test]
 fn annotations_name_rules_a_reason_and_their_object() {
     let outcome = run("");
-    let annotations = lint::annotations(&outcome);
+    let annotations = outcome.annotations.clone();
     assert_eq!(annotations.len(), 1);
     assert_eq!(annotations[0].rules, ["some-rule", "other"]);
     assert_eq!(annotations[0].reason.as_deref(), Some("known"));

@@ -32,7 +32,7 @@ pub fn is_object(root: Node<'_>) -> bool {
 pub fn text(text: &Traced, facts: &mut Facts) {
     let mut tree = yaml::parse_traced(text, Dialect::Kubernetes);
     if !tree.problems.is_empty() && text.text().contains("${") {
-        let masked = Traced::tiled(mask::mask(text.text()), text.whole(), text.tiles().to_vec());
+        let masked = Traced::tiled(mask::mask(text.text()), text.whole(), text.tiles().into_owned());
         tree = yaml::parse_traced(&masked, Dialect::Kubernetes);
         let place = |condition: mask::Condition| mask::Condition {
             range: text.span(condition.range.clone()).range(),

@@ -74,7 +74,7 @@ fn replaced(text: &Traced, known: (&BTreeMap<&str, Traced>, &Share), depth: usiz
     while let Some(dollar) = whole[at..].find('$').map(|offset| at + offset) {
         parts.push(&text.slice(at..dollar));
         let (end, value) = variable(text, (dollar, &closings), known, depth);
-        let size = value.as_ref().map_or(0, |value| value.text().len() + size_of_val(value.tiles()));
+        let size = value.as_ref().map_or(0, |value| value.text().len() + size_of_val(&*value.tiles()));
         if known.1.make(NODE + size).is_err() {
             break;
         }
