@@ -32,14 +32,10 @@ pub fn run(check: &Check) -> Result<u8, String> {
         let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs).build_global();
     }
     let setup = Setup::load(check)?;
-    let mut options = Options::new(cwd());
-    options.exclude = setup.config.exclude.iter().map(|word| word.text.clone()).collect();
-    options.base = setup.base.clone();
-    options.force_exclude = check.force_exclude;
-    options.no_ignore = check.no_ignore || check.isolated;
-    options.max_read = check.max_read.saturating_mul(1 << 20);
-    let files =
-        if check.paths.iter().any(|p| p == Path::new("-")) { stdin(check)? } else { files(&check.paths, &options)? };
+    let files = match check.paths.iter().any(|path| path == Path::new("-")) {
+        true => stdin(check)?,
+        false => files(&check.paths, &walk(check, &setup))?,
+    };
     let found: Vec<PathBuf> = files.found.iter().map(|(_, disk)| disk.clone()).collect();
     let outputs = outputs(check, &[found, setup.read.clone(), check.values.clone()].concat())?;
     let read = files.inputs.iter().filter(|input| discover::kind_of(&input.path).is_some()).count();
@@ -92,6 +88,18 @@ pub fn run(check: &Check) -> Result<u8, String> {
             Err(format!("nothing was linted of {}; --allow-empty takes that as no fault", shown(path)))
         }
         _ => Ok(CLEAN),
+    }
+}
+
+/// What is found below the paths, and what is left out.
+fn walk(check: &Check, setup: &Setup) -> Options {
+    Options {
+        exclude: setup.config.exclude.iter().map(|word| word.text.clone()).collect(),
+        base: setup.base.clone(),
+        force_exclude: check.force_exclude,
+        no_ignore: check.no_ignore || check.isolated,
+        max_read: check.max_read.saturating_mul(1 << 20),
+        ..Options::new(cwd())
     }
 }
 

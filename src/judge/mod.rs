@@ -3,7 +3,7 @@
 
 mod suppress;
 
-pub use suppress::Annotation;
+pub use suppress::{Annotation, is_directive};
 
 use crate::config::Config;
 use crate::finding::{Confidence, Finding, OWN_PACK, Severity, Undecided};

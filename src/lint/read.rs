@@ -6,6 +6,7 @@ use crate::discover::{self, Kind, Template};
 use crate::extract;
 use crate::facts::Facts;
 use crate::finding::Unlinted;
+use crate::judge;
 use crate::parse::{Dialect, Problem, Tree, mask, yaml};
 use crate::render::terraform::ModuleFile;
 use crate::source::{Source, SourceId, Span};
@@ -94,7 +95,9 @@ fn read_documents(id: SourceId, source: &Source, kind: Kind) -> Read {
     let Some(template) = template(&source.path, kind, text) else {
         let mut tree = yaml::parse(id, text, dialect(kind, text));
         out.comments = std::mem::take(&mut tree.comments);
-        match syntax::documents(&mut tree, &source.path, text) {
+        // Who speaks to gpulint in a file means it to be linted.
+        let meant = out.comments.iter().any(|&comment| judge::is_directive(comment, source));
+        match syntax::documents(&mut tree, &source.path, text, meant) {
             Ok(problems) => out.problems = problems,
             Err(reason) => out.skipped = Some(reason),
         }

@@ -16,11 +16,12 @@ const MOST: usize = 5;
 /// Most keys that are told of one file.
 const MOST_KEYS: usize = 50;
 
-/// Problems of a file of documents; the reason to skip it where it does not parse and no tool that we know reads it.
-pub fn documents(tree: &mut Tree, path: &str, text: &str) -> Result<Vec<(Problem, Trouble)>, String> {
+/// Problems of a file of documents; the reason to skip it where it does not parse, no tool that we know reads it, and
+/// nobody `meant` it to be linted.
+pub fn documents(tree: &mut Tree, path: &str, text: &str, meant: bool) -> Result<Vec<(Problem, Trouble)>, String> {
     let mut problems = std::mem::take(&mut tree.problems);
     problems.retain(|problem| tree.cut.as_ref() != Some(problem));
-    let known = discover::is_named_format(path) || extract::is_known(tree, path);
+    let known = meant || discover::is_named_format(path) || extract::is_known(tree, path);
     match problems.first() {
         Some(first) if !known => return Err(reason(first, text)),
         _ => {}

@@ -1,7 +1,7 @@
 //! Rule texts into checked rules: every name resolved, every type checked, all faults at once.
 
 use super::lang::ast::{self, Fault, Piece};
-use super::lang::check::{Const, Scope, Typed, accepts};
+use super::lang::check::{Const, Scope, Typed, Variable, accepts};
 use super::lang::open::Openness;
 use super::text::{ParamText, RuleText};
 use crate::facts::value::Type;
@@ -180,47 +180,19 @@ impl Compiler {
             };
             (self.scope.open_loop(name, item), list)
         });
-        if text.lets.len() > MOST_LETS {
-            self.fault("let", format!("more than {MOST_LETS} names"));
-            return None;
-        }
-        let lets: Vec<(usize, Typed)> = text
-            .lets
-            .iter()
-            .map(|(name, expr)| {
-                let typed = self.expression(&format!("let.{name}"), expr);
-                (self.scope.bind(name, &typed), typed)
-            })
-            .collect();
+        let lets = self.lets(&text.lets)?;
         let when = text.when.as_ref().map(|w| self.condition("when", w));
         let advice = when.as_ref().and_then(|when| self.beyond_scope(when, &lets)).into_iter().collect();
         let forbid = self.condition("forbid", &text.forbid);
         let at = text.at.as_ref().map(|a| self.expression("at", a));
-        let labels = text
-            .labels
-            .iter()
-            .enumerate()
-            .map(|(i, (at, label))| {
-                (self.expression(&format!("labels.{i}.at"), at), self.template(&format!("labels.{i}.text"), label))
-            })
-            .collect();
+        let labels = self.labels(&text.labels);
         let message = self.template("message", &text.message);
         let help = self.template("help", &text.help);
         let fix = text
             .fix
             .as_ref()
             .map(|f| (self.expression("fix.at", &f.at), self.template("fix.replace", &f.replace), f.safe));
-        let unused: Vec<String> =
-            self.scope.variables[given..].iter().filter(|v| !v.used).map(|v| v.name.clone()).collect();
-        for name in unused {
-            if let Some((name, _)) = text.lets.iter().find(|(n, _)| *n == name) {
-                self.fault(format!("let.{name}"), format!("`{name}` is never used"));
-            }
-        }
-        let unused: Vec<String> = self.scope.params.iter().filter(|p| !p.used).map(|p| p.name.clone()).collect();
-        for name in unused {
-            self.fault(format!("params.{name}"), format!("the parameter `{name}` is never used"));
-        }
+        self.unused(given, &text.lets);
         Some(Rule {
             id: text.id.clone(),
             pack: text.pack.clone(),
@@ -245,6 +217,40 @@ impl Compiler {
         })
     }
 
+    fn lets(&mut self, lets: &[(String, String)]) -> Option<Vec<(usize, Typed)>> {
+        if lets.len() > MOST_LETS {
+            self.fault("let", format!("more than {MOST_LETS} names"));
+            return None;
+        }
+        let mut bound = Vec::with_capacity(lets.len());
+        for (name, expr) in lets {
+            let typed = self.expression(&format!("let.{name}"), expr);
+            bound.push((self.scope.bind(name, &typed), typed));
+        }
+        Some(bound)
+    }
+
+    fn labels(&mut self, labels: &[(String, String)]) -> Vec<(Typed, Template)> {
+        let label = |(i, (at, text)): (usize, &(String, String))| {
+            (self.expression(&format!("labels.{i}.at"), at), self.template(&format!("labels.{i}.text"), text))
+        };
+        labels.iter().enumerate().map(label).collect()
+    }
+
+    /// Faults of names and parameters that nothing uses. `given` is the number of variables that the subject binds.
+    fn unused(&mut self, given: usize, lets: &[(String, String)]) {
+        let unused = |all: &[Variable]| -> Vec<String> {
+            all.iter().filter(|one| !one.used).map(|one| one.name.clone()).collect()
+        };
+        let names = unused(&self.scope.variables[given..]);
+        for name in names.iter().filter(|name| lets.iter().any(|(bound, _)| bound == *name)) {
+            self.fault(format!("let.{name}"), format!("`{name}` is never used"));
+        }
+        for name in unused(&self.scope.params) {
+            self.fault(format!("params.{name}"), format!("the parameter `{name}` is never used"));
+        }
+    }
+
     /// The part of a scope that may be unknown, where it should be told at once whether a rule is asked.
     fn beyond_scope(&self, when: &Typed, lets: &[(usize, Typed)]) -> Option<RuleFault> {
         let variables = self.scope.variables.iter().enumerate();
@@ -266,12 +272,7 @@ impl Compiler {
                         (Type::Dyn, Const::Null)
                     }
                 };
-                self.scope.params.push(super::lang::check::Variable {
-                    name: param.name.clone(),
-                    ty,
-                    used: false,
-                    loops: 0,
-                });
+                self.scope.params.push(Variable { name: param.name.clone(), ty, used: false, loops: 0 });
                 value
             })
             .collect()

@@ -54,6 +54,8 @@ fn a_broken_file_of_ours_is_an_error_that_says_what_was_linted() {
         ("x.yaml", "apiVersion: v1\nkind: Pod\nspec: *base\n", REST),
         ("x.json", "{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"spec\": {", NOTHING),
         ("task.json", "{\"family\": \"a\", \"containerDefinitions\": [{\"image\": \"b\"},, {}]}", NOTHING),
+        // Somebody speaks to gpulint in it.
+        ("x.yaml", "# gpulint: ignore-file[gpulint]\na: [\n", NOTHING),
         // Known by its name.
         ("docker-compose.yml", "a: [\n", NOTHING),
         ("kustomization.yaml", "resources: [a\n", NOTHING),

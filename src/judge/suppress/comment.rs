@@ -8,6 +8,11 @@ use jiff::civil::Date;
 /// What is wrong with a comment, and where.
 type Fault = (Span, String);
 
+/// Whether a comment speaks to gpulint.
+pub fn is_directive(span: Span, source: &Source) -> bool {
+    read(span, source).is_some()
+}
+
 /// Reads a comment. `None` when it does not speak to gpulint.
 pub fn read(span: Span, source: &Source) -> Option<Result<Waiver, Fault>> {
     let text = source.slice(span);

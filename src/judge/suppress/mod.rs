@@ -3,6 +3,8 @@
 
 mod comment;
 
+pub use comment::is_directive;
+
 use super::Input;
 use crate::config::{Config, Word};
 use crate::finding::{COVERAGE, Finding, OWN_PACK, Severity, Undecided};

@@ -37,88 +37,77 @@ const TOP: [&str; 12] = [
     "removed",
 ];
 
+/// Where the scan goes on.
+enum Step<'t> {
+    To(usize),
+    /// Inside of what opens here.
+    Into(Mode<'t>, usize),
+    /// Behind what closes here.
+    OutTo(usize),
+}
+
 pub(super) fn scan(text: &str) -> Scan {
-    let bytes = text.as_bytes();
     let mut out = Scan::default();
     let mut modes = vec![Mode::Code(vec![])];
     let mut at = 0;
-    while at < bytes.len() {
-        let rest = &bytes[at..];
+    while at < text.len() {
         let base = modes.len() == 1;
-        match modes.last_mut() {
-            Some(Mode::Code(open)) => {
-                if base && !open.is_empty() && opens_top(text, at) {
-                    open.clear();
-                    out.cuts.push(at);
-                }
-                let joined = open.last().copied().unwrap_or(false);
-                match rest[0] {
-                    b'#' => at = out.comment(at..line_end(text, at), joined),
-                    b'/' if rest.starts_with(b"//") => at = out.comment(at..line_end(text, at), joined),
-                    b'/' if rest.starts_with(b"/*") => {
-                        let end = text[at + 2..].find("*/").map_or(text.len(), |i| at + 2 + i + 2);
-                        at = out.comment(at..end, joined);
-                    }
-                    b'"' => {
-                        modes.push(Mode::Quote);
-                        at += 1;
-                    }
-                    b'<' if rest.starts_with(b"<<") => match heredoc(text, at) {
-                        Some((name, body)) => {
-                            modes.push(Mode::Heredoc(name));
-                            at = body;
-                        }
-                        None => at += 2,
-                    },
-                    b'{' | b'[' | b'(' => {
-                        open.push(rest[0] != b'{' || opens_for(&text[at + 1..]));
-                        at += 1;
-                    }
-                    b'}' | b']' | b')' => {
-                        if open.pop().is_none() && !base {
-                            modes.pop();
-                        }
-                        at += 1;
-                    }
-                    b'\n' => {
-                        at += 1;
-                        if base && open.is_empty() {
-                            out.cuts.push(at);
-                        } else if joined {
-                            out.blanks.push(at - 1..at);
-                        }
-                    }
-                    _ => at += 1,
-                }
-            }
-            Some(Mode::Quote) => match rest[0] {
-                b'\\' => at += 2,
-                // A quoted string ends with its line, closed or not.
-                b'\n' => {
-                    modes.pop();
-                }
-                b'"' => {
-                    modes.pop();
-                    at += 1;
-                }
-                _ => at += template(&mut modes, rest),
-            },
-            Some(Mode::Heredoc(name)) => {
-                let starts_line = at == 0 || bytes[at - 1] == b'\n';
-                if starts_line && closes(&text[at..line_end(text, at)], name) {
-                    modes.pop();
-                    at = line_end(text, at);
-                } else {
-                    at += template(&mut modes, rest);
-                }
-            }
+        let step = match modes.last_mut() {
+            Some(Mode::Code(open)) => out.code(text, at, open, base),
+            Some(Mode::Quote) => quoted(text, at),
+            Some(Mode::Heredoc(name)) => heredoc_text(text, at, name),
             None => break,
-        }
+        };
+        at = match step {
+            Step::To(next) => next,
+            Step::Into(mode, next) => {
+                modes.push(mode);
+                next
+            }
+            Step::OutTo(next) => {
+                modes.pop();
+                next
+            }
+        };
     }
     out
 }
 
 impl Scan {
+    /// A step through code in which the brackets `open` are open; `base` is code outside of any template.
+    fn code<'t>(&mut self, text: &'t str, at: usize, open: &mut Vec<bool>, base: bool) -> Step<'t> {
+        let rest = &text.as_bytes()[at..];
+        if base && !open.is_empty() && opens_top(text, at) {
+            open.clear();
+            self.cuts.push(at);
+        }
+        let joined = open.last().copied().unwrap_or(false);
+        match rest[0] {
+            b'#' => return Step::To(self.comment(at..line_end(text, at), joined)),
+            b'/' if rest.starts_with(b"//") => return Step::To(self.comment(at..line_end(text, at), joined)),
+            b'/' if rest.starts_with(b"/*") => {
+                let end = text[at + 2..].find("*/").map_or(text.len(), |i| at + 2 + i + 2);
+                return Step::To(self.comment(at..end, joined));
+            }
+            b'"' => return Step::Into(Mode::Quote, at + 1),
+            b'<' if rest.starts_with(b"<<") => {
+                return heredoc(text, at)
+                    .map_or(Step::To(at + 2), |(name, body)| Step::Into(Mode::Heredoc(name), body));
+            }
+            b'{' | b'[' | b'(' => open.push(rest[0] != b'{' || opens_for(&text[at + 1..])),
+            b'}' | b']' | b')' => {
+                let opened = open.pop().is_some();
+                if !opened && !base {
+                    return Step::OutTo(at + 1);
+                }
+            }
+            b'\n' if base && open.is_empty() => self.cuts.push(at + 1),
+            b'\n' if joined => self.blanks.push(at..at + 1),
+            _ => {}
+        }
+        Step::To(at + 1)
+    }
+
     fn comment(&mut self, range: Range<usize>, joined: bool) -> usize {
         if joined {
             self.blanks.push(range.clone());
@@ -144,16 +133,34 @@ fn opens_for(text: &str) -> bool {
     text.trim_start().strip_prefix("for").is_some_and(|rest| rest.starts_with(char::is_whitespace))
 }
 
+fn quoted<'t>(text: &str, at: usize) -> Step<'t> {
+    match text.as_bytes()[at] {
+        b'\\' => Step::To(at + 2),
+        // A quoted string ends with its line, closed or not.
+        b'\n' => Step::OutTo(at),
+        b'"' => Step::OutTo(at + 1),
+        _ => template(text, at),
+    }
+}
+
+fn heredoc_text<'t>(text: &str, at: usize, name: &str) -> Step<'t> {
+    let starts_line = at == 0 || text.as_bytes()[at - 1] == b'\n';
+    if starts_line && closes(&text[at..line_end(text, at)], name) {
+        return Step::OutTo(line_end(text, at));
+    }
+    template(text, at)
+}
+
 /// Steps over one byte of template text, an escaped opening, or an opening (entering its code).
-fn template(modes: &mut Vec<Mode<'_>>, rest: &[u8]) -> usize {
+fn template<'t>(text: &str, at: usize) -> Step<'t> {
+    let rest = &text.as_bytes()[at..];
     if rest.starts_with(b"$${") || rest.starts_with(b"%%{") {
-        return 3;
+        Step::To(at + 3)
+    } else if rest.starts_with(b"${") || rest.starts_with(b"%{") {
+        Step::Into(Mode::Code(vec![]), at + 2)
+    } else {
+        Step::To(at + 1)
     }
-    if rest.starts_with(b"${") || rest.starts_with(b"%{") {
-        modes.push(Mode::Code(vec![]));
-        return 2;
-    }
-    1
 }
 
 fn line_end(text: &str, at: usize) -> usize {
