@@ -1,8 +1,7 @@
-//! Lays the rule files out as Rust, so that a run decodes nothing at start-up. A test compares the result with
-//! what the loader of user packs reads from the same files.
+//! Lays the rule files and the tables of the catalog out, so that a run decodes nothing that it does not ask for. Tests
+//! compare the result with what the loader of user packs, and a reader of CSV, read from the same files.
 
 use serde_yaml::Value;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -10,20 +9,56 @@ fn main() {
     println!("cargo:rerun-if-changed=rules");
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     println!("cargo:rustc-env=GPULINT_CATALOG={}", catalog_month(&root.join("rules/catalog")));
+    write("rules.rs", &rules(&root));
+    write("layouts.rs", &layouts(&root.join("rules/catalog")));
+}
+
+fn write(name: &str, text: &str) {
+    let target = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join(name);
+    fs::write(target, text).expect("OUT_DIR is writable");
+}
+
+/// Where the fields of each table of the catalog start in its text, the header's first; behind each row where the next
+/// line starts. Numbers need no relocation, texts would: that is done for all of them whenever the program starts.
+fn layouts(directory: &Path) -> String {
+    let mut tables: Vec<PathBuf> =
+        fs::read_dir(directory).expect("the catalog is readable").flatten().map(|e| e.path()).collect();
+    tables.sort();
+    let mut out = String::new();
+    for table in tables {
+        let text = fs::read_to_string(&table).expect("a table is readable");
+        let (mut starts, mut at, mut width) = (Vec::new(), 0, 0);
+        for line in text.split_inclusive('\n') {
+            let mut quoted = false;
+            let fields = line.char_indices().filter(|(_, c)| {
+                quoted ^= *c == '"';
+                *c == ',' && !quoted
+            });
+            let before = starts.len();
+            starts.extend(std::iter::once(at).chain(fields.map(|(i, _)| at + i + 1)));
+            at += line.len();
+            width = if width == 0 { starts.len() } else { width };
+            assert_eq!(starts.len() - before, width, "{}: the fields of {line}", table.display());
+            starts.push(at);
+        }
+        let name = table.file_stem().expect("a name").to_string_lossy();
+        out += &format!(
+            "pub(in super::super) static {name}: Layout = Layout {{ width: {width}, starts: &{starts:?} }};\n"
+        );
+    }
+    out
+}
+
+/// The table of the rules.
+fn rules(root: &Path) -> String {
     let mut files = Vec::new();
     rule_files(&root.join("rules"), &mut files);
     files.sort();
-    let mut out = String::from("pub fn rules() -> Vec<(&'static str, &'static str, RuleText)> {\n    vec![\n");
-    for file in &files {
-        let text = fs::read_to_string(file).expect("a rule file is readable");
-        let value: Value = serde_yaml::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-        let path = file.strip_prefix(&root).expect("under the root").to_string_lossy().replace('\\', "/");
-        writeln!(out, "        ({path:?}, include_str!({:?}), {}),", file.display().to_string(), rule(&value))
-            .expect("a String takes everything");
-    }
-    out.push_str("    ]\n}\n");
-    let target = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join("rules.rs");
-    fs::write(target, out).expect("OUT_DIR is writable");
+    let mut rules: Vec<(String, String)> = files.iter().map(|file| rule(root, file)).collect();
+    rules.sort();
+    let mut out = String::from("pub(super) static RULES: &[Packed] = &[\n");
+    rules.iter().for_each(|(_, rule)| out.push_str(rule));
+    out + "];\n"
 }
 
 /// The newest month in which a source of the catalog was read: tables end with it, or name a source that does.
@@ -60,74 +95,76 @@ fn scalar(value: Option<&Value>) -> String {
     }
 }
 
-fn string(value: Option<&Value>) -> String {
-    format!("{:?}.to_owned()", scalar(value))
-}
+/// The parts of a packed rule, in the order in which `RuleText::unpack` takes them: texts, lists behind their lengths.
+#[derive(Default)]
+struct Parts(Vec<String>);
 
-fn optional(value: Option<&Value>) -> String {
-    if value.is_some() { format!("Some({})", string(value)) } else { "None".to_owned() }
-}
+impl Parts {
+    fn text(&mut self, value: Option<&Value>) {
+        self.0.push(scalar(value));
+    }
 
-fn list(items: impl Iterator<Item = String>) -> String {
-    format!("vec![{}]", items.collect::<Vec<_>>().join(", "))
-}
+    fn list<T>(&mut self, items: impl IntoIterator<Item = T>, mut put: impl FnMut(&mut Self, T)) {
+        let items: Vec<T> = items.into_iter().collect();
+        self.0.push(items.len().to_string());
+        items.into_iter().for_each(|item| put(self, item));
+    }
 
-fn pairs(value: Option<&Value>) -> Vec<String> {
-    let entries = value.and_then(Value::as_mapping).into_iter().flatten();
-    entries.map(|(k, v)| format!("({}, {})", string(Some(k)), string(Some(v)))).collect()
-}
+    fn pairs(&mut self, value: Option<&Value>) {
+        let entries = value.and_then(Value::as_mapping).into_iter().flatten();
+        self.list(entries, |parts, (name, text)| [name, text].map(Some).into_iter().for_each(|t| parts.text(t)));
+    }
 
-fn strings(value: Option<&Value>) -> String {
-    match value {
-        Some(Value::Sequence(items)) => list(items.iter().map(|i| string(Some(i)))),
-        other => list(std::iter::once(string(other))),
+    fn texts(&mut self, value: Option<&Value>) {
+        match value {
+            Some(Value::Sequence(items)) => self.list(items, |parts, item| parts.text(Some(item))),
+            one => self.list([one], Self::text),
+        }
     }
 }
 
-fn rule(value: &Value) -> String {
+/// The id of a rule, and the row of the table of rules: what is needed of every rule, and the rest in one text.
+fn rule(root: &Path, file: &Path) -> (String, String) {
+    let yaml = fs::read_to_string(file).expect("a rule file is readable");
+    let value: Value = serde_yaml::from_str(&yaml).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
+    let path = file.strip_prefix(root).expect("under the root").to_string_lossy().replace('\\', "/");
     let applies_to = value.get("applies_to");
-    let raw = |name: &str, key: &str| applies_to?.get(name).map(|inner| (name.to_owned(), strings(inner.get(key))));
-    let (subject, kinds) = raw("object", "kind")
-        .or_else(|| raw("resource", "type"))
-        .unwrap_or_else(|| (scalar(applies_to), "vec![]".to_owned()));
-    let params = value.get("params").and_then(Value::as_mapping).into_iter().flatten().map(|(name, p)| {
-        format!(
-            "ParamText {{ name: {}, ty: {}, default: {}, description: {} }}",
-            string(Some(name)),
-            string(p.get("type")),
-            strings(p.get("default")),
-            string(p.get("description"))
-        )
+    let raw = |name: &str, key: &str| applies_to?.get(name).map(|inner| (name.to_owned(), inner.get(key)));
+    let (subject, kinds) =
+        raw("object", "kind").or_else(|| raw("resource", "type")).unwrap_or_else(|| (scalar(applies_to), None));
+    let mut kind_texts = Parts::default();
+    kinds.into_iter().for_each(|kinds| kind_texts.texts(Some(kinds)));
+    let kind_texts = kind_texts.0.get(1..).unwrap_or_default();
+    let [id, pack, severity] = ["id", "pack", "severity"].map(|key| scalar(value.get(key)));
+    let row = format!(
+        "Packed {{ id: {id:?}, pack: {pack:?}, severity: {severity:?}, applies_to: {subject:?}, kinds: &{kind_texts:?}, \
+         path: {path:?}, yaml: include_str!({:?}), rest: {:?} }},\n",
+        file.display().to_string(),
+        rest(&value).join("\u{1f}"),
+    );
+    (id, row)
+}
+
+fn rest(value: &Value) -> Vec<String> {
+    let mut parts = Parts::default();
+    let high = Value::from("high");
+    parts.text(value.get("confidence").or(Some(&high)));
+    parts.pairs(value.get("each"));
+    parts.pairs(value.get("let"));
+    parts.list(value.get("params").and_then(Value::as_mapping).into_iter().flatten(), |parts, (name, param)| {
+        [Some(name), param.get("type"), param.get("description")].into_iter().for_each(|text| parts.text(text));
+        parts.texts(param.get("default"));
     });
-    let labels = value.get("labels").and_then(Value::as_sequence).into_iter().flatten();
-    let labels = labels.map(|l| format!("({}, {})", string(l.get("at")), string(l.get("text"))));
-    let fix = value.get("fix").map_or("None".to_owned(), |fix| {
-        let safe = fix.get("safe").and_then(Value::as_bool).unwrap_or(false);
-        format!(
-            "Some(FixText {{ at: {}, replace: {}, safe: {safe} }})",
-            string(fix.get("at")),
-            string(fix.get("replace"))
-        )
+    parts.list(value.get("when"), |parts, when| parts.text(Some(when)));
+    parts.text(value.get("forbid"));
+    parts.list(value.get("at"), |parts, at| parts.text(Some(at)));
+    parts.list(value.get("labels").and_then(Value::as_sequence).into_iter().flatten(), |parts, label| {
+        ["at", "text"].into_iter().for_each(|key| parts.text(label.get(key)));
     });
-    let confidence = if value.get("confidence").is_some() {
-        string(value.get("confidence"))
-    } else {
-        "\"high\".to_owned()".to_owned()
-    };
-    format!(
-        "RuleText {{ id: {}, pack: {}, severity: {}, confidence: {confidence}, applies_to: {subject:?}.to_owned(), kinds: {kinds}, \
-         each: {}, lets: {}, params: {}, when: {}, forbid: {}, at: {}, labels: {}, message: {}, help: {}, fix: {fix} }}",
-        string(value.get("id")),
-        string(value.get("pack")),
-        string(value.get("severity")),
-        pairs(value.get("each")).first().map_or("None".to_owned(), |p| format!("Some({p})")),
-        list(pairs(value.get("let")).into_iter()),
-        list(params),
-        optional(value.get("when")),
-        string(value.get("forbid")),
-        optional(value.get("at")),
-        list(labels),
-        string(value.get("message")),
-        string(value.get("help")),
-    )
+    parts.text(value.get("message"));
+    parts.text(value.get("help"));
+    parts.list(value.get("fix"), |parts, fix| {
+        ["at", "replace", "safe"].into_iter().for_each(|key| parts.text(fix.get(key)));
+    });
+    parts.0
 }

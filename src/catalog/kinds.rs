@@ -90,9 +90,14 @@ fn place(row: Row, version: &str) -> PodPlace {
 
 /// `api`, `api but` and fields, `only` and fields; blank for nothing that is known to be absent.
 fn absence(row: Row) -> Absence {
+    let text = row.text("absent");
+    match text {
+        "" => return Absence::Only(&[]),
+        "api" => return Absence::Api,
+        _ => {}
+    }
     // The table is embedded and small: what is kept here is kept once for each of its rows.
     static FIELDS: std::sync::OnceLock<Vec<(&'static str, Vec<&'static str>)>> = std::sync::OnceLock::new();
-    let text = row.text("absent");
     let all = FIELDS.get_or_init(|| {
         let texts = WORKLOAD_KINDS.rows().map(|row| row.text("absent"));
         texts
@@ -101,7 +106,6 @@ fn absence(row: Row) -> Absence {
     });
     let fields = all.iter().find(|(of, _)| *of == text).map_or(&[][..], |(_, fields)| fields);
     match text.split(' ').next() {
-        Some("api") if fields.is_empty() => Absence::Api,
         Some("api") => Absence::ApiBut(fields),
         Some("only") => Absence::Only(fields),
         _ => Absence::Only(&[]),

@@ -7,13 +7,28 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
-/// A table of `rules/catalog/`, read on first use; its fields are slices of the embedded text.
+/// A table of `rules/catalog/`; its fields are slices of the embedded text.
 #[derive(Debug)]
 pub(super) struct Table {
     pub(super) name: &'static str,
     text: &'static str,
-    columns: &'static str,
-    cells: OnceLock<Cells>,
+    layout: &'static Layout,
+    declared: &'static str,
+    columns: OnceLock<Vec<Column>>,
+}
+
+/// Where the fields of a table start in its text, the header's first, found at build time.
+#[derive(Debug)]
+pub(super) struct Layout {
+    width: usize,
+    /// As many as there are fields for each line, and then where the next line starts.
+    starts: &'static [u32],
+}
+
+#[allow(non_upper_case_globals, missing_docs, dead_code)] // named as the files; sources are not embedded
+pub(super) mod layouts {
+    use super::Layout;
+    include!(concat!(env!("OUT_DIR"), "/layouts.rs"));
 }
 
 /// Declares the tables by their files and columns (see `tables.rs`), and the list of all of them.
@@ -22,6 +37,7 @@ macro_rules! tables {
         $(pub(super) static $constant: Table = Table::new(
             stringify!($name),
             include_str!(concat!("../../rules/catalog/", stringify!($name), ".csv")),
+            &super::table::layouts::$name,
             $columns,
         );)*
 
@@ -30,12 +46,6 @@ macro_rules! tables {
     };
 }
 pub(super) use tables;
-
-#[derive(Debug)]
-struct Cells {
-    columns: Vec<Column>,
-    rows: Vec<Vec<&'static str>>,
-}
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,29 +117,36 @@ const PROVENANCE: [&str; 2] = ["evidence", "source"];
 #[derive(Clone, Copy)]
 pub(super) struct Row {
     table: &'static Table,
-    fields: &'static [&'static str],
+    starts: &'static [u32],
 }
 
 impl Table {
-    pub(super) const fn new(name: &'static str, text: &'static str, columns: &'static str) -> Self {
-        Self { name, text, columns, cells: OnceLock::new() }
+    pub(super) const fn new(
+        name: &'static str,
+        text: &'static str,
+        layout: &'static Layout,
+        declared: &'static str,
+    ) -> Self {
+        Self { name, text, layout, declared, columns: OnceLock::new() }
     }
 
-    fn cells(&'static self) -> &'static Cells {
-        self.cells.get_or_init(|| Cells {
-            columns: self.columns.split_ascii_whitespace().chain(PROVENANCE).map(Column::read).collect(),
-            rows: self.text.lines().skip(1).map(fields).collect(),
-        })
+    fn columns(&'static self) -> &'static [Column] {
+        self.columns
+            .get_or_init(|| self.declared.split_ascii_whitespace().chain(PROVENANCE).map(Column::read).collect())
+    }
+
+    fn lines(&'static self) -> impl Iterator<Item = Row> + Clone {
+        self.layout.starts.chunks_exact(self.layout.width + 1).map(move |starts| Row { table: self, starts })
     }
 
     /// The rows in the order of the file.
     pub(super) fn rows(&'static self) -> impl Iterator<Item = Row> + Clone {
-        self.cells().rows.iter().map(move |fields| Row { table: self, fields })
+        self.lines().skip(1)
     }
 
     /// Whether the first column of some row is exactly this.
     pub(super) fn names(&'static self, name: &str) -> bool {
-        self.rows().any(|row| row.fields.first() == Some(&name))
+        self.rows().any(|row| row.field(0) == name)
     }
 
     /// The first row whose column is exactly this.
@@ -138,53 +155,48 @@ impl Table {
     }
 
     pub(super) fn column(&'static self, name: &str) -> Option<&'static Column> {
-        self.cells().columns.iter().find(|column| column.name == name)
+        self.columns().iter().find(|column| column.name == name)
     }
 
     /// The columns that rows are told apart by.
     pub(super) fn keys(&'static self) -> impl Iterator<Item = &'static Column> {
-        self.cells().columns.iter().filter(|column| column.key)
+        self.columns().iter().filter(|column| column.key)
     }
 
     /// The columns that are no keys and tell nothing of where a row comes from.
     pub(super) fn values(&'static self) -> impl Iterator<Item = &'static Column> {
-        self.cells().columns.iter().filter(|column| !column.key && !PROVENANCE.contains(&column.name))
+        self.columns().iter().filter(|column| !column.key && !PROVENANCE.contains(&column.name))
     }
 
     /// The first row with these keys.
     pub(super) fn by_keys(&'static self, keys: &[String]) -> Option<Row> {
-        let columns = || self.cells().columns.iter().enumerate().filter(|(_, column)| column.key);
-        let fits = |row: &Row| {
-            columns().zip(keys).all(|((i, column), key)| row.fields.get(i).is_some_and(|field| column.fits(field, key)))
-        };
+        let columns = || self.columns().iter().enumerate().filter(|(_, column)| column.key);
+        let fits = |row: &Row| columns().zip(keys).all(|((i, column), key)| column.fits(row.field(i), key));
         self.rows().find(fits)
     }
 
     /// What the file says against the declaration.
     pub(super) fn faults(&'static self) -> Vec<String> {
         let mut out = Vec::new();
-        let header = self.text.lines().next().map(fields).unwrap_or_default();
-        let declared: Vec<&str> = self.cells().columns.iter().map(|c| c.name).collect();
+        let header: Vec<&str> = self.lines().take(1).flat_map(Row::fields).collect();
+        let declared: Vec<&str> = self.columns().iter().map(|c| c.name).collect();
         let own = header.strip_suffix(&["as_of"]).unwrap_or(&header);
         if own != declared {
             out.push(format!("{}: the header is {header:?}, declared are {declared:?}", self.name));
             return out;
         }
-        for row in &self.cells().rows {
-            if row.len() != header.len() {
-                out.push(format!("{}: {row:?} has {} fields", self.name, row.len()));
-            }
-            for (column, field) in self.cells().columns.iter().zip(row).filter(|(_, field)| !field.is_empty()) {
+        for row in self.rows() {
+            for (column, field) in self.columns().iter().zip(row.fields()).filter(|(_, field)| !field.is_empty()) {
                 if !holds(column.holds, field) {
                     out.push(format!("{}.{}: {field} is not {}", self.name, column.name, column.holds));
                 }
             }
         }
-        let key = |row: &[&'static str]| -> Vec<&'static str> {
-            self.cells().columns.iter().zip(row).filter(|(c, _)| c.key).map(|(_, field)| *field).collect()
+        let key = |row: Row| -> Vec<&'static str> {
+            self.columns().iter().zip(row.fields()).filter(|(c, _)| c.key).map(|(_, field)| field).collect()
         };
-        for pair in self.cells().rows.windows(2).filter(|pair| key(&pair[0]) >= key(&pair[1])) {
-            out.push(format!("{}: {:?} stands before {:?}", self.name, key(&pair[0]), key(&pair[1])));
+        for (row, next) in self.rows().zip(self.rows().skip(1)).filter(|(row, next)| key(*row) >= key(*next)) {
+            out.push(format!("{}: {:?} stands before {:?}", self.name, key(row), key(next)));
         }
         out
     }
@@ -217,15 +229,27 @@ fn holds(declared: &str, field: &str) -> bool {
 }
 
 impl Row {
+    /// A field; quotes are kept off. The tables hold no line ends and no quotes within fields.
+    fn field(self, index: usize) -> &'static str {
+        let &[start, next] = &self.starts[index..index + 2] else { return "" };
+        // Behind each field stands a comma or the end of the line.
+        let field = &self.table.text[start as usize..next as usize - 1];
+        field.strip_prefix('"').map_or(field, |quoted| &quoted[..quoted.len() - 1])
+    }
+
+    fn fields(self) -> impl Iterator<Item = &'static str> {
+        (0..self.table.layout.width).map(move |index| self.field(index))
+    }
+
     /// The text of a column. Reading what rows are not found by is using the row.
     pub(super) fn text(self, column: &str) -> &'static str {
-        let columns = &self.table.cells().columns;
+        let columns = &self.table.columns();
         let index = columns.iter().position(|c| c.name == column);
         debug_assert!(index.is_some(), "{} declares no column {column}", self.table.name);
         if index.is_some_and(|i| !columns[i].finds) {
             self.used();
         }
-        index.and_then(|i| self.fields.get(i)).copied().unwrap_or("")
+        index.map_or("", |i| self.field(i))
     }
 
     /// What a cell says, if it is not blank.
@@ -241,7 +265,7 @@ impl Row {
 
     /// Notes that an answer rests on this row.
     pub(super) fn used(self) {
-        if self.fields.get(self.table.cells().columns.len() - PROVENANCE.len()) == Some(&"unread") {
+        if self.field(self.table.columns().len() - PROVENANCE.len()) == "unread" {
             evidence::note_unread();
         }
     }
@@ -275,7 +299,7 @@ impl Row {
 
 impl fmt::Debug for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{:?}", self.table.name, self.fields)
+        write!(f, "{}{:?}", self.table.name, self.fields().collect::<Vec<_>>())
     }
 }
 
@@ -288,29 +312,6 @@ pub(super) fn patterns(table: &'static Table, column: &str) -> Vec<(Regex, Row)>
 pub(super) fn longest_match<'p>(rows: impl Iterator<Item = (&'p Regex, Row)>, text: &str) -> Option<Row> {
     let matching = rows.filter(|(pattern, _)| pattern.is_match(text));
     matching.max_by_key(|(pattern, _)| pattern.as_str().len()).map(|(_, row)| row)
-}
-
-/// The fields of a line; quotes are kept off. The tables hold no line ends and no quotes within fields.
-fn fields(line: &'static str) -> Vec<&'static str> {
-    let mut out = Vec::new();
-    let mut rest = line;
-    loop {
-        let (field, tail) = match rest.strip_prefix('"') {
-            Some(quoted) => match quoted.find('"') {
-                Some(end) => (&quoted[..end], quoted[end + 1..].strip_prefix(',')),
-                None => (quoted, None),
-            },
-            None => match rest.split_once(',') {
-                Some((field, tail)) => (field, Some(tail)),
-                None => (rest, None),
-            },
-        };
-        out.push(field);
-        match tail {
-            Some(tail) => rest = tail,
-            None => return out,
-        }
-    }
 }
 
 /// Whether a version lies in a range: clauses (`>=0.6.5 <0.8.5`, `==2.1.*`) separated by blanks or commas.

@@ -27,14 +27,18 @@ use std::path::{Path, PathBuf};
 pub fn rules(format: &Listing) -> Result<u8, String> {
     let rules = Ruleset::builtin();
     let lines: Vec<String> = match format {
-        Listing::List => rules.entries().iter().map(|e| e.text.id.clone()).collect(),
+        Listing::List => rules.entries().iter().map(|e| e.id.to_string()).collect(),
         Listing::Table => rules
             .entries()
             .iter()
             .map(|e| {
                 format!(
                     "{:44} {:8} {:7} {:14} {}",
-                    e.text.id, e.text.severity, e.text.confidence, e.text.pack, e.text.applies_to
+                    e.id,
+                    e.text().severity,
+                    e.text().confidence,
+                    e.pack,
+                    e.text().applies_to
                 )
             })
             .collect(),
@@ -42,8 +46,8 @@ pub fn rules(format: &Listing) -> Result<u8, String> {
         Listing::Language => vec![super::language::page()],
         Listing::Json => vec![
             serde_json::to_string_pretty(&rules.entries().iter().map(|e| json!({
-                "id": e.text.id, "pack": e.text.pack, "severity": e.text.severity, "confidence": e.text.confidence,
-                "applies_to": e.text.applies_to, "message": e.text.message, "help": e.text.help,
+                "id": e.id, "pack": e.pack, "severity": e.text().severity, "confidence": e.text().confidence,
+                "applies_to": e.text().applies_to, "message": e.text().message, "help": e.text().help,
                 "references": e.page().references,
             })).collect::<Vec<_>>()).map_err(|e| e.to_string())?,
         ],
@@ -54,10 +58,10 @@ pub fn rules(format: &Listing) -> Result<u8, String> {
 
 /// The page of all rules, pack by pack.
 fn markdown(rules: &Ruleset) -> String {
-    let mut packs: Vec<&str> = rules.entries().iter().map(|e| e.text.pack.as_str()).collect();
+    let mut packs: Vec<&str> = rules.entries().iter().map(|e| e.pack.as_ref()).collect();
     packs.sort_unstable();
     packs.dedup();
-    let of_pack = |pack: &str| -> Vec<_> { rules.entries().iter().filter(|e| e.text.pack == pack).collect() };
+    let of_pack = |pack: &str| -> Vec<_> { rules.entries().iter().filter(|e| e.pack == pack).collect() };
     let mut out =
         String::from("# Rules\n\nWritten by `gpulint rules --format markdown` from the files under `rules/`.\n\n");
     for pack in &packs {
@@ -66,7 +70,7 @@ fn markdown(rules: &Ruleset) -> String {
     for pack in packs {
         out.push_str(&format!("\n## {pack}\n"));
         for entry in of_pack(pack) {
-            let (text, page) = (&entry.text, entry.page());
+            let (text, page) = (entry.text(), entry.page());
             out.push_str(&format!("\n### {}\n\n{}, {} confidence", text.id, text.severity, text.confidence));
             out.push_str(&format!(", asked of every {}\n\n{}\n", text.applies_to, page.why.trim_end()));
             let (message, help) = examples::shown(entry, &|files| lint(files, rules)).unwrap_or_default();
@@ -93,14 +97,10 @@ pub fn explain(rule: &str, packs: &[PathBuf]) -> Result<u8, String> {
         return Ok(CLEAN);
     }
     let rules = Setup::read(Setup::find(&[]), packs, &gate(&[]))?.rules;
-    let hint = || {
-        did_you_mean(
-            rule,
-            rules.entries().iter().map(|e| e.text.id.as_str()).chain(OWN_RULES.iter().map(|(id, _)| *id)),
-        )
-    };
+    let hint =
+        || did_you_mean(rule, rules.entries().iter().map(|e| e.id.as_ref()).chain(OWN_RULES.iter().map(|(id, _)| *id)));
     let entry = rules.get(rule).ok_or_else(|| format!("there is no rule `{rule}`{}", hint()))?;
-    let (text, page) = (&entry.text, entry.page());
+    let (text, page) = (entry.text(), entry.page());
     let mut out = format!("{} ({} pack, {}, {} confidence)\n\n", text.id, text.pack, text.severity, text.confidence);
     out.push_str(&format!("{}\n\nHelp: {}\n\n{}\n", outline(&text.message), outline(&text.help), page.why));
     if !text.params.is_empty() {
@@ -136,13 +136,14 @@ pub fn test(directory: Option<&Path>) -> Result<u8, String> {
             let mut pack = Ruleset::empty();
             add_pack(&mut pack, directory)?;
             add_pack(&mut rules, directory)?;
-            Some(pack.entries().iter().map(|e| e.text.id.clone()).collect())
+            Some(pack.entries().iter().map(|e| e.id.to_string()).collect())
         }
         None => None,
     };
-    let results = examples::test(&rules, |e| own.as_ref().is_none_or(|ids| ids.contains(&e.text.id)), &|files| {
-        lint(files, &rules)
-    });
+    let results =
+        examples::test(&rules, |e| own.as_ref().is_none_or(|ids| ids.iter().any(|id| *id == e.id)), &|files| {
+            lint(files, &rules)
+        });
     let count = |verdict| results.iter().filter(|r| r.verdict == verdict).count();
     let mut out = String::new();
     for result in results.iter().filter(|r| r.verdict != Verdict::Validated) {

@@ -139,7 +139,7 @@ fn restrictions(config: &Config, replaced: Vec<String>, rules: &Ruleset) -> Vec<
     let (mut off, mut lowered, mut params) = (Vec::new(), Vec::new(), Vec::new());
     for change in &config.overrides {
         let id = &change.rule.text;
-        let usual = rules.get(id).and_then(|entry| Severity::parse(&entry.text.severity)).unwrap_or(Severity::Error);
+        let usual = rules.get(id).and_then(|entry| Severity::parse(&entry.text().severity)).unwrap_or(Severity::Error);
         match change.severity {
             Some((None, _)) => off.push(id.clone()),
             Some((Some(severity), _)) if severity < usual => lowered.push(id.clone()),

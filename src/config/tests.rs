@@ -70,7 +70,7 @@ fn a_wrong_path_never_widens_an_ignore() {
 #[test]
 fn overrides_change_rules_and_unknown_names_are_problems() {
     let mut rules = Ruleset::builtin();
-    let id = rules.entries()[0].text.id.clone();
+    let id = rules.entries()[0].id.to_string();
     let (config, problems) = config(&format!(
         "rules:\n  {id}: off\n  {id}x: {{severity: info}}\n  unused-suppression: info\nselect: [no-such-thing]\n"
     ));

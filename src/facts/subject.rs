@@ -3,7 +3,7 @@
 
 use super::value::{Entity, EntityType, Type};
 use super::{Facts, LISTS, Workload};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A list of entities: a field of [`Facts`], and the function of the rule language that gives all of them.
 #[derive(Debug)]
@@ -74,15 +74,18 @@ impl Subject {
 }
 
 /// Every subject with all its variables in slot order, parts after what they are parts of.
-pub fn subjects() -> Vec<(&'static Subject, Vec<Variable>)> {
+pub fn subjects() -> &'static [(&'static Subject, Vec<Variable>)] {
     fn add(subject: &'static Subject, around: &[Variable], out: &mut Vec<(&'static Subject, Vec<Variable>)>) {
         let variables: Vec<Variable> = around.iter().cloned().chain(subject.own_variables()).collect();
         out.push((subject, variables.clone()));
         subject.parts.iter().for_each(|(_, part)| add(part, &variables, out));
     }
-    let mut out = Vec::new();
-    LISTS.iter().for_each(|list| add(list.subject, &[], &mut out));
-    out
+    static ALL: OnceLock<Vec<(&Subject, Vec<Variable>)>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let mut out = Vec::new();
+        LISTS.iter().for_each(|list| add(list.subject, &[], &mut out));
+        out
+    })
 }
 
 /// Whether a variable stands for a field that other files or the catalog decide.
@@ -90,7 +93,7 @@ pub fn is_joined(variable: &str) -> bool {
     let joined = |subject: &Subject, field: &str| subject.entity.field(field).is_some_and(|(_, field)| field.joined);
     let short =
         |subject: &Subject| subject.short.iter().any(|(name, field)| *name == variable && joined(subject, field));
-    subjects().into_iter().any(|(subject, _)| short(subject))
+    subjects().iter().any(|(subject, _)| short(subject))
 }
 
 /// The list of a name.

@@ -62,7 +62,7 @@ fn report(verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Value {
 /// The page of a rule. What gpulint says of the run itself has none.
 fn descriptor(id: &str, rules: &Ruleset) -> Descriptor {
     let entry = rules.get(id);
-    let text = entry.map(|e| &e.text);
+    let text = entry.map(|e| e.text());
     let page = entry.map(crate::rules::Entry::page).unwrap_or_default();
     let severity = entry.and_then(|e| e.severity).unwrap_or(Severity::Warning);
     let precision = match text.and_then(|t| Confidence::parse(&t.confidence)) {
@@ -354,7 +354,7 @@ mod tests {
     #[test]
     fn results_have_places_rules_and_reasons() {
         let rules = Ruleset::builtin();
-        let id = rules.entries()[0].text.id.clone();
+        let id = rules.entries()[0].id.to_string();
         let sources = Sources::new(vec![Source::new("a b/é.yaml", "é: x\ncafé\n"), Source::new("/abs/p.tf", "x\n")]);
         let verdict = Verdict {
             shown: vec![finding(&id), finding("syntax-error"), finding(&id)],

@@ -77,7 +77,7 @@ pub fn shown(entry: &Entry, lint: &Lint<'_>) -> Option<(String, String)> {
     let example = entry.page().examples.into_iter().find(|example| example.fires)?;
     let plain = |(path, text): &(String, String)| (path.clone(), unmark(path, text, &mut Vec::new()));
     let findings = lint(example.files.iter().map(plain).collect()).findings;
-    let finding = findings.into_iter().find(|finding| finding.rule == entry.text.id)?;
+    let finding = findings.into_iter().find(|finding| finding.rule == entry.id)?;
     Some((finding.message, finding.help.unwrap_or_default()))
 }
 
@@ -89,11 +89,11 @@ pub fn test(rules: &Ruleset, which: impl Fn(&Entry) -> bool + Sync, lint: &Lint<
 }
 
 fn test_rule(entry: &Entry, lint: &Lint<'_>) -> Vec<Tested> {
-    let id = &entry.text.id;
+    let id = &entry.id;
     let examples = entry.page().examples;
     if !examples.iter().any(|example| example.fires) {
         let detail = "no example fires: a rule that never fires would pass".to_owned();
-        return vec![Tested { rule: id.clone(), example: 0, verdict: Verdict::Missing, detail }];
+        return vec![Tested { rule: id.to_string(), example: 0, verdict: Verdict::Missing, detail }];
     }
     let verdicts = examples.iter().enumerate().map(|(i, example)| {
         let mut marks = Vec::new();
@@ -123,7 +123,7 @@ fn test_rule(entry: &Entry, lint: &Lint<'_>) -> Vec<Tested> {
             }
             _ => (verdict, detail),
         };
-        Tested { rule: id.clone(), example: i + 1, verdict, detail }
+        Tested { rule: id.to_string(), example: i + 1, verdict, detail }
     });
     verdicts.collect()
 }

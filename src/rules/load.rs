@@ -161,7 +161,7 @@ impl<'t> Reader<'t, '_> {
     /// `container`, `{object: {kind: K}}`, `{resource: {type: [T, U]}}`.
     fn applies_to(&mut self) -> (String, Vec<String>) {
         let Some(node) = self.root.get("applies_to") else { return (String::new(), Vec::new()) };
-        let kinds = subjects().into_iter().filter_map(|(subject, _)| Some((subject.name, subject.kind?)));
+        let kinds = subjects().iter().filter_map(|(subject, _)| Some((subject.name, subject.kind?)));
         for (name, key) in kinds {
             if let Some(inner) = node.get(name) {
                 self.keys(inner, &[key], name);

@@ -14,54 +14,86 @@ use crate::parse::Problem;
 use crate::source::SourceId;
 use crate::suggest::did_you_mean;
 use compile::{Rule, parameter};
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::OnceLock;
-use text::RuleText;
+use text::{Packed, RuleText};
 
-/// The built-in rules, laid out at build time.
+/// The built-in rules, laid out at build time and sorted by id.
 mod builtin {
-    #[allow(unused_imports)] // which of them are used depends on the rules
-    use super::text::{FixText, ParamText, RuleText};
+    use super::text::Packed;
     include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 }
 
-/// A rule of the set: its texts now, the checked rule when it is first asked.
+/// A rule of the set: what tells whether it is asked now, its texts and the checked rule when it is first asked.
 #[derive(Debug)]
 pub struct Entry {
-    /// Its texts.
-    pub text: RuleText,
-    /// Path and text of its file.
-    pub file: (String, String),
+    /// Noun phrase naming the fault.
+    pub id: Cow<'static, str>,
+    /// Pack it belongs to.
+    pub pack: Cow<'static, str>,
     /// Severity, after overrides; `None` switches it off.
     pub severity: Option<Severity>,
-    /// Whether it is none of the built-in ones.
-    added: bool,
+    origin: Origin,
     params: Vec<(String, Vec<String>)>,
-    rule: OnceLock<Option<Rule>>,
+    rule: OnceLock<Option<Box<Rule>>>,
+}
+
+/// Where a rule comes from.
+#[derive(Debug)]
+enum Origin {
+    /// It is one of ours; its texts, once they were read.
+    BuiltIn(&'static Packed, OnceLock<Box<RuleText>>),
+    /// It was added: its texts, path and text of its file.
+    Added(Box<RuleText>, (String, String)),
 }
 
 impl Entry {
-    fn new(text: RuleText, file: (String, String), rule: Option<Rule>) -> Self {
+    fn built_in(packed: &'static Packed) -> Self {
+        let severity = Severity::parse(packed.severity);
+        let origin = Origin::BuiltIn(packed, OnceLock::new());
+        let (id, pack) = (packed.id.into(), packed.pack.into());
+        Self { id, pack, severity, origin, params: Vec::new(), rule: OnceLock::new() }
+    }
+
+    fn added(text: RuleText, file: (String, String), rule: Rule) -> Self {
         let severity = Severity::parse(&text.severity);
-        let added = rule.is_some();
-        let cell = rule.map_or_else(OnceLock::new, |rule| OnceLock::from(Some(Rule { added, ..rule })));
-        Self { text, file, severity, added, params: Vec::new(), rule: cell }
+        let rule = OnceLock::from(Some(Box::new(Rule { added: true, ..rule })));
+        let (id, pack) = (text.id.clone().into(), text.pack.clone().into());
+        Self { id, pack, severity, origin: Origin::Added(Box::new(text), file), params: Vec::new(), rule }
+    }
+
+    /// Its texts.
+    pub fn text(&self) -> &RuleText {
+        match &self.origin {
+            Origin::BuiltIn(packed, text) => text.get_or_init(|| Box::new(packed.unpack())),
+            Origin::Added(text, _) => text,
+        }
+    }
+
+    /// Path and text of its file.
+    pub fn file(&self) -> (&str, &str) {
+        match &self.origin {
+            Origin::BuiltIn(packed, _) => (packed.path, packed.yaml),
+            Origin::Added(_, (path, text)) => (path, text),
+        }
     }
 
     /// The checked rule with its overrides. `None` only for a built-in rule that does not check, which a test
     /// rules out.
     pub fn rule(&self) -> Option<&Rule> {
-        self.rule.get_or_init(|| self.compiled(compile::compile(&self.text).ok()?)).as_ref()
+        self.rule.get_or_init(|| self.compiled().map(Box::new)).as_deref()
     }
 
-    fn compiled(&self, mut rule: Rule) -> Option<Rule> {
-        rule.added = self.added;
+    fn compiled(&self) -> Option<Rule> {
+        let mut rule = compile::compile(self.text()).ok()?;
+        rule.added = matches!(self.origin, Origin::Added(..));
         if let Some(severity) = self.severity {
             rule.severity = severity;
         }
         for (name, value) in &self.params {
             let index = rule.param_types.iter().position(|(n, _)| n == name)?;
-            let declared = self.text.params.iter().find(|p| p.name == *name)?;
+            let declared = self.text().params.iter().find(|p| p.name == *name)?;
             rule.params[index] = parameter(&declared.ty, value).ok()?.1;
         }
         Some(rule)
@@ -69,8 +101,8 @@ impl Entry {
 
     /// Its documentation page.
     pub fn page(&self) -> text::Page {
-        let (loaded, _) = load::load(SourceId(0), &self.file.1);
-        loaded.into_iter().find(|l| l.text.id == self.text.id).map(|l| l.page).unwrap_or_default()
+        let (loaded, _) = load::load(SourceId(0), self.file().1);
+        loaded.into_iter().find(|l| l.text.id == self.id).map(|l| l.page).unwrap_or_default()
     }
 }
 
@@ -85,12 +117,7 @@ pub struct Ruleset {
 impl Ruleset {
     /// The built-in packs.
     pub fn builtin() -> Self {
-        let entries = builtin::rules()
-            .into_iter()
-            .map(|(path, yaml, text)| Entry::new(text, (path.to_owned(), yaml.to_owned()), None));
-        let mut entries: Vec<Entry> = entries.collect();
-        entries.sort_by(|a, b| a.text.id.cmp(&b.text.id));
-        Self { entries, advice: Vec::new() }
+        Self { entries: builtin::RULES.iter().map(Entry::built_in).collect(), advice: Vec::new() }
     }
 
     /// No rules.
@@ -102,11 +129,11 @@ impl Ruleset {
     pub fn add(&mut self, source: SourceId, path: &str, text: &str) -> Vec<Problem> {
         let (loaded, problems) = load::load(source, text);
         self.advice.extend(loaded.iter().flat_map(|rule| rule.advice.clone()));
-        for rule in loaded.into_iter().filter(|l| l.rule.is_some()) {
-            self.entries.retain(|e| e.text.id != rule.text.id);
-            self.entries.push(Entry::new(rule.text, (path.to_owned(), text.to_owned()), rule.rule));
+        for (written, rule) in loaded.into_iter().filter_map(|loaded| Some((loaded.text, loaded.rule?))) {
+            self.entries.retain(|e| e.id != written.id);
+            self.entries.push(Entry::added(written, (path.to_owned(), text.to_owned()), rule));
         }
-        self.entries.sort_by(|a, b| a.text.id.cmp(&b.text.id));
+        self.entries.sort_by(|a, b| a.id.cmp(&b.id));
         problems
     }
 
@@ -117,18 +144,18 @@ impl Ruleset {
 
     /// The rule of an id.
     pub fn get(&self, id: &str) -> Option<&Entry> {
-        self.entries.iter().find(|e| e.text.id == id)
+        self.entries.iter().find(|e| e.id == id)
     }
 
     /// Whether the word names a rule or a pack.
     pub fn names(&self, word: &str) -> bool {
-        self.entries.iter().any(|e| e.text.id == word || e.text.pack == word)
+        self.entries.iter().any(|e| e.id == word || e.pack == word)
     }
 
     /// ` (did you mean …?)` for a rule id or pack that does not exist.
     pub fn hint(&self, word: &str) -> String {
-        let packs: BTreeSet<&str> = self.entries.iter().map(|e| e.text.pack.as_str()).collect();
-        did_you_mean(word, self.entries.iter().map(|e| e.text.id.as_str()).chain(packs))
+        let packs: BTreeSet<&str> = self.entries.iter().map(|e| e.pack.as_ref()).collect();
+        did_you_mean(word, self.entries.iter().map(|e| e.id.as_ref()).chain(packs))
     }
 
     /// Overrides a severity; `None` switches the rule off.
@@ -137,7 +164,7 @@ impl Ruleset {
     /// No such rule, with the nearest one.
     pub fn set_severity(&mut self, id: &str, severity: Option<Severity>) -> Result<(), String> {
         let hint = self.hint(id);
-        let entry = self.entries.iter_mut().find(|e| e.text.id == id);
+        let entry = self.entries.iter_mut().find(|e| e.id == id);
         let entry = entry.ok_or_else(|| format!("there is no rule `{id}`{hint}"))?;
         entry.severity = severity;
         entry.recompile();
@@ -150,10 +177,10 @@ impl Ruleset {
     /// No such rule or parameter, or a value that is not of its type.
     pub fn set_param(&mut self, id: &str, name: &str, value: Vec<String>) -> Result<(), String> {
         let hint = self.hint(id);
-        let entry = self.entries.iter_mut().find(|e| e.text.id == id);
+        let entry = self.entries.iter_mut().find(|e| e.id == id);
         let entry = entry.ok_or_else(|| format!("there is no rule `{id}`{hint}"))?;
-        let Some(declared) = entry.text.params.iter().find(|p| p.name == name) else {
-            let hint = did_you_mean(name, entry.text.params.iter().map(|p| p.name.as_str()));
+        let Some(declared) = entry.text().params.iter().find(|p| p.name == name) else {
+            let hint = did_you_mean(name, entry.text().params.iter().map(|p| p.name.as_str()));
             return Err(format!("the rule `{id}` has no parameter `{name}`{hint}"));
         };
         parameter(&declared.ty, &value)?;
@@ -166,12 +193,9 @@ impl Ruleset {
     pub fn by_subject(&self) -> BySubject<'_> {
         let mut out = BySubject(HashMap::new());
         for entry in self.entries.iter().filter(|entry| entry.severity.is_some()) {
-            let kinds: Vec<&str> = match entry.text.kinds.is_empty() {
-                true => vec![""],
-                false => entry.text.kinds.iter().map(String::as_str).collect(),
-            };
-            for kind in kinds {
-                out.0.entry((&*entry.text.applies_to, kind)).or_default().push(entry);
+            match &entry.origin {
+                Origin::BuiltIn(rule, _) => out.add(entry, rule.applies_to, rule.kinds.iter().copied()),
+                Origin::Added(rule, _) => out.add(entry, &rule.applies_to, rule.kinds.iter().map(String::as_str)),
             }
         }
         out
@@ -182,6 +206,11 @@ impl Ruleset {
 pub struct BySubject<'r>(HashMap<(&'r str, &'r str), Vec<&'r Entry>>);
 
 impl<'r> BySubject<'r> {
+    fn add(&mut self, entry: &'r Entry, subject: &'r str, kinds: impl ExactSizeIterator<Item = &'r str>) {
+        let any = (kinds.len() == 0).then_some("");
+        kinds.chain(any).for_each(|kind| self.0.entry((subject, kind)).or_default().push(entry));
+    }
+
     /// Checked rules about a subject (and, for raw documents, a kind).
     pub fn about<'s>(
         &'s self,
@@ -207,19 +236,19 @@ mod tests {
     #[test]
     fn every_built_in_rule_loads_and_equals_what_was_laid_out() {
         for entry in Ruleset::builtin().entries() {
-            let (loaded, problems) = load::load(SourceId(0), &entry.file.1);
+            let (loaded, problems) = load::load(SourceId(0), entry.file().1);
             let told: Vec<String> = problems
                 .iter()
-                .map(|p| format!("{}: {} at {:?}", entry.file.0, p.message, &entry.file.1[p.span.range()]))
+                .map(|p| format!("{}: {} at {:?}", entry.file().0, p.message, &entry.file().1[p.span.range()]))
                 .collect();
             assert!(told.is_empty(), "{}", told.join("\n"));
             assert_eq!(loaded.len(), 1);
             let advice: Vec<&str> = loaded[0].advice.iter().map(|p| p.message.as_str()).collect();
-            assert!(advice.is_empty(), "{}: {advice:?}", entry.file.0);
-            assert_eq!(loaded[0].text, entry.text, "{}", entry.file.0);
+            assert!(advice.is_empty(), "{}: {advice:?}", entry.file().0);
+            assert_eq!(&loaded[0].text, entry.text(), "{}", entry.file().0);
             assert!(entry.rule().is_some());
-            let stem = format!("{}/{}.yaml", entry.text.pack, entry.text.id);
-            assert!(entry.file.0.ends_with(&stem), "{} should be {stem}", entry.file.0);
+            let stem = format!("{}/{}.yaml", entry.pack, entry.id);
+            assert!(entry.file().0.ends_with(&stem), "{} should be {stem}", entry.file().0);
         }
     }
 
@@ -227,12 +256,12 @@ mod tests {
     fn every_rule_has_a_reference_and_both_kinds_of_examples() {
         for entry in Ruleset::builtin().entries() {
             let page = entry.page();
-            assert!(page.references.iter().any(|r| r.starts_with("https://")), "{} has no reference", entry.text.id);
-            assert!(page.examples.iter().any(|e| e.fires), "{} has no firing example", entry.text.id);
-            assert!(page.examples.iter().any(|e| !e.fires), "{} has no silent example", entry.text.id);
-            assert!(!page.why.is_empty(), "{} does not say why", entry.text.id);
+            assert!(page.references.iter().any(|r| r.starts_with("https://")), "{} has no reference", entry.id);
+            assert!(page.examples.iter().any(|e| e.fires), "{} has no firing example", entry.id);
+            assert!(page.examples.iter().any(|e| !e.fires), "{} has no silent example", entry.id);
+            assert!(!page.why.is_empty(), "{} does not say why", entry.id);
             let marked = |e: &text::Example| e.files.iter().any(|(_, text)| text.contains('‹') && text.contains('›'));
-            assert!(page.examples.iter().filter(|e| e.fires).all(marked), "{} marks no place", entry.text.id);
+            assert!(page.examples.iter().filter(|e| e.fires).all(marked), "{} marks no place", entry.id);
         }
     }
 }

@@ -2,6 +2,7 @@
 //! shape at build time, packs of users are read into it; from here on both take the same path.
 
 use super::lang::ast::{self, Kind, Piece};
+use std::str::Split;
 
 /// A message without values, for pages: `CUDA {software.cuda} needs …` is told with the names of values in backticks.
 pub fn outline(template: &str) -> String {
@@ -14,6 +15,67 @@ pub fn outline(template: &str) -> String {
         },
     });
     told.collect()
+}
+
+/// A built-in rule: what is asked of every rule in every run, and the rest, which is read when the rule is asked.
+#[derive(Debug)]
+pub(super) struct Packed {
+    pub(super) id: &'static str,
+    pub(super) pack: &'static str,
+    pub(super) severity: &'static str,
+    pub(super) applies_to: &'static str,
+    pub(super) kinds: &'static [&'static str],
+    /// Path and text of its file.
+    pub(super) path: &'static str,
+    pub(super) yaml: &'static str,
+    /// Its other texts in the order of [`Packed::unpack`], with a unit separator between them; lists stand behind their lengths.
+    pub(super) rest: &'static str,
+}
+
+impl Packed {
+    pub(super) fn unpack(&self) -> RuleText {
+        let mut parts = self.rest.split('\u{1f}');
+        let parts = &mut parts;
+        RuleText {
+            id: self.id.to_owned(),
+            pack: self.pack.to_owned(),
+            severity: self.severity.to_owned(),
+            applies_to: self.applies_to.to_owned(),
+            kinds: self.kinds.iter().map(|kind| (*kind).to_owned()).collect(),
+            confidence: text(parts),
+            each: list(parts, pair).pop(),
+            lets: list(parts, pair),
+            params: list(parts, |parts| ParamText {
+                name: text(parts),
+                ty: text(parts),
+                description: text(parts),
+                default: list(parts, text),
+            }),
+            when: list(parts, text).pop(),
+            forbid: text(parts),
+            at: list(parts, text).pop(),
+            labels: list(parts, pair),
+            message: text(parts),
+            help: text(parts),
+            fix: list(parts, |parts| FixText { at: text(parts), replace: text(parts), safe: text(parts) == "true" })
+                .pop(),
+        }
+    }
+}
+
+type Parts = Split<'static, char>;
+
+fn text(parts: &mut Parts) -> String {
+    parts.next().unwrap_or_default().to_owned()
+}
+
+fn pair(parts: &mut Parts) -> (String, String) {
+    (text(parts), text(parts))
+}
+
+fn list<T>(parts: &mut Parts, take: impl Fn(&mut Parts) -> T) -> Vec<T> {
+    let count = parts.next().and_then(|count| count.parse().ok()).unwrap_or(0);
+    (0..count).map(|_| take(parts)).collect()
 }
 
 /// A rule's texts.

@@ -160,7 +160,7 @@ fn no_fact_is_set_and_never_read() {
     };
     let rules = Ruleset::builtin();
     let readers: Vec<String> =
-        files.iter().map(product).chain(rules.entries().iter().map(|entry| entry.file.1.clone())).collect();
+        files.iter().map(product).chain(rules.entries().iter().map(|entry| entry.file().1.to_owned())).collect();
     let mut entities = Vec::new();
     subjects().iter().flat_map(|(_, variables)| variables).for_each(|(_, ty)| reached(ty, &mut entities));
     let excepted =

@@ -26,10 +26,7 @@ fn examples(rules: &Ruleset) -> Vec<(String, Vec<Input>)> {
                 let text = text.replace(['‹', '›'], "");
                 Some(Input { kind: discover::kind_of(path)?, path: path.clone(), text, repository: 0 })
             };
-            runs.push((
-                format!("{} example {}", entry.text.id, i + 1),
-                example.files.iter().filter_map(input).collect(),
-            ));
+            runs.push((format!("{} example {}", entry.id, i + 1), example.files.iter().filter_map(input).collect()));
         }
     }
     runs
@@ -103,7 +100,7 @@ fn every_message_is_filled_in() {
     let mut faults = Vec::new();
     for (name, outcome) in outcomes() {
         for finding in &outcome.evaluation.findings {
-            let Some(rule) = rules.get(&finding.rule).map(|entry| &entry.text) else { continue };
+            let Some(rule) = rules.get(&finding.rule).map(|entry| entry.text()) else { continue };
             assert!(!finding.message.trim().is_empty(), "{name}: {}", finding.rule);
             let labels: String = rule.labels.iter().map(|(_, text)| text.as_str()).collect();
             let help = finding.help.as_deref().unwrap_or_default();

@@ -274,7 +274,7 @@ fn serialised_examples() -> TempDir {
     for entry in gpulint::rules::Ruleset::builtin().entries() {
         for (i, example) in entry.page().examples.iter().enumerate() {
             for (path, text) in &example.files {
-                let file = directory.path().join(&entry.text.id).join(i.to_string()).join(path);
+                let file = directory.path().join(entry.id.as_ref()).join(i.to_string()).join(path);
                 fs::create_dir_all(file.parent().expect("a parent")).expect("directories");
                 fs::write(file, text.replace(['‹', '›'], "")).expect("a file");
             }

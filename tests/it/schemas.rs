@@ -31,7 +31,7 @@ fn every_built_in_rule_follows_the_schema() {
     let validator = validator(RULE);
     let mut told = Vec::new();
     for entry in Ruleset::builtin().entries() {
-        told.extend(faults(&validator, &yaml(&entry.file.1)).into_iter().map(|f| format!("{}: {f}", entry.file.0)));
+        told.extend(faults(&validator, &yaml(entry.file().1)).into_iter().map(|f| format!("{}: {f}", entry.file().0)));
     }
     assert!(told.is_empty(), "{}", told.join("\n"));
 }
@@ -40,7 +40,7 @@ fn every_built_in_rule_follows_the_schema() {
 fn the_rule_schema_and_the_loader_refuse_the_same_keys() {
     let validator = validator(RULE);
     let entry = &Ruleset::builtin();
-    let mut rule = yaml(&entry.entries()[0].file.1);
+    let mut rule = yaml(entry.entries()[0].file().1);
     rule["forbids"] = json!("true");
     assert!(!validator.is_valid(&rule));
     let (_, problems) = gpulint::rules::load::load(SourceId(0), &rule.to_string());
