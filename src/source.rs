@@ -223,6 +223,14 @@ impl Traced {
         self.whole
     }
 
+    /// Where the text starts, if it stands byte for byte in the file of the whole.
+    pub fn start(&self) -> Option<u32> {
+        match self.origin {
+            Origin::From(start) => Some(start),
+            _ => None,
+        }
+    }
+
     /// Where the text comes from, in order; none when only the whole is known.
     pub fn tiles(&self) -> Cow<'_, [Tile]> {
         match &self.origin {

@@ -5,7 +5,7 @@ use super::{CLEAN, FINDINGS, print};
 use crate::budget::Share;
 use crate::discover::{Kind, Options, kind_of};
 use crate::parse::scalar::Scalar;
-use crate::parse::{Dialect, Node, NodeKind, Problem, Raw, yaml};
+use crate::parse::{Dialect, Node, Problem, Raw, Shape, yaml};
 use crate::render::gotemplate::Doubts;
 use crate::render::helm::{self, File, KUBERNETES};
 use crate::render::kustomize::{self, Files};
@@ -108,11 +108,11 @@ fn kustomizations(sources: &Sources, count: usize, bases: bool, out: &mut String
 /// A node as data; what is unknown is text that says so.
 fn json(node: Node<'_>) -> Value {
     match node.kind() {
-        NodeKind::Map(_) => Value::Object(
+        Shape::Map(_) => Value::Object(
             node.entries().into_iter().map(|(k, v)| (k.text().unwrap_or("null").to_owned(), json(v))).collect(),
         ),
-        NodeKind::Seq(_) => Value::Array(node.items().map(json).collect()),
-        NodeKind::Unknown(why) => Value::String(format!("unknown: {why}")),
+        Shape::Seq(_) => Value::Array(node.items().map(json).collect()),
+        Shape::Unknown(why) => Value::String(format!("unknown: {why}")),
         _ => match node.scalar() {
             Some(Scalar::Bool(value)) => Value::Bool(value),
             Some(Scalar::Int(value)) => Value::from(value),

@@ -50,7 +50,7 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
                 found.packages.extend(packages(name, task, arguments));
             }
             "shell" => {
-                let script = arguments.traced().or_else(|| arguments.get("cmd").traced()).map(shell::parse);
+                let script = arguments.traced().or_else(|| arguments.get("cmd").traced()).as_ref().map(shell::parse);
                 let installed = script.iter().flat_map(|script| install::of_script(script, path));
                 facts.package_files.extend(installed.map(Arc::new));
             }
@@ -103,8 +103,8 @@ fn packages(module: &str, task: Node<'_>, arguments: View<'_>) -> Vec<Package> {
     let loops = named.traced().is_some_and(|text| text.text().contains("item"));
     let listed = if loops { first(task.view(), &["loop", "with_items"]) } else { named };
     let texts: Vec<Traced> = match listed.node() {
-        Some(node) if node.is_seq() => node.items().filter_map(|item| item.traced().cloned()).collect(),
-        _ => listed.traced().map(split).unwrap_or_default(),
+        Some(node) if node.is_seq() => node.items().filter_map(|item| item.traced()).collect(),
+        _ => listed.traced().as_ref().map(split).unwrap_or_default(),
     };
     if module == "pip" {
         let read = texts.iter().filter_map(requirements::requirement);

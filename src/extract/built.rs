@@ -97,7 +97,7 @@ fn steps(view: View<'_>, (home, mut here): (&str, &str), depth: usize, facts: &m
             action(step.get("with"), (view.get("steps"), home), facts);
         }
         let image = step.get("name").string();
-        let words: Vec<Traced> = step.get("args").items().filter_map(|word| word.traced().cloned()).collect();
+        let words: Vec<Traced> = step.get("args").items().filter_map(|word| word.traced()).collect();
         if image.get().is_some_and(|image| image.ends_with("/docker"))
             && let Some(command) = Command::of_arguments(&words)
         {
@@ -107,7 +107,7 @@ fn steps(view: View<'_>, (home, mut here): (&str, &str), depth: usize, facts: &m
     for key in ["run", "script", "before_script", "command"] {
         let texts = view.get(key);
         for text in texts.items().chain([texts]).filter_map(View::traced) {
-            commands(text, here, facts);
+            commands(&text, here, facts);
         }
     }
     view.items().for_each(|item| steps(item, (home, here), depth, facts));

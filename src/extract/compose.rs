@@ -88,9 +88,9 @@ fn command_line(entrypoint: View<'_>, command: View<'_>) -> Vec<Traced> {
     let alone = |other: View<'_>| other.items().next().is_none() && other.traced().is_none();
     let words = |view: View<'_>, whole: bool| match (view.node(), view.traced()) {
         (Some(node), _) if node.is_seq() => kubernetes::words(view),
-        (_, Some(text)) if whole => vec![text.clone()],
+        (_, Some(text)) if whole => vec![text],
         (_, Some(text)) => {
-            shell::parse(text).commands.iter().flat_map(|c| c.words.iter().map(|w| w.traced().clone())).collect()
+            shell::parse(&text).commands.iter().flat_map(|c| c.words.iter().map(|w| w.traced().clone())).collect()
         }
         _ => Vec::new(),
     };

@@ -36,11 +36,12 @@ fn search(view: View<'_>, (depth, key): (usize, &str), facts: &mut Facts) {
     if depth == 0 {
         return;
     }
-    if let Some(text) = node.traced() {
-        if text.text().contains('\n')
-            && ["mig-configs:", "sharing:", "migStrategy:"].iter().any(|k| text.text().contains(k))
+    if let Some(text) = node.text() {
+        if text.contains('\n')
+            && ["mig-configs:", "sharing:", "migStrategy:"].iter().any(|k| text.contains(k))
+            && let Some(text) = node.traced()
         {
-            let tree = Arc::new(yaml::parse_traced(text, Dialect::Kubernetes));
+            let tree = Arc::new(yaml::parse_traced(&text, Dialect::Kubernetes));
             for root in tree.roots() {
                 if let Some(kind) = kind(root) {
                     facts.objects.push(Arc::new(object(&tree, root, kind, (key, view.place()))));

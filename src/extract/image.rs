@@ -11,7 +11,7 @@ use std::ops::Range;
 pub fn at(view: View<'_>) -> Image {
     match view.traced() {
         Some(text) => {
-            let mut image = reference(text);
+            let mut image = reference(&text);
             // Beside it may stand a version.
             if let (Some(open), true) = (view.open(), image.digest.is_absent()) {
                 image.tag.leave_open(open.why);
@@ -128,7 +128,7 @@ fn from_map(view: View<'_>) -> Image {
         return Image::blank(view.place());
     };
     let Some(text) = repository.traced() else { return Image::blank(view.place()) };
-    let mut image = reference(text);
+    let mut image = reference(&text);
     let registry = view.get("registry").string();
     if registry.get().is_some_and(|r| !r.is_empty()) {
         image.registry = registry;

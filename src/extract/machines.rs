@@ -371,7 +371,7 @@ fn start_scripts(view: View<'_>) -> Vec<Traced> {
         "metadata.startup-script",
         "UserData",
     ];
-    paths.iter().filter_map(|path| view.path(path).traced()).cloned().collect()
+    paths.iter().filter_map(|path| view.path(path).traced()).collect()
 }
 
 /// The driver that the start script of a machine installs: NVIDIA's runfile, local repository package, or a

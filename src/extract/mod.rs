@@ -151,7 +151,7 @@ fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
         Some(Format::SkyPilot) => {
             skypilot::read(tree, root, facts);
             let scripts = ["setup", "run"].into_iter().filter_map(|key| root.view().get(key).traced());
-            let installed = scripts.flat_map(|script| install::of_script(&shell::parse(script), path));
+            let installed = scripts.flat_map(|script| install::of_script(&shell::parse(&script), path));
             facts.package_files.extend(installed.map(Arc::new));
         }
         Some(Format::Compose) => compose::project(tree, root, facts),

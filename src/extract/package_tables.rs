@@ -85,7 +85,7 @@ fn with_included<'t>(groups: View<'t>, project: View<'t>, (name, list): (&str, V
     let own = project.string();
     let named = |item: View<'t>| -> Vec<String> {
         let group = item.get("include-group").string().get().cloned();
-        let extras = item.traced().and_then(requirements::requirement).filter(|r| {
+        let extras = item.traced().as_ref().and_then(requirements::requirement).filter(|r| {
             own.get().is_some_and(|own| normalized(own) == normalized(r.name.text())) && !r.extras.is_empty()
         });
         group.into_iter().chain(extras.into_iter().flat_map(|r| r.extras)).collect()
@@ -100,7 +100,7 @@ fn with_included<'t>(groups: View<'t>, project: View<'t>, (name, list): (&str, V
 
 fn requirements_of(list: View<'_>, group: Option<&str>) -> Vec<Package> {
     let read = |item: View<'_>| {
-        let package = install::of_requirement(&requirements::requirement(item.traced()?)?, PackageManager::Pip);
+        let package = install::of_requirement(&requirements::requirement(&item.traced()?)?, PackageManager::Pip);
         Some(match group {
             Some(group) => grouped(package, group),
             None => package,
@@ -302,11 +302,11 @@ pub fn conda_file(root: Node<'_>, path: &str) -> Option<PackageFile> {
     out.kind = Fact::value(PackageFileKind::Conda, out.span);
     for item in dependencies.items() {
         if let Some(text) = item.traced() {
-            out.packages.extend(install::conda(text));
+            out.packages.extend(install::conda(&text));
         }
         for requirement in item.get("pip").items().filter_map(View::traced) {
             out.packages.extend(
-                requirements::requirement(requirement).map(|r| install::of_requirement(&r, PackageManager::Pip)),
+                requirements::requirement(&requirement).map(|r| install::of_requirement(&r, PackageManager::Pip)),
             );
         }
     }

@@ -4,7 +4,7 @@
 use crate::catalog::{self, EndpointShape, KeyShape, StoreShape};
 use crate::facts::{Endpoint, Facts, Key, Store, StoreRole};
 use crate::known::{Fact, Known, Why};
-use crate::parse::{Node, NodeKind, Raw, Tree, View};
+use crate::parse::{Node, Raw, Shape, Tree, View};
 use crate::render::terraform::reference;
 use crate::words::Word;
 use std::sync::Arc;
@@ -186,7 +186,7 @@ fn each<'t>(view: View<'t>, path: &str) -> Vec<View<'t>> {
     let whole = matches!(view.has(path), Known::Value(true));
     let (key, rest) = path.split_once('.').filter(|_| !whole).unwrap_or((path, ""));
     let next = view.get(key);
-    let is_block = |item: &Node<'_>| item.is_map() || matches!(item.kind(), NodeKind::Unknown(_));
+    let is_block = |item: &Node<'_>| item.is_map() || matches!(item.kind(), Shape::Unknown(_));
     let items: Vec<Node<'t>> = next.node().filter(|node| node.is_seq()).into_iter().flat_map(Node::items).collect();
     if items.is_empty() || !items.iter().all(is_block) {
         return each(next, rest);

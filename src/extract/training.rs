@@ -83,13 +83,13 @@ pub fn config_map(view: View<'_>, facts: &mut Facts) {
         let Some(text) = text.traced().filter(|t| t.text().contains('\n')) else { continue };
         let at = format!("ConfigMap/{name}/{key}");
         if key.ends_with(".sh") || text.text().starts_with("#!") {
-            let script = shell::parse(text);
+            let script = shell::parse(&text);
             facts.package_files.extend(install::of_script(&script, &at).into_iter().map(Arc::new));
             facts.scripts.extend(launch::of_script(&script, &BTreeMap::new()).map(|launch| {
                 let training = of(&launch);
                 (at, launch, training)
             }));
-        } else if let Some(training) = embedded(text) {
+        } else if let Some(training) = embedded(&text) {
             facts.trainings.push((at, training));
         }
     }

@@ -3,7 +3,7 @@
 
 use crate::evidence;
 use crate::known::{Fact, Known, Why};
-use crate::parse::{NodeKind, Raw, View};
+use crate::parse::{Raw, Shape, View};
 use crate::source::Span;
 use crate::version::Version;
 use crate::words::{Word, Words};
@@ -232,17 +232,17 @@ impl<'a> Value<'a> {
     pub fn of_view(view: View<'a>) -> Self {
         let data = match view.node().map(|n| n.kind()) {
             None => view.untold().map_or(Data::Null, |why| Data::Unknown(Cow::Borrowed(why))),
-            Some(NodeKind::Null) => Data::Null,
-            Some(NodeKind::Unknown(why)) => Data::Unknown(Cow::Owned(view.why(why.clone()))),
-            Some(NodeKind::Map(_) | NodeKind::Seq(_) | NodeKind::Alias(_)) => Data::Node(view),
-            Some(NodeKind::Scalar { text, .. }) => {
+            Some(Shape::Null) => Data::Null,
+            Some(Shape::Unknown(why)) => Data::Unknown(Cow::Owned(view.why(why.clone()))),
+            Some(Shape::Map(_) | Shape::Seq(_)) => Data::Node(view),
+            Some(Shape::Scalar { text, .. }) => {
                 use crate::parse::scalar::Scalar;
                 match view.node().and_then(|n| n.scalar()) {
                     None | Some(Scalar::Null) => Data::Null,
                     Some(Scalar::Bool(value)) => Data::Bool(value),
                     Some(Scalar::Int(value)) => Data::Int(value),
                     Some(Scalar::Float(value)) => Data::Float(value),
-                    Some(Scalar::Str(value)) => match crate::parse::placeholder(text.text()) {
+                    Some(Scalar::Str(value)) => match crate::parse::placeholder(text) {
                         Some(why) => Data::Unknown(Cow::Owned(view.why(why))),
                         None => Data::Str(Cow::Borrowed(value)),
                     },

@@ -63,7 +63,7 @@ fn named(
                 && (o.namespace.get().is_none() || release.namespace.get().is_none_or(|n| o.namespace.get() == Some(n)))
         };
         let data = objects.only(boundary, here, &[paths::name(name)], fits)?.body.as_ref()?.view().get("data");
-        let tree = Arc::new(yaml::parse_traced(data.get(key).traced()?, Dialect::Kubernetes));
+        let tree = Arc::new(yaml::parse_traced(&data.get(key).traced()?, Dialect::Kubernetes));
         let root = yaml::root(&tree)?.view();
         return Some(Raw::new(&tree, root));
     }

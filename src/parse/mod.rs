@@ -15,7 +15,7 @@ pub mod wheel;
 pub mod yaml;
 
 pub use tree::{
-    Builder, DEEPEST, Dialect, Entry, Missing, Node, NodeId, NodeKind, Open, Problem, Raw, Tree, View, merged,
+    Builder, DEEPEST, Dialect, Entry, Missing, Node, NodeId, NodeKind, Open, Problem, Raw, Shape, Tree, View, merged,
 };
 
 use crate::known::Why;

@@ -135,8 +135,8 @@ fn opening(written: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::Node;
     use crate::parse::scalar::Scalar;
+    use crate::parse::{Node, Shape};
 
     fn slice(text: &str, span: Span) -> &str {
         &text[span.range()]
@@ -179,7 +179,7 @@ mod tests {
         let tree = parse(SourceId(0), text);
         let root = tree.roots().next().expect("a document");
         assert_eq!(root.get("a").and_then(Node::as_int), Some(1));
-        assert!(matches!(root.get("b").expect("b").kind(), NodeKind::Unknown(_)));
+        assert!(matches!(root.get("b").expect("b").kind(), Shape::Unknown(_)));
         assert_eq!(root.get("c").and_then(Node::as_int), Some(3));
         assert!(tree.problems.iter().all(|p| !slice(text, p.span).trim().is_empty()), "{:?}", tree.problems);
         assert!(tree.problems.len() >= 2);

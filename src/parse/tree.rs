@@ -4,7 +4,8 @@ use super::mask::Condition;
 use super::scalar::{self, Scalar};
 use crate::known::{Fact, Known, Why};
 use crate::source::{SourceId, Span, Traced};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Index of a node in its [`Tree`].
@@ -26,7 +27,10 @@ pub enum Dialect {
 /// Deepest nesting of a document, aliases followed: whoever walks a tree need not be afraid of its own depth.
 pub const DEEPEST: usize = 200;
 
-/// What a node is.
+/// As many entries of a mapping are few.
+const FEW: usize = 16;
+
+/// What a node is made of.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NodeKind {
     /// An explicit or implicit null.
@@ -48,6 +52,26 @@ pub enum NodeKind {
     Unknown(Why),
 }
 
+/// What a node says, aliases followed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Shape<'t> {
+    /// An explicit or implicit null.
+    Null,
+    /// A scalar; `plain` when it stands without quotes and so takes its type from its text.
+    Scalar {
+        /// The decoded text.
+        text: &'t str,
+        /// Unquoted.
+        plain: bool,
+    },
+    /// Key-value pairs in the order written, duplicates kept.
+    Map(&'t [Entry]),
+    /// Items in order.
+    Seq(&'t [NodeId]),
+    /// An expression whose value is not known.
+    Unknown(&'t Why),
+}
+
 /// One key and its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
@@ -66,11 +90,44 @@ pub struct Problem {
     pub message: String,
 }
 
-#[derive(Debug, Clone)]
+/// A node as it is kept. There are as many as there are words in all files together, so it is small and owns nothing.
+#[derive(Debug, Clone, Copy)]
 struct Data {
-    kind: NodeKind,
     span: Span,
-    tag: Option<Box<str>>,
+    what: What,
+}
+
+/// What a node is, with where its tree keeps what belongs to it.
+#[derive(Debug, Clone, Copy)]
+enum What {
+    Null,
+    /// A scalar that stands byte for byte in the file of its span, so far behind where that starts: a part of all texts.
+    Scalar {
+        plain: bool,
+        behind: u16,
+        at: u32,
+        len: u32,
+    },
+    /// A part of all entries.
+    Map {
+        at: u32,
+        len: u32,
+    },
+    /// A part of all items.
+    Seq {
+        at: u32,
+        len: u32,
+    },
+    Alias(NodeId),
+    /// Anything else, one of the others.
+    Other(u32),
+}
+
+const _: () = assert!(size_of::<Data>() == 24);
+
+/// The part of a list that a node has.
+fn part(at: u32, len: u32) -> Range<usize> {
+    at as usize..at as usize + len as usize
 }
 
 /// A parsed file: documents, comments and problems. Nodes refer to each other by [`NodeId`].
@@ -91,6 +148,12 @@ pub struct Tree {
     /// The one of them that says that a document is not read, as its aliases stand for too much.
     pub cut: Option<Problem>,
     nodes: Vec<Data>,
+    texts: String,
+    entries: Vec<Entry>,
+    items: Vec<NodeId>,
+    /// Scalars that were decoded, and what is not known.
+    others: Vec<NodeKind>,
+    tags: BTreeMap<NodeId, Box<str>>,
 }
 
 /// Puts a [`Tree`] together, children before parents.
@@ -112,32 +175,41 @@ impl Builder {
             problems: vec![],
             cut: None,
             nodes: vec![],
+            texts: String::new(),
+            entries: vec![],
+            items: vec![],
+            others: vec![],
+            tags: BTreeMap::new(),
         };
         Self { tree }
     }
 
     /// Adds a node.
     pub fn add(&mut self, kind: NodeKind, span: Span) -> NodeId {
-        self.tree.nodes.push(Data { kind, span, tag: None });
-        NodeId(self.tree.nodes.len() as u32 - 1)
+        self.tree.add(kind, span)
     }
 
     /// Adds a scalar whose text stands verbatim in the source; `span` includes quotes, `start` is where the
     /// text itself starts.
     pub fn scalar(&mut self, text: &str, plain: bool, span: Span, start: usize) -> NodeId {
-        self.add(NodeKind::Scalar { text: Traced::verbatim(text, span, start), plain }, span)
+        match start.checked_sub(span.start as usize).map(u16::try_from) {
+            Some(Ok(behind)) => {
+                let what = self.tree.text(text, plain, behind);
+                self.tree.push(what, span)
+            }
+            _ => self.add(NodeKind::Scalar { text: Traced::verbatim(text, span, start), plain }, span),
+        }
     }
 
     /// Sets the tag of a node (`!Ref`).
     pub fn tag(&mut self, node: NodeId, tag: &str) {
-        self.tree.nodes[node.0 as usize].tag = Some(tag.into());
+        self.tree.tags.insert(node, tag.into());
     }
 
     /// Replaces a node's content and span, for containers that are closed after their children.
     pub fn set(&mut self, node: NodeId, kind: NodeKind, span: Span) {
-        let data = &mut self.tree.nodes[node.0 as usize];
-        data.kind = kind;
-        data.span = span;
+        let what = self.tree.keep(kind, span);
+        self.tree.nodes[node.0 as usize] = Data { span, what };
     }
 
     /// Copies a node with everything below it; every node keeps its own place.
@@ -173,8 +245,8 @@ impl Builder {
             return self.add(NodeKind::Map(entries), span);
         }
         let kind = match last.kind() {
-            NodeKind::Seq(_) => NodeKind::Seq(last.items().map(|item| self.overlay(&[item], depth - 1)).collect()),
-            kind => kind.clone(),
+            Shape::Seq(_) => NodeKind::Seq(last.items().map(|item| self.overlay(&[item], depth - 1)).collect()),
+            _ => last.leaf(),
         };
         let copy = self.add(kind, span);
         if let Some(tag) = last.tag() {
@@ -191,7 +263,12 @@ impl Builder {
     /// The finished tree.
     pub fn finish(mut self) -> Tree {
         // A tree is kept as long as what was read from it.
-        self.tree.nodes.shrink_to_fit();
+        let Tree { nodes, texts, entries, items, others, .. } = &mut self.tree;
+        nodes.shrink_to_fit();
+        texts.shrink_to_fit();
+        entries.shrink_to_fit();
+        items.shrink_to_fit();
+        others.shrink_to_fit();
         self.tree
     }
 }
@@ -211,6 +288,12 @@ pub fn merged(layers: &[Raw]) -> Option<Raw> {
     Some(Raw { id: Some(root), place: last.span(), tree, open: None })
 }
 
+/// How far behind the start of its span a scalar stands byte for byte; `None` if it was decoded or stands elsewhere.
+fn behind(text: &Traced, span: Span) -> Option<u16> {
+    let start = text.start().filter(|_| text.whole() == span)?;
+    u16::try_from(start.checked_sub(span.start)?).ok()
+}
+
 impl Tree {
     /// A handle on a node.
     pub fn node(&self, id: NodeId) -> Node<'_> {
@@ -222,17 +305,76 @@ impl Tree {
         self.documents.iter().map(|&id| self.node(id))
     }
 
+    fn push(&mut self, what: What, span: Span) -> NodeId {
+        self.nodes.push(Data { span, what });
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    fn add(&mut self, kind: NodeKind, span: Span) -> NodeId {
+        let what = self.keep(kind, span);
+        self.push(what, span)
+    }
+
+    /// Keeps the text of a scalar that stands in its file so far behind where its span starts.
+    fn text(&mut self, text: &str, plain: bool, behind: u16) -> What {
+        let at = self.texts.len() as u32;
+        self.texts.push_str(text);
+        What::Scalar { plain, behind, at, len: text.len() as u32 }
+    }
+
+    /// Keeps what a node at `span` is made of.
+    fn keep(&mut self, kind: NodeKind, span: Span) -> What {
+        match kind {
+            NodeKind::Null => What::Null,
+            NodeKind::Alias(target) => What::Alias(target),
+            NodeKind::Map(entries) => {
+                let (at, len) = (self.entries.len() as u32, entries.len() as u32);
+                self.entries.extend(entries);
+                What::Map { at, len }
+            }
+            NodeKind::Seq(items) => {
+                let (at, len) = (self.items.len() as u32, items.len() as u32);
+                self.items.extend(items);
+                What::Seq { at, len }
+            }
+            NodeKind::Scalar { text, plain } if behind(&text, span).is_some() => {
+                self.text(text.text(), plain, behind(&text, span).unwrap_or_default())
+            }
+            kind => {
+                self.others.push(kind);
+                What::Other(self.others.len() as u32 - 1)
+            }
+        }
+    }
+
     /// Moves every span from the decoded text that was read to where that text was written.
     pub fn retrace(&mut self, text: &Traced) {
-        for data in &mut self.nodes {
-            let range = data.span.range();
-            data.span = match data.kind {
-                NodeKind::Map(_) | NodeKind::Seq(_) => text.extent(range),
-                _ => text.scalar(range),
+        for i in 0..self.nodes.len() {
+            let Data { span: read, what } = self.nodes[i];
+            let span = match what {
+                What::Map { .. } | What::Seq { .. } => text.extent(read.range()),
+                _ => text.scalar(read.range()),
             };
-            if let NodeKind::Scalar { text: scalar, .. } = &mut data.kind {
-                *scalar = scalar.retraced(text);
-            }
+            let what = match what {
+                What::Scalar { plain, at, len, .. } => {
+                    let moved = self.node(NodeId(i as u32)).traced().map(|scalar| scalar.retraced(text));
+                    match moved {
+                        Some(moved) => match behind(&moved, span) {
+                            Some(behind) => What::Scalar { plain, behind, at, len },
+                            None => self.keep(NodeKind::Scalar { text: moved, plain }, span),
+                        },
+                        None => what,
+                    }
+                }
+                What::Other(at) => {
+                    if let NodeKind::Scalar { text: scalar, .. } = &mut self.others[at as usize] {
+                        *scalar = scalar.retraced(text);
+                    }
+                    what
+                }
+                what => what,
+            };
+            self.nodes[i] = Data { span, what };
         }
         let moved = |span: &mut Span| *span = text.span(span.range());
         self.comments.iter_mut().for_each(moved);
@@ -246,8 +388,8 @@ impl Tree {
         while let Some((id, holder)) = stack.pop() {
             let start = |node: NodeId| self.node(node).span().range().start;
             let children: Vec<(usize, NodeId)> = match self.node(id).kind() {
-                NodeKind::Map(entries) => entries.iter().map(|e| (start(e.key), e.value)).collect(),
-                NodeKind::Seq(items) => items.iter().map(|&item| (start(item), item)).collect(),
+                Shape::Map(entries) => entries.iter().map(|e| (start(e.key), e.value)).collect(),
+                Shape::Seq(items) => items.iter().map(|&item| (start(item), item)).collect(),
                 _ => continue,
             };
             let around = |condition: &Condition| match holder {
@@ -262,7 +404,8 @@ impl Tree {
                     continue;
                 }
                 rest = decides.any(|condition| condition.otherwise).then_some(self.node(child).span()).or(rest);
-                self.nodes[child.0 as usize].kind = NodeKind::Unknown(Why::Template.perhaps());
+                let span = self.node(child).span();
+                self.nodes[child.0 as usize].what = self.keep(NodeKind::Unknown(Why::Template.perhaps()), span);
             }
             if let Some(span) = rest {
                 self.open(id, span);
@@ -272,14 +415,12 @@ impl Tree {
 
     /// Lets a mapping have any other keys.
     fn open(&mut self, id: NodeId, span: Span) {
-        let kind = NodeKind::Scalar { text: Traced::opaque("<<", span), plain: true };
-        let mut add = |kind| {
-            self.nodes.push(Data { kind, span, tag: None });
-            NodeId(self.nodes.len() as u32 - 1)
-        };
-        let entry = Entry { key: add(kind), value: add(NodeKind::Unknown(Why::Template.perhaps())) };
-        if let NodeKind::Map(entries) = &mut self.nodes[id.0 as usize].kind {
-            entries.push(entry);
+        let key = self.add(NodeKind::Scalar { text: Traced::opaque("<<", span), plain: true }, span);
+        let value = self.add(NodeKind::Unknown(Why::Template.perhaps()), span);
+        if let What::Map { at, len } = self.nodes[id.0 as usize].what {
+            let mut entries = self.entries[part(at, len)].to_vec();
+            entries.push(Entry { key, value });
+            self.nodes[id.0 as usize].what = self.keep(NodeKind::Map(entries), span);
         }
     }
 
@@ -313,13 +454,9 @@ impl std::fmt::Debug for Node<'_> {
 }
 
 impl<'t> Node<'t> {
-    fn data(self) -> &'t Data {
-        let mut data = &self.tree.nodes[self.id.0 as usize];
-        // An alias may only point backwards, so this ends.
-        while let NodeKind::Alias(target) = data.kind {
-            data = &self.tree.nodes[target.0 as usize];
-        }
-        data
+    /// What it is made of, after following aliases.
+    fn data(self) -> Data {
+        self.tree.nodes[self.id().0 as usize]
     }
 
     /// The tree it belongs to.
@@ -330,15 +467,38 @@ impl<'t> Node<'t> {
     /// Its index, after following aliases.
     pub fn id(self) -> NodeId {
         let mut id = self.id;
-        while let NodeKind::Alias(target) = self.tree.nodes[id.0 as usize].kind {
+        // An alias may only point backwards, so this ends.
+        while let What::Alias(target) = self.tree.nodes[id.0 as usize].what {
             id = target;
         }
         id
     }
 
     /// What it is, after following aliases.
-    pub fn kind(self) -> &'t NodeKind {
-        &self.data().kind
+    pub fn kind(self) -> Shape<'t> {
+        let tree = self.tree;
+        match self.data().what {
+            What::Null | What::Alias(_) => Shape::Null,
+            What::Scalar { plain, at, len, .. } => Shape::Scalar { text: &tree.texts[part(at, len)], plain },
+            What::Map { at, len } => Shape::Map(&tree.entries[part(at, len)]),
+            What::Seq { at, len } => Shape::Seq(&tree.items[part(at, len)]),
+            What::Other(at) => match &tree.others[at as usize] {
+                NodeKind::Scalar { text, plain } => Shape::Scalar { text: text.text(), plain: *plain },
+                NodeKind::Map(entries) => Shape::Map(entries),
+                NodeKind::Seq(items) => Shape::Seq(items),
+                NodeKind::Unknown(why) => Shape::Unknown(why),
+                NodeKind::Null | NodeKind::Alias(_) => Shape::Null,
+            },
+        }
+    }
+
+    /// What a copy of it is made of; of a container nothing.
+    fn leaf(self) -> NodeKind {
+        match (self.kind(), self.traced()) {
+            (Shape::Scalar { plain, .. }, Some(text)) => NodeKind::Scalar { text, plain },
+            (Shape::Unknown(why), _) => NodeKind::Unknown(why.clone()),
+            _ => NodeKind::Null,
+        }
     }
 
     /// Where it stands: for an alias, the text of the alias.
@@ -348,7 +508,7 @@ impl<'t> Node<'t> {
 
     /// Its explicit tag without a handle prefix being resolved (`!Ref`).
     pub fn tag(self) -> Option<&'t str> {
-        self.data().tag.as_deref()
+        self.tree.tags.get(&self.id()).map(AsRef::as_ref)
     }
 
     /// Whether it is null.
@@ -358,21 +518,21 @@ impl<'t> Node<'t> {
 
     /// Whether it is a mapping.
     pub fn is_map(self) -> bool {
-        matches!(self.kind(), NodeKind::Map(_))
+        matches!(self.kind(), Shape::Map(_))
     }
 
     /// Whether it is a sequence.
     pub fn is_seq(self) -> bool {
-        matches!(self.kind(), NodeKind::Seq(_))
+        matches!(self.kind(), Shape::Seq(_))
     }
 
     /// The typed scalar under the tree's dialect; `None` for containers and unknowns.
     pub fn scalar(self) -> Option<Scalar<'t>> {
         match self.kind() {
-            NodeKind::Null => Some(Scalar::Null),
-            NodeKind::Scalar { text, plain } => Some(match (self.tag(), plain) {
-                (Some("!!str" | "tag:yaml.org,2002:str"), _) | (_, false) => Scalar::Str(text.text()),
-                _ => scalar::resolve(text.text(), self.tree.dialect),
+            Shape::Null => Some(Scalar::Null),
+            Shape::Scalar { text, plain } => Some(match (self.tag(), plain) {
+                (Some("!!str" | "tag:yaml.org,2002:str"), _) | (_, false) => Scalar::Str(text),
+                _ => scalar::resolve(text, self.tree.dialect),
             }),
             _ => None,
         }
@@ -380,13 +540,24 @@ impl<'t> Node<'t> {
 
     /// The text of a scalar, whatever its type; `None` for null and containers.
     pub fn text(self) -> Option<&'t str> {
-        self.traced().map(Traced::text)
+        match self.kind() {
+            Shape::Scalar { text, .. } => Some(text),
+            _ => None,
+        }
     }
 
     /// The text of a scalar with its way back to the source.
-    pub fn traced(self) -> Option<&'t Traced> {
-        match self.kind() {
-            NodeKind::Scalar { text, .. } => Some(text),
+    pub fn traced(self) -> Option<Traced> {
+        let Data { span, what } = self.data();
+        match what {
+            What::Scalar { behind, at, len, .. } => {
+                let start = span.start as usize + usize::from(behind);
+                Some(Traced::verbatim(&self.tree.texts[part(at, len)], span, start))
+            }
+            What::Other(at) => match &self.tree.others[at as usize] {
+                NodeKind::Scalar { text, .. } => Some(text.clone()),
+                _ => None,
+            },
             _ => None,
         }
     }
@@ -417,7 +588,18 @@ impl<'t> Node<'t> {
 
     /// Entries of a mapping with merge keys applied (own keys win, earlier merges win); empty otherwise.
     pub fn entries(self) -> Vec<(Node<'t>, Node<'t>)> {
-        let mut out: Vec<(Node<'t>, Node<'t>)> = Vec::new();
+        let mut out: Vec<(Node<'t>, Node<'t>)> = Vec::with_capacity(self.width());
+        // Few keys are compared sooner than they are hashed.
+        if self.width() <= FEW && self.own().all(|(key, _)| key.text() != Some("<<")) {
+            for (key, value) in self.own() {
+                let text = key.text();
+                match out.iter_mut().find(|(before, _)| text.is_some() && before.text() == text) {
+                    Some(before) => *before = (key, value),
+                    None => out.push((key, value)),
+                }
+            }
+            return out;
+        }
         let mut places = HashMap::new();
         for layer in self.layers() {
             for (key, value) in layer.own().filter(|(key, _)| key.text() != Some("<<")) {
@@ -439,7 +621,7 @@ impl<'t> Node<'t> {
 
     /// The entries of a mapping as written.
     fn own(self) -> impl DoubleEndedIterator<Item = (Node<'t>, Node<'t>)> {
-        let entries: &[Entry] = if let NodeKind::Map(entries) = self.kind() { entries } else { &[] };
+        let entries: &[Entry] = if let Shape::Map(entries) = self.kind() { entries } else { &[] };
         entries.iter().map(move |e| (self.tree.node(e.key), self.tree.node(e.value)))
     }
 
@@ -453,7 +635,7 @@ impl<'t> Node<'t> {
             out.push(layer);
             for (_, merged) in layer.own().rev().filter(|(key, _)| key.text() == Some("<<")) {
                 match merged.kind() {
-                    NodeKind::Seq(items) => stack.extend(items.iter().rev().map(|&id| self.tree.node(id))),
+                    Shape::Seq(items) => stack.extend(items.iter().rev().map(|&id| self.tree.node(id))),
                     _ => stack.push(merged),
                 }
             }
@@ -490,10 +672,8 @@ impl<'t> Node<'t> {
     /// Whether an expression or a placeholder stands here instead of a value.
     pub fn is_unknown(self) -> bool {
         match self.kind() {
-            NodeKind::Unknown(_) => true,
-            NodeKind::Scalar { text, plain: true } => {
-                text.text().starts_with("$(") && text.text().ends_with(')') && !text.text().contains(' ')
-            }
+            Shape::Unknown(_) => true,
+            Shape::Scalar { text, plain: true } => text.starts_with("$(") && text.ends_with(')') && !text.contains(' '),
             _ => false,
         }
     }
@@ -520,7 +700,7 @@ impl<'t> Node<'t> {
     /// Items of a sequence; empty otherwise.
     pub fn items(self) -> impl Iterator<Item = Node<'t>> {
         let ids: &[NodeId] = match self.kind() {
-            NodeKind::Seq(items) => items,
+            Shape::Seq(items) => items,
             _ => &[],
         };
         ids.iter().map(move |&id| self.tree.node(id))
@@ -529,8 +709,8 @@ impl<'t> Node<'t> {
     /// How many entries or items it has.
     pub fn width(self) -> usize {
         match self.kind() {
-            NodeKind::Map(entries) => entries.len(),
-            NodeKind::Seq(items) => items.len(),
+            Shape::Map(entries) => entries.len(),
+            Shape::Seq(items) => items.len(),
             _ => 0,
         }
     }
@@ -542,10 +722,10 @@ impl<'t> Node<'t> {
         // Lists in lists may be aliases of each other, as many as there are in the text.
         for _ in 0..DEEPEST {
             match head.kind() {
-                NodeKind::Map(entries) => {
+                Shape::Map(entries) => {
                     return entries.first().map_or(head.span(), |entry| self.tree.node(entry.key).span());
                 }
-                NodeKind::Seq(items) if !items.is_empty() => head = self.tree.node(items[0]),
+                Shape::Seq(items) if !items.is_empty() => head = self.tree.node(items[0]),
                 _ => break,
             }
         }
@@ -630,7 +810,7 @@ impl<'t> View<'t> {
     /// Why nothing can be told of what stands here, if it is so: it stands elsewhere, or an expression stands for it.
     pub fn unknown(self) -> Option<Why> {
         match self.node.map(Node::kind) {
-            Some(NodeKind::Unknown(why)) => Some(self.why(why.clone())),
+            Some(Shape::Unknown(why)) => Some(self.why(why.clone())),
             Some(_) => self.node.filter(|node| node.is_unknown()).map(|_| Why::Template),
             None => self.untold().cloned(),
         }
@@ -658,7 +838,7 @@ impl<'t> View<'t> {
     }
 
     fn of(key: Node<'t>, value: Node<'t>) -> View<'t> {
-        let scalar = matches!(value.kind(), NodeKind::Scalar { .. } | NodeKind::Unknown(_));
+        let scalar = matches!(value.kind(), Shape::Scalar { .. } | Shape::Unknown(_));
         View::new(Some(value), if scalar { value.span() } else { key.span() })
     }
 
@@ -709,7 +889,7 @@ impl<'t> View<'t> {
         }
         let missing = self.get(key);
         match (missing.untold(), missing.node.map(Node::kind)) {
-            (Some(why), _) | (None, Some(NodeKind::Unknown(why))) => Known::Unknown(why.clone()),
+            (Some(why), _) | (None, Some(Shape::Unknown(why))) => Known::Unknown(why.clone()),
             (None, found) => found.map_or(Known::Value(false), |_| Known::Unknown(Why::Template)),
         }
     }
@@ -729,19 +909,17 @@ impl<'t> View<'t> {
             return Fact { known, span: self.place, unread: false };
         };
         let known = match node.kind() {
-            NodeKind::Unknown(why) => Known::Unknown(self.why(why.clone())),
-            NodeKind::Null => Known::Absent,
-            NodeKind::Scalar { text, .. } => match read(node) {
+            Shape::Unknown(why) => Known::Unknown(self.why(why.clone())),
+            Shape::Null => Known::Absent,
+            Shape::Scalar { text, .. } => match read(node) {
                 Some(value) => Known::Value(value),
                 None if node.is_null() => Known::Absent,
                 None => {
-                    let why = super::placeholder(text.text()).unwrap_or_else(|| Why::Malformed(text.text().into()));
+                    let why = super::placeholder(text).unwrap_or_else(|| Why::Malformed(text.into()));
                     Known::Unknown(self.why(why))
                 }
             },
-            NodeKind::Map(_) | NodeKind::Seq(_) | NodeKind::Alias(_) => {
-                Known::Unknown(Why::Malformed("a collection".into()))
-            }
+            Shape::Map(_) | Shape::Seq(_) => Known::Unknown(Why::Malformed("a collection".into())),
         };
         Fact { known, span: self.place, unread: false }
     }
@@ -755,7 +933,7 @@ impl<'t> View<'t> {
     }
 
     /// The text of a scalar with its way back to the source; placeholders are kept.
-    pub fn traced(self) -> Option<&'t Traced> {
+    pub fn traced(self) -> Option<Traced> {
         self.node.and_then(Node::traced)
     }
 
@@ -797,8 +975,8 @@ impl<'t> View<'t> {
     /// The texts of a sequence of scalars, or of one scalar where a list is expected.
     pub fn strings(self) -> Vec<Fact<String>> {
         match self.node.map(Node::kind) {
-            Some(NodeKind::Seq(_)) => self.items().map(View::string).collect(),
-            Some(NodeKind::Scalar { .. } | NodeKind::Unknown(_)) => vec![self.string()],
+            Some(Shape::Seq(_)) => self.items().map(View::string).collect(),
+            Some(Shape::Scalar { .. } | Shape::Unknown(_)) => vec![self.string()],
             _ => vec![],
         }
     }

@@ -5,7 +5,7 @@ use super::text::{Origin, Text};
 use crate::budget::{NODE, STEP, Share};
 use crate::known::Why;
 use crate::parse::scalar::Scalar;
-use crate::parse::{Node, NodeKind};
+use crate::parse::{Node, Shape};
 use crate::source::Span;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -257,17 +257,18 @@ impl Value {
 
     fn read(node: Node<'_>, share: &Share, level: usize) -> Self {
         let origin = Some(node.span());
-        let bytes = node.traced().map_or(0, |text| text.text().len() + text.tiles().len() * STEP);
+        let traced = node.traced();
+        let bytes = traced.as_ref().map_or(0, |text| text.text().len() + text.tiles().len() * STEP);
         let bytes = NODE + bytes + if node.is_map() { MAP } else { 0 };
         if let Err(spent) = share.nest(level).and_then(|()| share.make(bytes)) {
             return Value { data: Data::Unknown(Why::Malformed(spent.to_string().into())), origin };
         }
         let data = match node.kind() {
-            NodeKind::Unknown(why) => Data::Unknown(why.clone()),
-            NodeKind::Seq(_) => {
+            Shape::Unknown(why) => Data::Unknown(why.clone()),
+            Shape::Seq(_) => {
                 Data::List(Rc::new(Items(node.items().map(|item| Self::read(item, share, level + 1)).collect())))
             }
-            NodeKind::Map(_) => {
+            Shape::Map(_) => {
                 let map = Map::new();
                 for (key, value) in node.entries() {
                     if let Some(name) = key_text(key) {
@@ -276,13 +277,13 @@ impl Value {
                 }
                 Data::Map(map)
             }
-            NodeKind::Null | NodeKind::Scalar { .. } | NodeKind::Alias(_) => match node.scalar() {
+            Shape::Null | Shape::Scalar { .. } => match node.scalar() {
                 None | Some(Scalar::Null) => Data::Nil,
                 Some(Scalar::Bool(value)) => Data::Bool(value),
                 Some(Scalar::Int(value)) => Data::Float(value as f64),
                 Some(Scalar::Float(value)) => Data::Float(value),
                 Some(Scalar::Str(text)) => {
-                    Data::Str(Rc::new(node.traced().map_or_else(|| Text::plain(text), Text::read)))
+                    Data::Str(Rc::new(traced.as_ref().map_or_else(|| Text::plain(text), Text::read)))
                 }
             },
         };

@@ -5,7 +5,7 @@ use crate::extract::{image, launch, training};
 use crate::facts::value::{Blank, REST};
 use crate::facts::{Container, ContainerRole, EnvSource, EnvVar, Launch, Mount, Pod, Port, Probe, SharedMemory};
 use crate::known::{Fact, Known, Why};
-use crate::parse::{Missing, Node, NodeKind, Raw, Tree, View};
+use crate::parse::{Missing, Node, Raw, Shape, Tree, View};
 use crate::quantity;
 use crate::source::Traced;
 use std::collections::BTreeMap;
@@ -79,15 +79,15 @@ pub fn leave_launch_open(out: &mut Container, why: &Why) {
 /// The words of a command: a list of texts, or one text. An expression stands for a word.
 pub fn words(view: View<'_>) -> Vec<Traced> {
     let word = |item: Node<'_>| match item.kind() {
-        NodeKind::Unknown(Why::Variable(name) | Why::Remote(name)) => {
+        Shape::Unknown(Why::Variable(name) | Why::Remote(name)) => {
             Some(Traced::opaque(format!("${{{name}}}"), item.span()))
         }
-        NodeKind::Unknown(_) => Some(Traced::opaque("${expression}", item.span())),
-        _ => item.traced().cloned(),
+        Shape::Unknown(_) => Some(Traced::opaque("${expression}", item.span())),
+        _ => item.traced(),
     };
     match view.node() {
         Some(node) if node.is_seq() => node.items().filter_map(word).collect(),
-        _ => view.traced().cloned().into_iter().collect(),
+        _ => view.traced().into_iter().collect(),
     }
 }
 
@@ -99,7 +99,7 @@ pub fn open_words(view: View<'_>) -> Option<Why> {
         before.is_some_and(|text| text.starts_with('-') && !text.contains('='))
     };
     items.iter().enumerate().find_map(|(at, item)| match item.kind() {
-        NodeKind::Unknown(why) if matches!(why, Why::Perhaps(_)) || !option(at) => Some(why.clone()),
+        Shape::Unknown(why) if matches!(why, Why::Perhaps(_)) || !option(at) => Some(why.clone()),
         _ => None,
     })
 }

@@ -103,7 +103,7 @@ fn values_from(reference: View<'_>) -> Fact<String> {
 
 /// Values written as a text of YAML.
 fn values_in_text(view: View<'_>) -> Option<Raw> {
-    let inner = Arc::new(yaml::parse_traced(view.traced()?, Dialect::Kubernetes));
+    let inner = Arc::new(yaml::parse_traced(&view.traced()?, Dialect::Kubernetes));
     let root = yaml::root(&inner)?.view();
     Some(Raw::new(&inner, root))
 }

@@ -54,7 +54,7 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, object: &Object, cut: &mut Vec<Pro
 /// What Ray Serve runs on the first container that has GPUs.
 fn ray_serve(out: &mut Workload, config: View<'_>) {
     let holds_gpus = |c: &&mut Container| c.gpus.get().is_some_and(|&n| n > 0);
-    let served = config.traced().and_then(launch::of_ray_serve);
+    let served = config.traced().as_ref().and_then(launch::of_ray_serve);
     if let Some(first) = out.pods.iter_mut().flat_map(|p| &mut p.containers).find(holds_gpus) {
         first.launch = served.or(first.launch.take());
     }

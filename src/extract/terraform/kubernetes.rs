@@ -93,7 +93,7 @@ pub fn read(stated: &Stated<'_>, facts: &mut Facts) {
 /// A manifest as data, or as text with any number of documents.
 fn manifest(stated: &Stated<'_>, view: View<'_>, facts: &mut Facts) {
     if let Some(text) = view.traced() {
-        kubernetes::text(text, facts);
+        kubernetes::text(&text, facts);
     } else if let Some(root) = view.node().filter(|n| kubernetes::is_object(*n)) {
         kubernetes::document(stated.tree, root, facts);
     }

@@ -38,7 +38,7 @@ fn layer(tree: &Arc<Tree>, item: View<'_>) -> Option<Raw> {
     if item.node().is_some_and(|n| n.is_map()) {
         return Some(Raw::new(tree, item));
     }
-    let inner = Arc::new(yaml::parse_traced(item.traced()?, Dialect::Kubernetes));
+    let inner = Arc::new(yaml::parse_traced(&item.traced()?, Dialect::Kubernetes));
     let root = inner.roots().next();
     Some(Raw { id: root.map(|r| r.id()), place: item.place(), tree: Arc::clone(&inner), open: None })
 }

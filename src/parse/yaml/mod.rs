@@ -2,7 +2,7 @@
 
 mod errors;
 
-use super::{Builder, DEEPEST, Dialect, Entry, Node, NodeId, NodeKind, Problem, Tree};
+use super::{Builder, DEEPEST, Dialect, Entry, Node, NodeId, NodeKind, Problem, Shape, Tree};
 use crate::known::Why;
 use crate::source::{Piece, SourceId, Span, Traced};
 use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, StrInput, StructureStyle, Tag};
@@ -276,12 +276,12 @@ impl Reader<'_> {
         let unended = block && range.end == self.text.len() && !written.rsplit('\n').next().is_some_and(blank);
         let value = if unended { value.strip_suffix('\n').unwrap_or(value) } else { value };
         let value = self.with_controls(written).unwrap_or(value);
-        let kind = if implicit_null {
-            NodeKind::Null
-        } else {
-            NodeKind::Scalar { text: traced(value, style, span, written), plain: style == ScalarStyle::Plain }
+        let plain = style == ScalarStyle::Plain;
+        let id = match content(style, span, written) {
+            _ if implicit_null => self.builder.add(NodeKind::Null, span),
+            Some((at, content)) if content == value => self.builder.scalar(value, plain, span, at),
+            _ => self.builder.add(NodeKind::Scalar { text: traced(value, style, span, written), plain }, span),
         };
-        let id = self.builder.add(kind, span);
         let extent = Extent { nodes: 1 + (value.len() / NODE_TEXT) as u64, depth: 1 };
         self.mark(id, (anchor, extent), tag);
         if let Some(tag) = tag.filter(|t| t.handle() == "!")
@@ -455,24 +455,27 @@ fn blank(line: &str) -> bool {
     line.trim().is_empty()
 }
 
+/// What is written of a scalar within its quotes, and where that starts; `None` where every line stands by itself.
 /// `written` is the text under `whole`, or runs on into the white space after it.
-fn traced(value: &str, style: ScalarStyle, whole: Span, written: &str) -> Traced {
+fn content(style: ScalarStyle, whole: Span, written: &str) -> Option<(usize, &str)> {
     let start = whole.start as usize;
-    let content = match style {
+    match style {
+        ScalarStyle::Literal => None,
         ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => {
             written.get(1..written.len().saturating_sub(1)).map(|content| (start + 1, content))
         }
         _ => Some((start, written)),
-    };
-    match (style, content) {
-        (ScalarStyle::Literal, _) => Traced::pieced(value, whole, literal_pieces(value, written, start)),
-        (_, Some((at, content))) if content == value => Traced::verbatim(value, whole, at),
-        (_, Some((at, content))) => match folded_pieces(value, content, at) {
-            Some(pieces) => Traced::pieced(value, whole, pieces),
-            None => Traced::opaque(value, whole),
-        },
-        _ => Traced::opaque(value, whole),
     }
+}
+
+/// A scalar that does not stand in the file byte for byte.
+fn traced(value: &str, style: ScalarStyle, whole: Span, written: &str) -> Traced {
+    let pieces = match (style, content(style, whole, written)) {
+        (ScalarStyle::Literal, _) => Some(literal_pieces(value, written, whole.start as usize)),
+        (_, Some((at, content))) => folded_pieces(value, content, at),
+        _ => None,
+    };
+    Traced::pieced(value, whole, pieces.unwrap_or_default())
 }
 
 /// Maps every line of a literal block scalar to the source line it was written on.
@@ -525,7 +528,7 @@ pub fn duplicate_keys(tree: &Tree) -> Vec<Duplicate> {
     let mut out: Vec<Duplicate> = Vec::new();
     let mut left = EQUAL_LIMIT + 4 * tree.len();
     for node in tree.nodes() {
-        let NodeKind::Map(entries) = node.kind() else { continue };
+        let Shape::Map(entries) = node.kind() else { continue };
         let mut seen: BTreeMap<&str, Node<'_>> = BTreeMap::new();
         for entry in entries {
             let (key, value) = (tree.node(entry.key), tree.node(entry.value));
@@ -553,12 +556,12 @@ fn equal(a: Node<'_>, b: Node<'_>, depth: usize, nodes: &mut usize) -> bool {
     let (Some(depth), Some(left)) = (depth.checked_sub(1), nodes.checked_sub(1)) else { return false };
     *nodes = left;
     match (a.kind(), b.kind()) {
-        (NodeKind::Map(_), NodeKind::Map(_)) => {
+        (Shape::Map(_), Shape::Map(_)) => {
             let (a, b) = (a.entries(), b.entries());
             let mut same = |a, b| equal(a, b, depth, nodes);
             a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| same(a.0, b.0) && same(a.1, b.1))
         }
-        (NodeKind::Seq(a_items), NodeKind::Seq(b_items)) => {
+        (Shape::Seq(a_items), Shape::Seq(b_items)) => {
             a_items.len() == b_items.len() && a.items().zip(b.items()).all(|(a, b)| equal(a, b, depth, nodes))
         }
         _ => a.tag() == b.tag() && a.scalar().is_some() && a.scalar() == b.scalar(),

@@ -68,9 +68,9 @@ fn unquoted_template_values_are_unknown() {
     let tree = read(text);
     let root = root(&tree).expect("a document");
     let image = root.get("image").expect("image");
-    assert_eq!(image.kind(), &NodeKind::Unknown(Why::Template));
+    assert_eq!(image.kind(), Shape::Unknown(&Why::Template));
     assert_eq!(slice(text, image.span()), "{{ .Values.x }}");
-    assert!(matches!(root.get("args").and_then(|a| a.items().next()).expect("a").kind(), NodeKind::Unknown(_)));
+    assert!(matches!(root.get("args").and_then(|a| a.items().next()).expect("a").kind(), Shape::Unknown(_)));
     assert!(root.get("empty").expect("empty").is_map());
     assert_eq!(root.path("nested.a.b").and_then(Node::as_int), Some(1));
 }

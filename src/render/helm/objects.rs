@@ -225,7 +225,7 @@ fn maintainer(node: Node<'_>, share: &Share) -> Value {
 /// The text of a scalar, whatever its type.
 fn text(node: Node<'_>, share: &Share) -> Value {
     let paid = share.make(NODE + node.text().map_or(0, str::len)).is_ok();
-    node.traced().filter(|_| paid).map_or_else(|| Value::from(""), |traced| Text::read(traced).into())
+    node.traced().filter(|_| paid).map_or_else(|| Value::from(""), |traced| Text::read(&traced).into())
 }
 
 fn files(chart: &Chart<'_>, share: &Share) -> Value {

@@ -7,7 +7,7 @@ use super::install::Install;
 use super::values::{Table, Value};
 use crate::budget::{NODE, STEP, Share};
 use crate::parse::scalar::Scalar;
-use crate::parse::{Node, NodeKind, Problem};
+use crate::parse::{Node, Problem, Shape};
 use crate::source::Span;
 use jsonschema::error::ValidationErrorKind as Kind;
 use serde_json::Value as Json;
@@ -103,13 +103,13 @@ fn leaf(node: Node<'_>, (share, level): (&Share, usize)) -> Option<Json> {
     share.nest(level).and_then(|()| share.make(NODE + node.text().map_or(0, str::len))).ok()?;
     let below = (share, level + 1);
     match node.kind() {
-        NodeKind::Seq(_) => node.items().map(|item| leaf(item, below)).collect::<Option<Vec<Json>>>().map(Json::Array),
-        NodeKind::Map(_) => {
+        Shape::Seq(_) => node.items().map(|item| leaf(item, below)).collect::<Option<Vec<Json>>>().map(Json::Array),
+        Shape::Map(_) => {
             let entries = node.entries().into_iter();
             let entries = entries.map(|(key, value)| Some((key.text()?.to_owned(), leaf(value, below)?)));
             entries.collect::<Option<serde_json::Map<String, Json>>>().map(Json::Object)
         }
-        NodeKind::Null => Some(Json::Null),
+        Shape::Null => Some(Json::Null),
         _ => match node.scalar()? {
             Scalar::Bool(value) => Some(value.into()),
             Scalar::Int(value) => Some(value.into()),

@@ -3,7 +3,7 @@
 
 use crate::budget::{NODE, STEP, Share, Spent};
 use crate::known::Why;
-use crate::parse::{Builder, Dialect, Entry, Node, NodeId, NodeKind, Tree};
+use crate::parse::{Builder, Dialect, Entry, Node, NodeId, NodeKind, Shape, Tree};
 use crate::source::{SourceId, Span, Traced};
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
@@ -266,13 +266,14 @@ fn copy(node: Node<'_>, share: &Share, level: usize) -> Result<Doc, Spent> {
     share.make(NODE + node.text().map_or(0, str::len))?;
     share.nest(level)?;
     let value = match node.kind() {
-        NodeKind::Null | NodeKind::Alias(_) => Value::Null,
-        NodeKind::Unknown(why) => Value::Unknown(why.clone()),
-        NodeKind::Scalar { text, plain } => Value::Scalar { text: text.clone(), plain: *plain },
-        NodeKind::Seq(_) => {
-            Value::Seq(node.items().map(|item| copy(item, share, level + 1)).collect::<Result<_, _>>()?)
+        Shape::Null => Value::Null,
+        Shape::Unknown(why) => Value::Unknown(why.clone()),
+        Shape::Scalar { text, plain } => {
+            let text = node.traced().unwrap_or_else(|| Traced::opaque(text, node.span()));
+            Value::Scalar { text, plain }
         }
-        NodeKind::Map(_) => {
+        Shape::Seq(_) => Value::Seq(node.items().map(|item| copy(item, share, level + 1)).collect::<Result<_, _>>()?),
+        Shape::Map(_) => {
             let entry = |(key, value)| Ok((copy(key, share, level + 1)?, copy(value, share, level + 1)?));
             Value::Map(node.entries_and_rest().into_iter().map(entry).collect::<Result<_, _>>()?)
         }

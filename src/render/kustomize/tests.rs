@@ -2,7 +2,7 @@
 
 use super::{Built, File, Files, build};
 use crate::parse::scalar::{Scalar, resolve};
-use crate::parse::{Dialect, Node, NodeKind, Tree, yaml};
+use crate::parse::{Dialect, Node, Shape, Tree, yaml};
 use crate::source::SourceId;
 
 /// Builds the kustomization in `a`.
@@ -25,18 +25,18 @@ fn built(files: &[(&str, &str)]) -> Vec<String> {
 
 fn shown(node: Node<'_>) -> String {
     match node.kind() {
-        NodeKind::Map(_) => {
+        Shape::Map(_) => {
             let entry = |(key, value): (Node<'_>, _)| format!("{}: {}", key.text().unwrap_or_default(), shown(value));
             format!("{{{}}}", node.entries().into_iter().map(entry).collect::<Vec<_>>().join(", "))
         }
-        NodeKind::Seq(_) => format!("[{}]", node.items().map(shown).collect::<Vec<_>>().join(", ")),
-        NodeKind::Scalar { text, plain } => match resolve(text.text(), Dialect::Kubernetes) {
+        Shape::Seq(_) => format!("[{}]", node.items().map(shown).collect::<Vec<_>>().join(", ")),
+        Shape::Scalar { text, plain } => match resolve(text, Dialect::Kubernetes) {
             Scalar::Str(text) => text.to_owned(),
-            _ if *plain => text.text().to_owned(),
-            _ => format!("'{}'", text.text()),
+            _ if plain => text.to_owned(),
+            _ => format!("'{text}'"),
         },
-        NodeKind::Unknown(_) => "unknown".to_owned(),
-        NodeKind::Null | NodeKind::Alias(_) => "null".to_owned(),
+        Shape::Unknown(_) => "unknown".to_owned(),
+        Shape::Null => "null".to_owned(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Terraform modules: the blocks of HCL files over a common tree, with values evaluated where the files of one
 //! module decide them. Knows `variable`, `locals` and Terraform's functions; knows no resource type.
 //!
-//! - A value that is not known is [`NodeKind::Unknown`]. [`Why::Remote`] holds a reference as it is written
+//! - A value that is not known is [`Shape::Unknown`]. [`Why::Remote`] holds a reference as it is written
 //!   (`aws_launch_template.gpu.id`), so that blocks can be joined by it: see [`reference`].
 //! - A node has the span of its value as written, be it in a default, a `.tfvars` line or the argument of a call;
 //!   [`Uses`] tells the expressions that use it from elsewhere.
@@ -23,7 +23,7 @@ pub use emit::Uses;
 pub use workspace::{Evaluated, ModuleFile, Workspace};
 
 use crate::known::{Known, Why};
-use crate::parse::{Node, NodeId, NodeKind, Tree};
+use crate::parse::{Node, NodeId, Shape, Tree};
 use crate::source::Span;
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ impl Block {
 /// The reference that a node is, when it is nothing else: `aws_launch_template.gpu.id`.
 pub fn reference<'t>(node: Node<'t>) -> Option<&'t str> {
     match node.kind() {
-        NodeKind::Unknown(Why::Remote(reference)) => Some(reference),
+        Shape::Unknown(Why::Remote(reference)) => Some(reference),
         _ => None,
     }
 }

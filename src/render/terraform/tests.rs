@@ -52,16 +52,15 @@ fn value(expr: &str) -> String {
 
 fn show(node: Node<'_>) -> String {
     match node.kind() {
-        NodeKind::Null => "null".into(),
-        NodeKind::Scalar { text, plain: true } => text.text().into(),
-        NodeKind::Scalar { text, .. } => format!("{:?}", text.text()),
-        NodeKind::Seq(_) => format!("[{}]", node.items().map(show).collect::<Vec<_>>().join(", ")),
-        NodeKind::Map(_) => {
+        Shape::Null => "null".into(),
+        Shape::Scalar { text, plain: true } => text.into(),
+        Shape::Scalar { text, .. } => format!("{:?}", text),
+        Shape::Seq(_) => format!("[{}]", node.items().map(show).collect::<Vec<_>>().join(", ")),
+        Shape::Map(_) => {
             let entries = node.entries().into_iter().map(|(k, v)| format!("{}: {}", k.text().unwrap_or("?"), show(v)));
             format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
         }
-        NodeKind::Unknown(why) => format!("?{why:?}"),
-        NodeKind::Alias(_) => "alias".into(),
+        Shape::Unknown(why) => format!("?{why:?}"),
     }
 }
 
@@ -483,7 +482,7 @@ fn bombs_and_cycles_are_unknown() {
     let m = module(&[("main.tf", &locals)]);
     let body = m.block("x").body();
     for key in ["a", "b", "d", "e", "f", "g"] {
-        assert!(matches!(body.get(key).unwrap().kind(), NodeKind::Unknown(_)), "{key}");
+        assert!(matches!(body.get(key).unwrap().kind(), Shape::Unknown(_)), "{key}");
     }
     let deep = format!("a = {}1{}\nb = 2\n", "[".repeat(5000), "]".repeat(5000));
     assert_eq!(parse(SourceId(0), &deep).problems.len(), 1);

@@ -3,7 +3,7 @@
 use crate::budget::{NODE, STEP, Share};
 use crate::known::Why;
 use crate::parse::scalar::Scalar;
-use crate::parse::{Node, NodeKind, placeholder};
+use crate::parse::{Node, Shape, placeholder};
 use crate::source::{Span, Traced};
 use std::rc::Rc;
 
@@ -250,20 +250,20 @@ pub(super) fn of_node(node: Node<'_>, share: &Share) -> Val {
     if share.make(NODE + node.text().map_or(0, str::len)).is_err() {
         return Val::result(Err(too_large()), node.span());
     }
+    let text = || node.traced().map_or(Value::Null, |text| Value::Str(Rc::new(text)));
     let value = match (node.kind(), node.scalar()) {
-        (NodeKind::Unknown(why), _) => Value::Unknown(why.clone()),
-        (NodeKind::Scalar { text, plain: false }, _) => match placeholder(text.text()) {
-            Some(why) if text.text().contains("${") => Value::Partial(Rc::new(text.clone()), why),
-            _ => Value::Str(Rc::new(text.clone())),
+        (Shape::Unknown(why), _) => Value::Unknown(why.clone()),
+        (Shape::Scalar { text: written, plain: false }, _) => match (placeholder(written), node.traced()) {
+            (Some(why), Some(text)) if written.contains("${") => Value::Partial(Rc::new(text), why),
+            _ => text(),
         },
         (_, Some(Scalar::Bool(value))) => Value::Bool(value),
         (_, Some(Scalar::Int(value))) => Value::Number(value as f64),
         (_, Some(Scalar::Float(value))) => Value::Number(value),
-        (NodeKind::Scalar { text, .. }, Some(Scalar::Str(_))) => Value::Str(Rc::new(text.clone())),
-        (NodeKind::Seq(_), _) => Value::list(node.items().map(|item| of_node(item, share)).collect()),
-        (NodeKind::Map(_), _) => {
-            let entry =
-                |(key, value): (Node<'_>, Node<'_>)| Some((Rc::new(key.traced()?.clone()), of_node(value, share)));
+        (Shape::Scalar { .. }, Some(Scalar::Str(_))) => text(),
+        (Shape::Seq(_), _) => Value::list(node.items().map(|item| of_node(item, share)).collect()),
+        (Shape::Map(_), _) => {
+            let entry = |(key, value): (Node<'_>, Node<'_>)| Some((Rc::new(key.traced()?), of_node(value, share)));
             Value::map(node.entries().into_iter().filter_map(entry))
         }
         _ => Value::Null,
