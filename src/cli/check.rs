@@ -96,6 +96,7 @@ fn walk(check: &Check, setup: &Setup) -> Options {
     Options {
         exclude: setup.config.exclude.iter().map(|word| word.text.clone()).collect(),
         base: setup.base.clone(),
+        configuration: setup.configuration.clone(),
         force_exclude: check.force_exclude,
         no_ignore: check.no_ignore || check.isolated,
         max_read: check.max_read.saturating_mul(1 << 20),

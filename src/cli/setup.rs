@@ -24,6 +24,8 @@ pub struct Setup {
     pub base: PathBuf,
     /// What the configuration turns off, if there is one.
     pub restrictions: Option<Restrictions>,
+    /// Where the configuration stands, if there is one.
+    pub configuration: Option<PathBuf>,
     /// Path and text of the configuration, if there is one.
     file: Option<(String, String)>,
     /// Paths and texts of the files that name drivers.
@@ -78,6 +80,7 @@ impl Setup {
         // Whoever calls gpulint may replace rules.
         faults.replaced.clear();
         let (mut config, mut file, mut base) = (Config::default(), None, cwd());
+        let configuration = found.clone();
         let (mut driver_files, mut by) = (Vec::new(), Vec::new());
         if let Some(path) = found {
             let refused = |path: &Path, reason: Reason| format!("{}: {reason}", shown(path));
@@ -113,7 +116,7 @@ impl Setup {
         }
         faults.none("the configuration")?;
         let restrictions = file.as_ref().map(|(path, _): &(String, String)| Restrictions { path: path.clone(), by });
-        Ok(Self { rules, config, base, restrictions, file, driver_files, read: faults.read })
+        Ok(Self { rules, config, base, restrictions, configuration, file, driver_files, read: faults.read })
     }
 
     /// The configuration with places in the source after `inputs` others, and its sources.

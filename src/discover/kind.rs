@@ -41,8 +41,6 @@ impl Kind {
 /// JSON and YAML that configures tools of developers: large or with comments, and never deployed.
 const NOT_DEPLOYED: &[&str] = &[
     ".eslintrc.json",
-    ".gpulint.yaml",
-    ".gpulint.yml",
     ".pre-commit-config.yaml",
     "composer.json",
     "devcontainer.json",
@@ -91,9 +89,8 @@ pub fn kind_of(path: &str) -> Option<Kind> {
 /// Whether a file would be linted if its name were not one that tools of developers use.
 pub(super) fn is_of_a_tool(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
-    let own = name.starts_with(".gpulint.");
     let bare = name.strip_prefix(".#").unwrap_or(&name);
-    kind_of(path).is_none() && !own && (is_not_deployed(bare) || kind_of(bare).is_some())
+    kind_of(path).is_none() && (is_not_deployed(bare) || kind_of(bare).is_some())
 }
 
 /// Whether the name alone says what reads the file. What other YAML and JSON files are for shows in their content.
@@ -267,7 +264,6 @@ mod tests {
             "notes.txt",
             "package-lock.json",
             "tsconfig.build.json",
-            ".gpulint.yaml",
             "Dockerfile.dockerignore",
             "dockerfile_parser.py",
             "images/dockerfile.png",

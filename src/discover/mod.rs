@@ -48,13 +48,30 @@ pub struct Options {
     pub no_ignore: bool,
     /// Bytes that the run reads in all.
     pub max_read: u64,
+    /// The configuration that the run goes by, which is nothing to lint.
+    pub configuration: Option<PathBuf>,
 }
 
 impl Options {
     /// Nothing excluded but what ignore files say.
     pub fn new(cwd: impl Into<PathBuf>) -> Self {
         let cwd = cwd.into();
-        Self { base: cwd.clone(), cwd, exclude: vec![], force_exclude: false, no_ignore: false, max_read: MAX_READ }
+        Self {
+            base: cwd.clone(),
+            cwd,
+            exclude: vec![],
+            force_exclude: false,
+            no_ignore: false,
+            max_read: MAX_READ,
+            configuration: None,
+        }
+    }
+
+    fn is_configuration(&self, disk: &Path) -> bool {
+        let own = self.configuration.as_ref().filter(|own| own.file_name() == disk.file_name());
+        own.is_some_and(|own| {
+            self.cwd.join(own).canonicalize().is_ok_and(|own| disk.canonicalize().is_ok_and(|at| at == own))
+        })
     }
 }
 
@@ -185,6 +202,7 @@ pub fn discover(roots: &[PathBuf], options: &Options) -> Result<Discovery, BadPa
         match fs::metadata(&disk) {
             Ok(meta) if meta.is_dir() => directories.push(disk),
             Ok(_) if options.force_exclude && exclude.with_parents(&disk) => out.exclude(EXCLUDE),
+            Ok(_) if options.is_configuration(&disk) => out.skip(&disk, &options.cwd, Reason::UnknownKind),
             Ok(_) => out.file(disk, to, &options.cwd, true),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 out.skip(&disk, &options.cwd, Reason::Missing);

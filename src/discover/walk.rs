@@ -29,8 +29,8 @@ const TOOL_DIRECTORIES: &[&str] = &[
     "site-packages",
 ];
 
-/// Those of version control cannot be part of what is committed.
-const OF_VERSION_CONTROL: &[&str] = &[".git", ".hg", ".svn"];
+/// The one that cannot be part of what is committed.
+const OF_GIT: &str = ".git";
 
 /// Directories that by their name hold what is never deployed, as Go's tools pass over them: inputs of tests, and what is kept
 /// for history.
@@ -95,6 +95,7 @@ impl Walk<'_> {
                     ignored.enter(&matched);
                 }
                 way.push(here);
+            } else if self.options.is_configuration(entry.path()) {
             } else if entry.file_type().is_file() {
                 out.file(entry.into_path(), here.linked.then_some(here.real), &self.options.cwd, false);
             } else if kind_of(&shown(entry.path(), &self.options.cwd)).is_some() {
@@ -114,11 +115,7 @@ impl Walk<'_> {
         let counts = is_dir || kind_of(&shown(path, cwd)).is_some();
         let excluded = ignored.or_else(|| {
             if is_dir && is_tool_directory(path) {
-                return Some(if OF_VERSION_CONTROL.iter().any(|name| entry.file_name() == *name) {
-                    ""
-                } else {
-                    TOOL_DIRECTORY
-                });
+                return Some(if entry.file_name() == OF_GIT { "" } else { TOOL_DIRECTORY });
             }
             self.exclude.holds(path, is_dir).then_some(EXCLUDE)
         });

@@ -141,6 +141,29 @@ pub fn is_known(tree: &Tree, path: &str) -> bool {
     tree.roots().any(|root| format(root, path).is_some()) || tree.unfinished.iter().any(|&id| begun(tree.node(id)))
 }
 
+/// Whether a text that does not parse has the keys of a format that is read, wherever they stand in it.
+pub fn speaks_of_a_format(text: &str) -> bool {
+    const TOGETHER: [&[&str]; 5] = [
+        &["apiVersion", "kind"],
+        &["services", "image"],
+        &["services", "build"],
+        &["Resources", "Type"],
+        &["containerDefinitions", "image"],
+    ];
+    let keys: BTreeSet<&str> = text.split(['\n', '{', ',']).filter_map(key).collect();
+    TOGETHER.iter().any(|all| all.iter().all(|key| keys.contains(key)))
+}
+
+/// The key that a part of a line begins with, if it does.
+fn key(part: &str) -> Option<&str> {
+    let part = part.trim_start_matches([' ', '\t', '-', '\u{feff}']);
+    let (key, rest) = match part.strip_prefix(['"', '\'']) {
+        Some(quoted) => quoted.split_once(['"', '\''])?,
+        None => part.split_at(part.find(':')?),
+    };
+    rest.trim_start().starts_with(':').then_some(key.trim_end())
+}
+
 fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     match format(root, path) {
         Some(Format::Ansible) => ansible::read(tree, root, path, facts),

@@ -21,7 +21,10 @@ const MOST_KEYS: usize = 50;
 pub fn documents(tree: &mut Tree, path: &str, text: &str, meant: bool) -> Result<Vec<(Problem, Trouble)>, String> {
     let mut problems = std::mem::take(&mut tree.problems);
     problems.retain(|problem| tree.cut.as_ref() != Some(problem));
-    let known = meant || discover::is_named_format(path) || extract::is_known(tree, path);
+    let known = meant
+        || discover::is_named_format(path)
+        || extract::is_known(tree, path)
+        || !problems.is_empty() && extract::speaks_of_a_format(text);
     match problems.first() {
         Some(first) if !known => return Err(reason(first, text)),
         _ => {}

@@ -51,6 +51,9 @@ pub struct Requirement {
     pub span: Span,
 }
 
+/// What ends a line for Python, beside `\r\n`.
+const ENDS: [char; 10] = ['\n', '\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
+
 /// Short options with their long names.
 const SHORT: [(&str, &str); 5] = [
     ("-r", "--requirement"),
@@ -157,9 +160,10 @@ fn logical_line(source: SourceId, text: &str, at: &mut usize) -> Traced {
     let mut pieces = Vec::new();
     loop {
         let start = *at;
-        let length = text[start..].find('\n').unwrap_or(text.len() - start);
-        *at = (start + length + 1).min(text.len());
-        let line = text[start..start + length].trim_end_matches('\r');
+        let length = text[start..].find(ENDS).unwrap_or(text.len() - start);
+        let line = &text[start..start + length];
+        let end = &text[start + length..];
+        *at = text.len() - end.strip_prefix("\r\n").or(end.strip_prefix(ENDS)).map_or(0, str::len);
         let continues = line.ends_with('\\') && !line.trim_start().starts_with('#');
         pieces.push(Piece { at: joined.len() as u32, source: start as u32 });
         joined.push_str(if continues { &line[..line.len() - 1] } else { line });
@@ -335,6 +339,20 @@ mod tests {
             "-",
         ] {
             assert!(one(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn lines_end_where_python_ends_them() {
+        for end in ENDS.map(String::from).into_iter().chain(["\r\n".to_owned()]) {
+            let text = format!("# x{end}a==1 \\{end}--hash=x{end}{end}b==2");
+            let file = parse(SourceId(0), &text);
+            let names: Vec<_> = file
+                .lines
+                .iter()
+                .map(|line| if let Line::Requirement(found) = line { &text[found.name.whole().range()] } else { "" })
+                .collect();
+            assert_eq!((names, file.problems.len()), (vec!["a", "b"], 0), "{text:?}");
         }
     }
 

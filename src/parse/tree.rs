@@ -5,6 +5,7 @@ use super::scalar::{self, Scalar};
 use super::view::{Raw, View};
 use crate::known::Why;
 use crate::source::{SourceId, Span, Traced};
+use std::collections::hash_map::Entry as MapEntry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
@@ -246,17 +247,21 @@ impl Builder {
         if last.is_map() {
             // Only the maps above the last node that is none take part.
             let from = layers.iter().rposition(|node| !node.is_map()).map_or(0, |at| at + 1);
-            let mut keys: Vec<(&str, Node<'_>, Vec<Node<'_>>)> = vec![];
+            let mut keys: Vec<(Node<'_>, Vec<Node<'_>>)> = vec![];
+            let mut places: HashMap<&str, usize> = HashMap::new();
             for (key, value) in layers[from..].iter().flat_map(|node| node.entries_and_rest()) {
                 let Some(text) = key.text() else { continue };
-                match keys.iter_mut().find(|(name, ..)| *name == text) {
-                    Some((_, _, values)) => values.push(value),
-                    None => keys.push((text, key, vec![value])),
+                match places.entry(text) {
+                    MapEntry::Occupied(place) => keys[*place.get()].1.push(value),
+                    MapEntry::Vacant(place) => {
+                        place.insert(keys.len());
+                        keys.push((key, vec![value]));
+                    }
                 }
             }
             let entries = keys
                 .into_iter()
-                .map(|(_, key, values)| Entry {
+                .map(|(key, values)| Entry {
                     key: self.overlay(&[key], depth),
                     value: self.overlay(&values, depth - 1),
                 })
@@ -559,7 +564,7 @@ impl<'t> Node<'t> {
         match self.kind() {
             Shape::Null => Some(Scalar::Null),
             Shape::Scalar { text, plain } => Some(match (self.tag(), plain) {
-                (Some("!!str" | "tag:yaml.org,2002:str"), _) | (_, false) => Scalar::Str(text),
+                (Some("!!str"), _) | (_, false) => Scalar::Str(text),
                 _ => scalar::resolve(text, self.tree.dialect),
             }),
             _ => None,

@@ -15,6 +15,7 @@ mod formats;
 mod gate;
 mod growth;
 mod guides;
+mod hiding;
 mod invariants;
 mod languages;
 mod releases;

@@ -17,7 +17,7 @@ pub use pods::{labels, scheduling};
 
 use super::{embedded, protection, training};
 use crate::facts::{Facts, Object};
-use crate::parse::{Dialect, Node, Raw, Tree, View, mask, yaml};
+use crate::parse::{Builder, Dialect, Entry, Node, NodeKind, Raw, Tree, View, mask, yaml};
 use crate::source::Traced;
 use std::sync::Arc;
 
@@ -44,12 +44,16 @@ pub fn text(text: &Traced, facts: &mut Facts) {
     tree.roots().filter(|root| is_object(*root)).for_each(|root| document(&tree, root, facts));
 }
 
-/// Reads one document; a List is read item by item.
+/// Reads one document; whatever has items is a list to kubectl, and read item by item.
 pub fn document(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
-    if root.get("kind").and_then(Node::text).is_some_and(|k| k.ends_with("List"))
-        && let Some(items) = root.get("items").filter(|i| i.is_seq())
-    {
-        items.items().filter(|item| is_object(*item)).for_each(|item| document(tree, item, facts));
+    if let Some(items) = root.get("items").filter(|items| items.items().any(Node::is_map)) {
+        for item in items.items() {
+            if is_object(item) {
+                document(tree, item, facts);
+            } else if let Some(item) = of_list(root, item) {
+                item.roots().for_each(|root| document(&item, root, facts));
+            }
+        }
         return;
     }
     let view = root.view();
@@ -71,6 +75,28 @@ pub fn document(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
         document(tree, inner, facts);
     }
     facts.objects.push(Arc::new(object));
+}
+
+/// An item of a list that leaves out what it is, as kubectl completes it: with the version of the list, and its kind less
+/// `List`.
+fn of_list(list: Node<'_>, item: Node<'_>) -> Option<Arc<Tree>> {
+    let bare = item.is_map() && ["kind", "apiVersion"].iter().all(|key| item.get(key).is_none_or(Node::is_null));
+    let (version, kind) = (list.get("apiVersion")?.traced()?, list.get("kind")?.traced()?);
+    let single = kind.text().strip_suffix("List").filter(|single| bare && !single.is_empty())?.len();
+    let mut builder = Builder::new(list.tree().source, list.tree().dialect);
+    let mut entries = Vec::new();
+    for (key, value) in [("apiVersion", version.clone()), ("kind", kind.slice(0..single))] {
+        let span = value.whole();
+        let key = builder.add(NodeKind::Scalar { text: Traced::opaque(key, span), plain: true }, span);
+        let value = builder.add(NodeKind::Scalar { text: value, plain: false }, span);
+        entries.push(Entry { key, value });
+    }
+    for (key, value) in item.entries_and_rest() {
+        entries.push(Entry { key: builder.copy(key), value: builder.copy(value) });
+    }
+    let root = builder.add(NodeKind::Map(entries), item.span());
+    builder.tree().documents.push(root);
+    Some(Arc::new(builder.finish()))
 }
 
 /// What an object says of stores and endpoints; a StorageClass states what its provisioner makes.

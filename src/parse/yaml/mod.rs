@@ -2,10 +2,12 @@
 
 mod errors;
 
-use super::{Builder, DEEPEST, Dialect, Entry, Node, NodeId, NodeKind, Problem, Shape, Tree};
+use super::{Builder, DEEPEST, Dialect, Entry, Node, NodeId, NodeKind, Problem, Shape, Tree, scalar};
 use crate::known::Why;
 use crate::source::{Piece, SourceId, Span, Traced};
-use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, StrInput, StructureStyle, Tag};
+use granit_parser::{
+    ErrorKind, Event, Options, Parser, ScalarStyle, Scanner, StrInput, StructureStyle, Tag, TokenType,
+};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -29,11 +31,69 @@ pub fn parse(source: SourceId, text: &str, dialect: Dialect) -> Tree {
     for _ in 0..(REPAIR_LIMIT / text.len().max(1)).min(2000) {
         match read(source, text, &readable, dialect, true) {
             Ok(tree) => return begun(text, tree),
-            // YAML wants the lines of a quoted text indented; libyaml, and so Kubernetes, does not ask for it.
-            Err(line) => readable.to_mut().replace_range(line, " "),
+            Err(stray) => blanked(readable.to_mut(), &stray),
         }
     }
     read(source, text, &readable, dialect, false).unwrap_or_else(|_| Builder::new(source, dialect).finish())
+}
+
+/// Puts spaces in the place of bytes that are whole characters.
+fn blanked(text: &mut String, at: &[usize]) {
+    let mut bytes = std::mem::take(text).into_bytes();
+    at.iter().for_each(|&at| bytes[at] = b' ');
+    *text = String::from_utf8(bytes).unwrap_or_default();
+}
+
+/// What libyaml, and so Kubernetes, takes where YAML asks for another space, if an error is about that: the line break before
+/// a line of quoted text that stands too far left, tabs before lines of what stands in brackets or quotes, and a comment
+/// without a space before it.
+fn stray(readable: &str, at: usize, why: &ErrorKind) -> Option<Vec<usize>> {
+    let line = || readable[..at].rfind('\n').map_or(0, |end| end + 1);
+    match why {
+        ErrorKind::CommentNotSeparated => {
+            let start = at + readable[at..].find('#')?;
+            Some((start..readable[start..].find('\n').map_or(readable.len(), |end| start + end)).collect())
+        }
+        ErrorKind::InvalidQuotedScalarIndent => Some(vec![readable[..at].rfind('\n')?]),
+        ErrorKind::TabInIndentation => Some(leading_tabs(readable, line())),
+        ErrorKind::TabInBlockIndentation => {
+            let line = line();
+            let before = readable[..line].rfind("\n---").map_or(0, |start| start + 1);
+            open_at_end(&readable[before..line]).then(|| leading_tabs(readable, line))
+        }
+        _ => None,
+    }
+}
+
+/// Whether brackets or quotes are still open where a text ends.
+fn open_at_end(text: &str) -> bool {
+    use TokenType as T;
+    let mut open = 0usize;
+    for token in Scanner::with_options(StrInput::new(text), options()) {
+        match token.map(|token| token.into_parts().1) {
+            Ok(T::FlowMappingStart | T::FlowSequenceStart) => open += 1,
+            Ok(T::FlowMappingEnd | T::FlowSequenceEnd) => open = open.saturating_sub(1),
+            Ok(_) => {}
+            Err(error) => return open > 0 || *error.kind() == ErrorKind::UnclosedQuotedScalar,
+        }
+    }
+    open > 0
+}
+
+/// The tabs before the text of a line, and before that of those that follow it with such tabs.
+fn leading_tabs(text: &str, line: usize) -> Vec<usize> {
+    let (mut start, mut out) = (line, Vec::new());
+    for line in text[line..].split_inclusive('\n') {
+        let blank = line.len() - line.trim_start_matches([' ', '\t']).len();
+        let tabs = line[..blank].match_indices('\t').map(|(at, _)| start + at);
+        let known = out.len();
+        out.extend(tabs);
+        if out.len() == known {
+            break;
+        }
+        start += line.len();
+    }
+    out
 }
 
 /// A document in braces is read as a whole or not at all: what stands before the error, as if it were closed there.
@@ -70,9 +130,8 @@ fn begun(text: &str, tree: Tree) -> Tree {
     }
 }
 
-/// Reads `readable`, which is as long as `text`. With `repair`, the line break in front of a quoted text's line that
-/// stands too far left is the error.
-fn read(source: SourceId, text: &str, readable: &str, dialect: Dialect, repair: bool) -> Result<Tree, Range<usize>> {
+/// Reads `readable`, which is as long as `text`. With `repair`, [`stray`] white space is the error.
+fn read(source: SourceId, text: &str, readable: &str, dialect: Dialect, repair: bool) -> Result<Tree, Vec<usize>> {
     let mut reader = Reader {
         text,
         builder: Builder::new(source, dialect),
@@ -106,12 +165,10 @@ fn read(source: SourceId, text: &str, readable: &str, dialect: Dialect, repair: 
             }
             Some(Err(error)) => {
                 let at = base + error.marker().byte_offset().unwrap_or(0);
+                if let Some(stray) = stray(readable, at, error.kind()).filter(|_| repair) {
+                    return Err(stray);
+                }
                 match error.kind() {
-                    ErrorKind::InvalidQuotedScalarIndent if repair => {
-                        if let Some(end) = readable[..at].rfind('\n') {
-                            return Err(end..end + 1);
-                        }
-                    }
                     ErrorKind::ExpectedDocumentStart
                         if dialect == Dialect::Typed && readable[at..].starts_with('{') =>
                     {
@@ -150,14 +207,18 @@ fn value_end(text: &str) -> usize {
     text.len()
 }
 
-fn parser(text: &str) -> Parser<'_, StrInput<'_>> {
+fn options() -> Options {
     let mut options = Options::default();
     options.max_buffered_comment_events = 1 << 20;
     options.emit_unresolved_aliases = true;
     options.simple_key_max_lookahead = 1 << 20;
     options.flow_nesting_limit = DEEPEST;
     options.block_nesting_limit = DEEPEST;
-    Parser::new_from_str_with_options(text, options)
+    options
+}
+
+fn parser(text: &str) -> Parser<'_, StrInput<'_>> {
+    Parser::new_from_str_with_options(text, options())
 }
 
 /// JSON allows the control characters from U+007F to U+009F in strings, YAML does not. The YAML that Kubernetes, Helm and
@@ -169,10 +230,23 @@ fn readable(text: &str, dialect: Dialect) -> Cow<'_, str> {
             false => Cow::Borrowed(text),
         };
     }
+    let text = marks_out(text);
     match text.contains(['\u{85}', '\u{2028}', '\u{2029}']) {
         true => Cow::Owned(text.replace('\u{85}', " \n").replace(['\u{2028}', '\u{2029}'], "  \n")),
-        false => Cow::Borrowed(text),
+        false => text,
     }
+}
+
+/// Kubernetes reads each document by itself, with a byte order mark of its own if it has one: an empty line is as long.
+fn marks_out(text: &str) -> Cow<'_, str> {
+    const MARK: &str = "\u{feff}";
+    let marks = text.match_indices(MARK).map(|(at, _)| at).filter(|&at| {
+        let before = text[..at].strip_suffix('\n').map(|before| before.rsplit('\n').next().unwrap_or(before));
+        before.is_some_and(|line| line.starts_with("---"))
+    });
+    let mut out = Cow::Borrowed(text);
+    marks.for_each(|at| out.to_mut().replace_range(at..at + MARK.len(), "  \n"));
+    out
 }
 
 /// What JSON allows in strings and YAML does not.
@@ -277,9 +351,15 @@ impl Reader<'_> {
         let value = if unended { value.strip_suffix('\n').unwrap_or(value) } else { value };
         let value = self.with_controls(written).unwrap_or(value);
         let plain = style == ScalarStyle::Plain;
-        let id = match content(style, span, written) {
+        let kubernetes = self.builder.tree().dialect == Dialect::Kubernetes;
+        let handed_on = || scalar::handed_on(value, plain, tag.map(full).as_deref());
+        let handed_on = kubernetes.then(handed_on).flatten();
+        let id = match (handed_on, content(style, span, written)) {
             _ if implicit_null => self.builder.add(NodeKind::Null, span),
-            Some((at, content)) if content == value => self.builder.scalar(value, plain, span, at),
+            (Some((text, plain)), _) => {
+                self.builder.add(NodeKind::Scalar { text: Traced::opaque(text, span), plain }, span)
+            }
+            (_, Some((at, content))) if content == value => self.builder.scalar(value, plain, span, at),
             _ => self.builder.add(NodeKind::Scalar { text: traced(value, style, span, written), plain }, span),
         };
         let extent = Extent { nodes: 1 + (value.len() / NODE_TEXT) as u64, depth: 1 };
@@ -399,11 +479,7 @@ impl Reader<'_> {
             self.anchors.insert(anchor, (id, extent));
         }
         if let Some(tag) = tag {
-            let short = match tag.handle() {
-                "tag:yaml.org,2002:" => format!("!!{}", tag.suffix()),
-                handle => format!("{handle}{}", tag.suffix()),
-            };
-            self.builder.tag(id, &short);
+            self.builder.tag(id, &full(tag));
         }
     }
 
@@ -449,6 +525,12 @@ impl Reader<'_> {
         let syntax = if self.builder.tree().dialect == Dialect::Typed { "JSON" } else { "YAML" };
         self.problem(place, format!("not valid {syntax}: {}", errors::say(why)));
     }
+}
+
+/// A tag as it is usually written: those of YAML itself with `!!`.
+fn full(tag: &Tag) -> String {
+    let whole = format!("{}{}", tag.handle(), tag.suffix());
+    whole.strip_prefix("tag:yaml.org,2002:").map(|name| format!("!!{name}")).unwrap_or(whole)
 }
 
 fn blank(line: &str) -> bool {
