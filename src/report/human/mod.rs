@@ -95,11 +95,15 @@ impl<'a> Printer<'a> {
         let last = files.len() - 1;
         for (i, (file, places)) in files.into_iter().enumerate() {
             let help = finding.help.as_deref().filter(|help| i == last && !help.is_empty());
+            let source = self.sources.get(file);
+            // Where no text is, there is nothing to draw: the path stands in the message.
+            let drawn = !source.text.is_empty();
+            let at = if drawn { String::new() } else { format!("{}: ", source.path) };
             let part = Part {
                 code: (i == 0).then(|| one_line(&format!("{}[{}]", finding.severity.name(), finding.rule))),
-                message: if i == 0 { one_line(&finding.text()) } else { String::new() },
+                message: if i == 0 { one_line(&format!("{at}{}", finding.text())) } else { String::new() },
                 severity,
-                labels: self.labels(file, &places),
+                labels: if drawn { self.labels(file, &places) } else { Vec::new() },
                 help: help.map(one_line),
             };
             self.part(&part, file);
