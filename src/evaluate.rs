@@ -277,15 +277,24 @@ fn told(used: &Used<'_>) -> String {
     if name.is_empty() { used.value.to_string() } else { format!("{name}: {}", used.value) }
 }
 
+/// Longest message.
+const LONGEST: usize = 8 << 10;
+
 fn render<'a>(template: &'a Template, eval: &mut Eval<'a>) -> String {
-    template
-        .0
-        .iter()
-        .map(|part| match part {
-            Part::Text(text) => text.clone(),
-            Part::Value(typed) => eval.shown(typed),
-        })
-        .collect()
+    let mut out = String::new();
+    for part in &template.0 {
+        match part {
+            Part::Text(text) => out.push_str(text),
+            Part::Value(typed) => out.push_str(&eval.shown(typed)),
+        }
+        if out.len() > LONGEST {
+            let end = (0..=LONGEST).rev().find(|&at| out.is_char_boundary(at)).unwrap_or_default();
+            out.truncate(end);
+            out.push('…');
+            break;
+        }
+    }
+    out
 }
 
 #[cfg(test)]

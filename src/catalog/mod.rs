@@ -11,7 +11,7 @@
 //! | platforms | [`platform_driver`], [`default_driver`], [`platform_toolkit`], [`eks_ami_driver`], [`node_image`] |
 //! | CUDA and drivers | [`min_driver`], [`native_driver`], [`native_cuda`], [`branch`], [`image_accepts_driver`], [`sm_supported`], [`first_cuda`], [`last_cuda`], [`cuda_exists`], [`cuda_image_exists`], [`newest_host_gcc`] |
 //! | images | [`image`], [`image_family`], [`image_flaw`], [`image_traits`] |
-//! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`constrains`], [`extra_packages`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`], [`package_traits`] |
+//! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`constrains`], [`decides_others`], [`extra_packages`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`], [`package_traits`] |
 //! | systems | [`base_os`] |
 //! | programs | [`server`], [`server_of_program`], [`server_of_image`], [`is_tagged_by_release`], [`launcher_of_program`], [`wrappers`] |
 //! | engines | [`launch_flags`], [`feature_needs`], [`model_supported_since`], [`engine_default`] |
@@ -69,9 +69,9 @@ pub use servers::{
     model_supported_since, nearest_accelerator, resource_unknown,
 };
 pub use software::{
-    BaseOs, Build, RuntimeNeeds, base_os, conflicting_packages, constrains, extra_packages, framework_build,
-    gpu_package, newest_python, newest_release, package_requirement, package_traits, runtime_needs, toolkit_range,
-    torch_variant_exists, wheel_glibc,
+    BaseOs, Build, RuntimeNeeds, base_os, conflicting_packages, constrains, decides_others, extra_packages,
+    framework_build, gpu_package, newest_python, newest_release, package_requirement, package_traits, runtime_needs,
+    toolkit_range, torch_variant_exists, wheel_glibc,
 };
 pub use table::{Cell, Holds, within};
 pub use training::{TrainingOption, optimizer_state_bytes, training_defaults, training_options};

@@ -7,6 +7,8 @@ use super::tables::{
     PYTHON_SUPPORT, RUNTIME_NEEDS, TOOLKIT_RANGES, TORCH_VARIANTS, WHEEL_GLIBC,
 };
 use crate::version::Version;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 /// A build of a package: one release and variant.
 #[derive(Debug, Clone)]
@@ -96,6 +98,13 @@ pub fn newest_release(
     let built = |r: &Row| variant.map_or(!r.text("variant").starts_with("rocm"), |v| r.text("variant") == v);
     let versions = builds(package).filter(|r| built(r) && fits(r)).filter_map(|r| r.version("version"));
     versions.filter(|v| !v.is_prerelease() && within(v, range)).max()
+}
+
+/// Whether anything is known of what releases of a package need of others.
+pub fn decides_others(package: &str) -> bool {
+    static DECIDING: LazyLock<BTreeSet<&str>> =
+        LazyLock::new(|| PACKAGE_PINS.rows().chain(BUILDS.rows()).map(|r| r.text("package")).collect());
+    DECIDING.contains(package)
 }
 
 /// Whether some release of a package states which releases of another go with it.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 const FILES: [&str; 4] = [".gpulintignore", ".ignore", ".gitignore", ".git/info/exclude"];
 
 /// Bytes of ignore files that one walk reads: a line can cost as much as a thousand others.
-const MAX_IGNORED: u64 = 4 << 20;
+const MAX_IGNORED: u64 = 512 << 10;
 
 /// Those from here on are Git's: they end at the root of a work tree.
 const OF_GIT: usize = 2;

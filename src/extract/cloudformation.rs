@@ -56,11 +56,14 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
     }
 }
 
+/// Longest name of anything.
+const LONGEST_NAME: usize = 1024;
+
 /// Gives a reference to a parameter the parameter's default.
 fn default_of(root: Node<'_>, fact: &mut Fact<String>) {
     if let Known::Unknown(Why::Variable(name)) = &fact.known {
         let default = root.get("Parameters").and_then(|p| p.get(name)).and_then(|p| p.get("Default"));
-        if let Some(text) = default.and_then(Node::text) {
+        if let Some(text) = default.and_then(Node::text).filter(|text| text.len() <= LONGEST_NAME) {
             fact.known = Known::Value(text.to_owned());
         }
     }

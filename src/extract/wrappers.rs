@@ -5,6 +5,7 @@ use crate::catalog;
 use crate::parse::shell::{self, Command, Script, Word};
 use crate::paths;
 use crate::source::Traced;
+use std::collections::BTreeMap;
 
 /// Places of the programs of a command, the outermost first: each runs the next one. A module or script of Python stands
 /// beside its interpreter.
@@ -42,14 +43,24 @@ pub fn inner(command: &Command) -> Option<Script> {
     if let Some(shell) = programs.iter().find(|at| shell::is_shell(words[**at].text())) {
         return Command { words: words[*shell..].to_vec(), ..command.clone() }.inner();
     }
-    programs.into_iter().find_map(|at| script(words, at)).map(|script| shell::parse(&script))
+    // Where there is none for a program, there is none up to the end of its options for others of its name.
+    let mut none_before: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut scripts = programs.into_iter().filter_map(|at| {
+        let name = base_name(words[at].text());
+        if none_before.get(name).is_some_and(|end| at < *end) {
+            return None;
+        }
+        let end = words.iter().skip(at).position(|word| word.text() == "--").map_or(words.len(), |dashes| at + dashes);
+        none_before.insert(name, end);
+        script(&words[..end], at)
+    });
+    scripts.next().map(|script| shell::parse(&script))
 }
 
-/// The script that stands behind an option of a wrapper: `su user -c SCRIPT`.
+/// The script that stands behind an option of a wrapper, of words without `--`: `su user -c SCRIPT`.
 fn script(words: &[Word], at: usize) -> Option<Traced> {
     let wrapper = catalog::wrappers(base_name(words[at].text())).next()?;
-    let own = words.iter().enumerate().skip(at + 1).take_while(|(_, word)| word.text() != "--");
-    let options = own.filter(|(_, word)| word.text().starts_with('-'));
+    let options = words.iter().enumerate().skip(at + 1).filter(|(_, word)| word.text().starts_with('-'));
     let mut scripts = options.filter_map(|(at, word)| {
         let option = word.text().trim_start_matches('-');
         let (name, inline) = option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)));

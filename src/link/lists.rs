@@ -2,6 +2,7 @@
 //! list for each extra, group and environment. Knows package facts and markers; resolves no version.
 
 use super::boundary::Layout;
+use crate::budget::{Share, Spent};
 use crate::facts::{Build, Package, PackageFile, PackageManager};
 use crate::known::{Fact, Known, Why};
 use crate::parse::markers::{self, Marker};
@@ -11,8 +12,6 @@ use crate::version::Version;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Files that include each other are followed so far.
-const MAX_DEPTH: usize = 8;
 /// Most environments that the markers of a file are tried in.
 const MAX_ENVIRONMENTS: usize = 64;
 
@@ -72,49 +71,31 @@ impl<'f> Files<'f> {
         self.0.get(path.as_str()).copied()
     }
 
-    /// The packages of a file and of those that it includes, with the pins of its constraints.
-    pub fn packages(&self, file: &PackageFile) -> Vec<Package> {
-        let mut packages = self.included(file, MAX_DEPTH);
-        self.constrain(&mut packages, &self.constraints(file, MAX_DEPTH));
-        packages
+    /// The packages of a file and of those that it includes, with the pins of their constraints.
+    ///
+    /// # Errors
+    /// They are more than `share` lets it make.
+    pub fn packages(&self, file: &'f PackageFile, share: &Share) -> Result<Vec<Package>, Spent> {
+        let files = self.included(file);
+        share.make(files.iter().map(|file| size_of_val(&*file.packages)).sum())?;
+        let mut packages: Vec<Package> = files.iter().flat_map(|file| file.packages.iter().cloned()).collect();
+        let named = files.iter().rev().flat_map(|from| from.constraints.iter().map(|name| self.named(from, name)));
+        constrain(&mut packages, &named.collect::<Vec<_>>());
+        Ok(packages)
     }
 
-    fn included(&self, file: &PackageFile, depth: usize) -> Vec<Package> {
-        let below = depth.checked_sub(1).map(|depth| {
-            let files = file.includes.iter().filter_map(|name| self.named(file, name));
-            files.flat_map(|file| self.included(file, depth)).collect::<Vec<_>>()
-        });
-        below.into_iter().flatten().chain(file.packages.iter().cloned()).collect()
-    }
-
-    /// The constraints of a file and of those that it includes; `None` for one that is not at hand.
-    fn constraints(&self, file: &PackageFile, depth: usize) -> Vec<Option<&'f PackageFile>> {
-        let Some(depth) = depth.checked_sub(1) else { return vec![] };
-        let own = file.constraints.iter().map(|name| self.named(file, name));
-        let included = file.includes.iter().filter_map(|name| self.named(file, name));
-        own.chain(included.flat_map(|file| self.constraints(file, depth))).collect()
-    }
-
-    /// What constraint files say of packages: the pin of one holds when the package is installed.
-    pub fn constrain(&self, packages: &mut [Package], constraints: &[Option<&PackageFile>]) {
-        for package in packages.iter_mut().filter(|p| p.pinned.get() == Some(&false) && p.url.is_absent()) {
-            let says = |file: &&PackageFile| file.packages.iter().find(|p| p.name.get() == package.name.get()).cloned();
-            match constraints.iter().flatten().find_map(says) {
-                Some(pin) if pin.marker.is_absent() => {
-                    package.specifier = match (package.specifier.get(), pin.specifier.get()) {
-                        (Some(own), Some(other)) => Fact::value(format!("{own},{other}"), package.specifier.span),
-                        _ => pin.specifier.clone(),
-                    };
-                    (package.version, package.pinned) = (pin.version.clone(), pin.pinned.clone());
-                    package.variant = package.variant.clone().or(|| pin.variant.clone());
-                }
-                Some(pin) => undecided(package, Why::NotStated(condition(&pin).into())),
-                None if constraints.iter().any(Option::is_none) => {
-                    undecided(package, Why::NotStated("what the constraints hold it to".into()));
-                }
-                None => {}
+    /// A file behind those that it includes, each once: nothing is installed twice.
+    fn included(&self, file: &'f PackageFile) -> Vec<&'f PackageFile> {
+        let mut seen = BTreeSet::from([file.span]);
+        let (mut open, mut out) = (vec![(file, file.includes.iter())], Vec::new());
+        while let Some((from, names)) = open.last_mut() {
+            let next = names.find_map(|name| self.named(from, name).filter(|file| seen.insert(file.span)));
+            match next {
+                Some(file) => open.push((file, file.includes.iter())),
+                None => out.extend(open.pop().map(|(file, _)| file)),
             }
         }
+        out
     }
 
     /// The files that others name as constraints: they install nothing.
@@ -124,6 +105,32 @@ impl<'f> Files<'f> {
             names.filter_map(|file| file.path.get().map(String::as_str)).collect::<Vec<_>>()
         };
         self.0.values().flat_map(named).collect()
+    }
+}
+
+/// What constraint files say of packages, `None` for one that is not at hand: the pin of one holds when the package is
+/// installed.
+pub fn constrain(packages: &mut [Package], constraints: &[Option<&PackageFile>]) {
+    let mut pins: BTreeMap<&str, &Package> = BTreeMap::new();
+    for pin in constraints.iter().flatten().flat_map(|file| &file.packages) {
+        pins.entry(pin.name.get().map_or("", String::as_str)).or_insert(pin);
+    }
+    for package in packages.iter_mut().filter(|p| p.pinned.get() == Some(&false) && p.url.is_absent()) {
+        match package.name.get().and_then(|name| pins.get(name.as_str())) {
+            Some(pin) if pin.marker.is_absent() => {
+                package.specifier = match (package.specifier.get(), pin.specifier.get()) {
+                    (Some(own), Some(other)) => Fact::value(format!("{own},{other}"), package.specifier.span),
+                    _ => pin.specifier.clone(),
+                };
+                (package.version, package.pinned) = (pin.version.clone(), pin.pinned.clone());
+                package.variant = package.variant.clone().or(|| pin.variant.clone());
+            }
+            Some(pin) => undecided(package, Why::NotStated(condition(pin).into())),
+            None if constraints.iter().any(Option::is_none) => {
+                undecided(package, Why::NotStated("what the constraints hold it to".into()));
+            }
+            None => {}
+        }
     }
 }
 
@@ -141,14 +148,15 @@ fn condition(package: &Package) -> String {
 }
 
 /// The packages that are installed somewhere; one whose condition cannot be told there has an unknown version.
-pub fn installed(packages: Vec<Package>, target: Target<'_>) -> Vec<Package> {
+pub fn installed(packages: &[Package], target: Target<'_>) -> Vec<Package> {
     let environment = |variable: &str| target.variable(variable);
     let asked = |package: &Package| match &package.group.known {
         Known::Value(group) => target.groups.contains(group),
         _ => true,
     };
     let mut out = vec![];
-    for mut package in packages.into_iter().filter(asked) {
+    for package in packages.iter().filter(|package| asked(package)) {
+        let mut package = package.clone();
         match holds(&package, &environment) {
             Some(false) => continue,
             Some(true) => {}
@@ -386,7 +394,7 @@ mod tests {
         };
         let python = Version::parse("3.11");
         let here = |arch, groups: &[String]| {
-            installed(packages(), Target { python: python.as_ref(), arch, groups, branches: &BTreeMap::new() })
+            installed(&packages(), Target { python: python.as_ref(), arch, groups, branches: &BTreeMap::new() })
                 .iter()
                 .map(|p| (p.name.get().cloned().expect("a name"), p.version.get().is_some()))
                 .collect::<Vec<_>>()

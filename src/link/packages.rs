@@ -44,8 +44,9 @@ pub fn resolve(packages: &mut BTreeMap<String, Package>, python: &Fact<Version>,
         let open: Vec<String> =
             packages.iter().filter(|(_, p)| is_open(p) && from_index(p)).map(|(n, _)| n.clone()).collect();
         let mut settled = false;
+        let deciding: Vec<String> = packages.keys().filter(|name| catalog::decides_others(name)).cloned().collect();
         for name in open {
-            let version = version_of(&name, packages, python);
+            let version = version_of(&name, (packages, &deciding), python);
             if let Some(package) = packages.get_mut(&name) {
                 settled |= version.get().is_some();
                 package.version = version;
@@ -66,8 +67,13 @@ fn from_index(package: &Package) -> bool {
     matches!(package.manager.get(), Some(PackageManager::Pip | PackageManager::Uv))
 }
 
-/// The version of a package that is not pinned: the newest that its specifier, the Python and the other packages allow.
-fn version_of(name: &str, packages: &BTreeMap<String, Package>, python: &Fact<Version>) -> Fact<Version> {
+/// The version of a package that is not pinned: the newest that its specifier, the Python and the other packages allow, of
+/// which those `deciding` say something of others.
+fn version_of(
+    name: &str,
+    (packages, deciding): (&BTreeMap<String, Package>, &[String]),
+    python: &Fact<Version>,
+) -> Fact<Version> {
     let package = &packages[name];
     let unknown = |why: Why| Fact::unknown(why, package.span);
     let not_stated = |what: String| unknown(Why::NotStated(what.into()));
@@ -76,8 +82,8 @@ fn version_of(name: &str, packages: &BTreeMap<String, Package>, python: &Fact<Ve
         Known::Absent => Vec::new(),
         Known::Unknown(why) => return unknown(why.clone()),
     };
-    for (other, q) in packages.iter().filter(|(other, _)| *other != name) {
-        match q.version.get() {
+    for other in deciding.iter().filter(|other| *other != name) {
+        match packages[other].version.get() {
             Some(version) => {
                 let declared = catalog::package_requirement(other, version, name).filter(|(_, declared)| *declared);
                 ranges.extend(declared.map(|(range, _)| range));
@@ -115,7 +121,7 @@ fn bring_framework(packages: &mut BTreeMap<String, Package>) {
         let (range, declared) = catalog::package_requirement(name, p.version.get()?, FRAMEWORK)?;
         (declared && from_index(p)).then(|| (range, p.clone()))
     };
-    if let Some((range, bringer)) = packages.iter().find_map(brings) {
+    if let Some((range, bringer)) = packages.iter().filter(|(name, _)| catalog::decides_others(name)).find_map(brings) {
         packages.insert(FRAMEWORK.to_owned(), brought(FRAMEWORK, &bringer, Some(range)));
     }
 }

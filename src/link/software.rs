@@ -3,6 +3,7 @@
 use super::boundary::{Boundary, Deployed, Layout, Reach};
 use super::candidates::Candidates;
 use super::{lists, packages};
+use crate::budget::{Share, Spent};
 use crate::catalog;
 use crate::evidence;
 use crate::facts::value::{Blank, REST};
@@ -11,7 +12,7 @@ use crate::facts::{
     Software, Workload,
 };
 use crate::known::{Fact, Known, Why};
-use crate::parse::View;
+use crate::parse::{Problem, View};
 use crate::paths;
 use crate::source::{SourceId, Span};
 use crate::version::Version;
@@ -53,26 +54,60 @@ fn called(build: &Build) -> Vec<Called> {
 pub fn complete(facts: &mut Facts, layout: &Layout<'_>) {
     let files = facts.package_files.clone();
     let lists = lists::Files::new(&files);
+    // Many images may install one long list, and many lists may include each other.
+    let share = Share::of(1, files.iter().map(|file| size_of_val(&*file.packages)).sum());
     let mut made = Vec::new();
     for build in &mut facts.builds {
         let build = Arc::make_mut(build);
-        let constraints: Vec<Option<&PackageFile>> =
-            build.constraints.iter().map(|name| lists.meant(name, build, layout).pop()).collect();
-        lists.constrain(&mut build.packages, &constraints);
-        let ways = lists::branches(&build.packages);
-        let ways = ways.iter().map(|branches| of_build(build, &lists, &constraints, (branches, layout)));
-        let ways: Vec<Software> = ways.collect();
-        made.extend(lists_of(build, &ways));
-        build.software = agreed(ways);
+        match installed(build, &lists, (&share, layout)) {
+            Ok(ways) => {
+                made.extend(lists_of(build, &ways));
+                build.software = agreed(ways);
+            }
+            Err(spent) => facts.cut.push(too_many(build.span, spent)),
+        }
     }
     let idle = lists.named_as_constraints();
     let installs = |file: &&Arc<PackageFile>| {
         let constrains = file.kind.get() == Some(&PackageFileKind::Constraints);
         !constrains && !file.path.get().is_some_and(|path| idle.contains(path.as_str()))
     };
-    let installed = files.iter().filter(installs).flat_map(|file| lists::alternatives(file, &lists.packages(file)));
-    facts.package_files = installed.map(Arc::new).collect();
+    facts.package_files = Vec::new();
+    for file in files.iter().filter(installs) {
+        match lists.packages(file, &share) {
+            Ok(packages) => facts.package_files.extend(lists::alternatives(file, &packages).into_iter().map(Arc::new)),
+            Err(spent) => facts.cut.push(too_many(file.span, spent)),
+        }
+    }
     facts.package_files.extend(made);
+}
+
+fn too_many(span: Span, spent: Spent) -> Problem {
+    Problem { span, message: format!("what is installed here with all that it includes: {spent}") }
+}
+
+/// What is in a stage in each of the ways to build it.
+fn installed(
+    build: &mut Build,
+    lists: &lists::Files<'_>,
+    (share, layout): (&Share, &Layout<'_>),
+) -> Result<Vec<Software>, Spent> {
+    let constraints: Vec<Option<&PackageFile>> =
+        build.constraints.iter().map(|name| lists.meant(name, build, layout).pop()).collect();
+    let named: Vec<Vec<&PackageFile>> =
+        build.package_files.iter().map(|name| lists.meant(name, build, layout)).collect();
+    let complete = named.iter().all(|files| !files.is_empty());
+    let mut listed = Vec::new();
+    for file in named.into_iter().flatten().chain(project_file(build, lists)) {
+        listed.extend(lists.packages(file, share)?);
+    }
+    for packages in [&mut build.packages, &mut listed] {
+        lists::constrain(packages, &constraints);
+    }
+    let ways = lists::branches(&build.packages);
+    // Each way holds them, and so does the list of it.
+    share.make(2 * ways.len() * size_of_val(&*listed))?;
+    Ok(ways.iter().map(|branches| of_build(build, &listed, (branches, complete))).collect())
 }
 
 /// What is in a stage whichever branches of its scripts run; what they decide is unknown.
@@ -219,7 +254,8 @@ fn built_by_service<'i>(
 fn lists_of(build: &Build, ways: &[Software]) -> Vec<Arc<PackageFile>> {
     let mut out: Vec<Arc<PackageFile>> = Vec::new();
     let within = |list: &PackageFile, other: &PackageFile| {
-        list.packages.iter().all(|p| other.packages.iter().any(|q| p.span == q.span && p.name.known == q.name.known))
+        let there: BTreeSet<_> = other.packages.iter().map(|p| (p.span, p.name.get())).collect();
+        list.packages.iter().all(|p| there.contains(&(p.span, p.name.get())))
     };
     for list in ways.iter().filter_map(|software| list_of(build, software)) {
         if !out.iter().any(|other| within(&list, other)) {
@@ -448,13 +484,9 @@ fn base_os(out: &mut Software) {
     }
 }
 
-/// What is in a stage when it is finished.
-fn of_build(
-    build: &Build,
-    lists: &lists::Files<'_>,
-    constraints: &[Option<&PackageFile>],
-    (branches, layout): (&BTreeMap<String, String>, &Layout<'_>),
-) -> Software {
+/// What is in a stage when it is finished, with the packages of its own commands and those that files list. Whether all
+/// files are at hand decides what is known of the others.
+fn of_build(build: &Build, listed: &[Package], (branches, complete): (&BTreeMap<String, String>, bool)) -> Software {
     let mut out = of_image(&build.base);
     out.span = build.span;
     out.env = build.env.clone();
@@ -464,27 +496,20 @@ fn of_build(
         let name = package.name.get().map_or("", String::as_str);
         system_package(&mut out, name, package.span);
     }
-    let listed = build.package_files.iter().flat_map(|f| lists.meant(f, build, layout));
-    let listed = listed.chain(project_file(build, lists));
-    let mut listed: Vec<Package> = listed.flat_map(|f| lists.packages(f)).collect();
-    lists.constrain(&mut listed, constraints);
     let groups: Vec<String> = build.groups.iter().filter_map(|g| g.get().cloned()).collect();
     let python = out.python.get().cloned();
     let arch = out.arch.get().cloned();
     let target = lists::Target { python: python.as_ref(), arch: arch.as_deref(), groups: &groups, branches };
-    let own = lists::installed(build.packages.clone(), target);
-    let listed = lists::installed(listed, target);
     let texts = build.instructions.iter().filter_map(|i| i.text.get());
-    let uninstalled: Vec<&String> = texts.filter(|text| text.contains("uninstall ")).collect();
-    for package in own.iter().chain(&listed) {
+    let uninstalled: BTreeSet<&str> =
+        texts.filter(|text| text.contains("uninstall ")).flat_map(|text| text.split(' ')).collect();
+    for package in [&build.packages, listed].into_iter().flat_map(|packages| lists::installed(packages, target)) {
         let Some(name) = package.name.get().cloned() else { continue };
-        let removed = uninstalled.iter().any(|text| text.split(' ').any(|word| word == name));
-        if removed || !packages::keeps(out.packages.get(&name), package) {
-            out.packages.insert(name, package.clone());
+        if uninstalled.contains(name.as_str()) || !packages::keeps(out.packages.get(&name), &package) {
+            out.packages.insert(name, package);
         }
     }
     brought_along(&mut out, build);
-    let complete = build.package_files.iter().all(|file| !lists.meant(file, build, layout).is_empty());
     packages::resolve(&mut out.packages, &out.python, complete);
     out
 }

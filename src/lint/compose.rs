@@ -34,9 +34,15 @@ pub fn resolve(repository: &mut Repository<'_>) -> Vec<(Problem, Trouble)> {
             (source.path.as_str(), File { source: id, text: &source.text, tree })
         })
         .collect();
+    // A project may be made of its file and those beside it.
+    let mut beside: BTreeMap<&str, usize> = BTreeMap::new();
+    for (path, file) in &files {
+        *beside.entry(paths::directory(path)).or_default() += file.text.len();
+    }
     let one = |id: &SourceId| {
         let root = yaml::root(repository.trees.get(id)?)?;
-        let share = Share::of(projects.len(), bytes(&files, repository.path(*id)));
+        let bytes = beside.get(paths::directory(repository.path(*id))).copied().unwrap_or_default();
+        let share = Share::of(projects.len(), bytes);
         let project = || compose::project(&files, repository.path(*id), root, &share);
         let told = |message: String, trouble| Some(Err((Problem { span: Span::new(*id, 0..0), message }, trouble)));
         match catch_unwind(AssertUnwindSafe(project)) {
@@ -55,20 +61,12 @@ pub fn resolve(repository: &mut Repository<'_>) -> Vec<(Problem, Trouble)> {
             Err(failure) => failed.push(failure),
         }
     }
-    drop(files);
     let mut parts: BTreeSet<SourceId> = resolved.iter().flat_map(|(_, project)| project.parts.clone()).collect();
     parts.extend(only_extended(repository, &projects));
     repository.trees.extend(resolved.into_iter().map(|(id, project)| (id, Arc::new(project.tree))));
     // What is a part of another project is none of its own.
     repository.trees.retain(|id, _| !parts.contains(id));
     failed
-}
-
-/// Bytes that a project may be made of: its file and those beside it.
-fn bytes(files: &Files<'_>, path: &str) -> usize {
-    let directory = paths::directory(path);
-    let beside = files.range(directory..).take_while(|(path, _)| path.starts_with(directory));
-    beside.filter(|(path, _)| paths::directory(path) == directory).map(|(_, file)| file.text.len()).sum()
 }
 
 /// Files under a name of their own of which every service is extended by another file.

@@ -211,10 +211,10 @@ fn repository(
     out.skipped.extend(rendered.skipped);
     out.notes.extend(rendered.notes);
     variants.extend(rendered.variants);
+    link::join(&mut variants, directories);
     for cut in variants.iter_mut().flat_map(|variant| std::mem::take(&mut variant.facts.cut)) {
         out.tell([(cut, Trouble::NotLinted(Unlinted::Budget))]);
     }
-    link::join(&mut variants, directories);
     let asked = variants::ask(&variants, (directories, paths), rules);
     out.evaluation.append(asked);
     out.annotations =

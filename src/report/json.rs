@@ -1,11 +1,10 @@
 //! The JSON report, version 1; its schema is `schemas/report.json`.
 
 use super::Report;
-use crate::finding::{Finding, Severity};
-use crate::judge::Verdict;
-use crate::rules::Ruleset;
+use crate::finding::{Finding, Severity, Undecided};
 use crate::source::{Sources, Span, sanitise};
 use crate::words::Word as _;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,45 +17,66 @@ pub const HEAD: &str = r#"{"version":1,"tool":{"name":"gpulint","#;
 
 /// The report as a line of JSON.
 pub fn write(with: &Report<'_>) -> String {
-    line(&report(with.verdict, with.sources, with.rules))
+    line(&report(with))
 }
 
-/// The report as one JSON value.
-pub fn report(verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Value {
+/// The report, of which one finding after another is written.
+fn report<'r>(with: &'r Report<'r>) -> impl Serialize + 'r {
+    let &Report { verdict, sources, rules, .. } = with;
     let coverage = &verdict.coverage;
     // A page is read once for all findings of its rule.
     let told: BTreeSet<&str> = verdict.shown.iter().map(|finding| finding.rule.as_str()).collect();
     let authority = |id: &'_ str| rules.get(id)?.page().references.into_iter().next();
     let pages: Pages<'_> = told.into_iter().filter_map(|id| Some((id, authority(id)?))).collect();
-    json!({
-        "version": 1,
-        "tool": {"name": "gpulint", "version": env!("CARGO_PKG_VERSION"), "catalog": CATALOG},
-        "diagnostics": verdict.shown.iter().map(|f| diagnostic(f, sources, &pages)).collect::<Vec<_>>(),
-        "unknown": verdict.undecided.iter().map(|u| json!({
-            "rule": u.rule,
-            "path": sources.get(u.span.source).path,
-            "range": range(sources, u.span),
-            "why": u.why,
-        })).collect::<Vec<_>>(),
-        "configuration": coverage.configuration.as_ref().map(|configuration| json!({
+    Whole {
+        version: 1,
+        tool: json!({"name": "gpulint", "version": env!("CARGO_PKG_VERSION"), "catalog": CATALOG}),
+        diagnostics: Each(&verdict.shown, move |finding: &Finding| diagnostic(finding, sources, &pages)),
+        unknown: Each(&verdict.undecided, |undecided: &Undecided| json!({
+            "rule": undecided.rule,
+            "path": sources.get(undecided.span.source).path,
+            "range": range(sources, undecided.span),
+            "why": undecided.why,
+        })),
+        configuration: coverage.configuration.as_ref().map(|configuration| json!({
             "path": configuration.path,
             "restrictions": configuration.by.iter().map(|(what, names)| json!({"what": what, "names": names})).collect::<Vec<_>>(),
         })),
-        "files": {
+        files: json!({
             "seen": coverage.seen,
             "linted": coverage.linted,
             "skipped": coverage.skipped.iter().map(|(path, reason)| json!({"path": path, "reason": reason})).collect::<Vec<_>>(),
             "excluded": coverage.excluded.iter().map(|(by, count)| json!({"by": by, "count": count})).collect::<Vec<_>>(),
             "notes": coverage.notes.iter().map(|(path, note)| json!({"path": path, "note": note})).collect::<Vec<_>>(),
-        },
-        "summary": {
+        }),
+        summary: json!({
             "error": verdict.count(Severity::Error),
             "warning": verdict.count(Severity::Warning),
             "info": verdict.count(Severity::Info),
             "waived": verdict.waived.len(),
             "unknown": verdict.undecided.len(),
-        },
-    })
+        }),
+    }
+}
+
+#[derive(Serialize)]
+struct Whole<D, U> {
+    version: u32,
+    tool: Value,
+    diagnostics: D,
+    unknown: U,
+    configuration: Option<Value>,
+    files: Value,
+    summary: Value,
+}
+
+/// A list whose elements are made while they are written.
+struct Each<'a, T, F>(&'a [T], F);
+
+impl<T, F: Fn(&T) -> Value> Serialize for Each<'_, T, F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(&self.1))
+    }
 }
 
 /// The first reference of each rule that found something.
@@ -94,8 +114,9 @@ fn diagnostic(finding: &Finding, sources: &Sources, pages: &Pages<'_>) -> Value 
 
 /// The report as a line of JSON. Characters that could steer a terminal are escaped, and so is what a runner could take
 /// for a command, so that it can be shown raw.
-pub fn line(value: &Value) -> String {
-    let mut out = escaped(&value.to_string());
+pub fn line(report: &impl Serialize) -> String {
+    // Texts, numbers and lists can always be written.
+    let mut out = escaped(&serde_json::to_string(report).unwrap_or_default());
     out.push('\n');
     out
 }

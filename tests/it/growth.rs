@@ -219,3 +219,42 @@ fn sets_of_values_beyond_those_that_are_rendered_are_told() {
     let told = |(_, note): &(String, String)| note.starts_with("not judged: ") && note.contains("left out");
     assert!(outcome.notes.iter().any(told), "{:?}", outcome.notes);
 }
+
+#[test]
+fn a_long_list_that_many_images_install_is_told() {
+    let packages: String = (0..8000).map(|i| format!("p{i}==1.0\n")).collect();
+    let image = |i: usize| (format!("d{i}/Dockerfile"), "FROM x\nRUN pip install -r requirements.txt\n".to_owned());
+    let images: Vec<(String, String)> = (0..200).map(image).collect();
+    let mut files: Vec<(&str, &str)> = images.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    files.extend([("requirements.txt", packages.as_str()), ("z/pod.yaml", BAD)]);
+    let outcome = run(&files);
+    assert!(of(&outcome, "file-not-linted").iter().all(|path| path.ends_with("/Dockerfile")));
+    assert!(!of(&outcome, "file-not-linted").is_empty());
+    assert_eq!(of(&outcome, RULE), ["z/pod.yaml"]);
+}
+
+#[test]
+fn requirements_that_include_each_other_are_read_once() {
+    let names: Vec<String> = (0..40).map(|i| format!("requirements-{i}.txt")).collect();
+    let include: String = names.iter().map(|name| format!("-r {name}\n")).collect();
+    let text = format!("{include}torch==1.13.1+cu116\n");
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), text.as_str())).collect();
+    let outcome = run(&files);
+    assert_eq!(of(&outcome, "file-not-linted"), Vec::<String>::new());
+    let packages = |file: &std::sync::Arc<gpulint::facts::PackageFile>| file.packages.len();
+    assert_eq!(outcome.facts.package_files.iter().map(packages).max(), Some(40));
+}
+
+#[test]
+fn what_many_services_build_with_arguments_is_told() {
+    let service = |i: usize| format!("  s{i}: {{build: {{context: ., args: {{A: '{i}'}}}}}}\n");
+    let services: String = (0..400).map(service).collect();
+    let lines: String = (0..1500).map(|i| format!("RUN pip install p{i}==$A\n")).collect();
+    let outcome = run(&[
+        ("compose.yaml", &format!("services:\n{services}")),
+        ("Dockerfile", &format!("FROM x\nARG A\n{lines}")),
+        ("z/pod.yaml", BAD),
+    ]);
+    assert!(of(&outcome, "file-not-linted").contains(&"compose.yaml".to_owned()));
+    assert_eq!(of(&outcome, RULE), ["z/pod.yaml"]);
+}

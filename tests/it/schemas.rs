@@ -4,7 +4,8 @@ use gpulint::config;
 use gpulint::discover::Kind;
 use gpulint::judge::{self, Coverage, Restrictions};
 use gpulint::lint::{self, Input};
-use gpulint::report::json;
+use gpulint::report::human::HumanOptions;
+use gpulint::report::{Report, json};
 use gpulint::rules::Ruleset;
 use gpulint::source::SourceId;
 use serde_json::{Value, json};
@@ -168,7 +169,9 @@ fn a_report_follows_the_schema() {
         today: jiff::civil::date(2026, 11, 21),
     };
     let verdict = judge::judge(input, &outcome.sources, &config::Config::default(), &options);
-    let report = json::report(&verdict, &outcome.sources, &rules);
+    let human = HumanOptions { color: false, width: 80, show_unknown: false, summary: true };
+    let text = json::write(&Report { verdict: &verdict, sources: &outcome.sources, rules: &rules, human });
+    let report: Value = serde_json::from_str(&text).expect("JSON");
     assert!(report["diagnostics"][0]["url"].as_str().is_some_and(|url| url.starts_with("https://")), "{report}");
     let validator = validator(REPORT);
     assert_eq!(faults(&validator, &report), Vec::<String>::new());

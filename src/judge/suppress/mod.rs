@@ -11,6 +11,7 @@ use crate::finding::{COVERAGE, Finding, OWN_PACK, Severity, Undecided};
 use crate::source::{SourceId, Sources, Span};
 use globset::GlobMatcher;
 use jiff::civil::Date;
+use std::collections::{HashMap, HashSet};
 
 /// A suppression written as an annotation of an object.
 #[derive(Debug, Clone)]
@@ -39,6 +40,15 @@ enum Place {
 }
 
 impl Place {
+    fn reach(&self) -> Reach {
+        match self {
+            Place::Line(file, line) => Reach::Line(*file, *line),
+            Place::File(file) => Reach::File(*file),
+            Place::Scope(scope) => Reach::File(scope.source),
+            Place::Named { .. } => Reach::Anywhere,
+        }
+    }
+
     fn holds(&self, finding: &Finding, sources: &Sources) -> bool {
         let source = finding.span.source;
         match self {
@@ -75,8 +85,21 @@ impl Waiver {
 #[derive(Debug, Default)]
 pub struct Waivers {
     waivers: Vec<Waiver>,
+    /// The words of suppressions, by where to look for them.
+    index: HashMap<(Reach, String), Vec<(usize, usize)>>,
     malformed: Vec<Finding>,
 }
+
+/// Where a finding looks for what waives it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Reach {
+    Line(SourceId, usize),
+    File(SourceId),
+    Anywhere,
+}
+
+/// Most words of one suppression that are told to be of no use.
+const MOST_UNUSED: usize = 20;
 
 impl Waivers {
     /// Gathers comments, annotations and the configuration's `ignores`.
@@ -112,21 +135,34 @@ impl Waivers {
             until: i.until,
             span: i.rule.span,
         }));
+        for (at, waiver) in out.waivers.iter().enumerate() {
+            for (word, (text, _)) in waiver.words.iter().enumerate() {
+                out.index.entry((waiver.place.reach(), text.text.clone())).or_default().push((at, word));
+            }
+        }
         out
     }
 
     /// The reason of a suppression that waives the finding; every suppression that would is marked as used.
     pub fn waive(&mut self, finding: &Finding, sources: &Sources, today: Date) -> Option<String> {
-        let mut waived = None;
+        let source = finding.span.source;
         let coverage = finding.pack == OWN_PACK && COVERAGE.contains(&finding.rule.as_str());
-        let may = |waiver: &Waiver| !coverage || matches!(waiver.place, Place::Named { .. });
-        for waiver in self.waivers.iter_mut().filter(|w| may(w) && w.place.holds(finding, sources)) {
-            for (word, used) in &mut waiver.words {
-                if word.text == finding.rule || word.text == finding.pack {
-                    *used = true;
-                    if waiver.until.is_none_or(|until| until >= today) && waived.is_none() {
-                        waived = Some(waiver.reason.clone().unwrap_or_default());
-                    }
+        let placed = [Reach::Line(source, sources.get(source).line_of(finding.span.start)), Reach::File(source)];
+        let reaches = placed.into_iter().filter(|_| !coverage).chain([Reach::Anywhere]);
+        let mut found: Vec<(usize, usize)> = reaches
+            .flat_map(|reach| [&finding.rule, &finding.pack].map(|word| (reach, word.clone())))
+            .filter_map(|key| self.index.get(&key))
+            .flatten()
+            .copied()
+            .collect();
+        found.sort_unstable();
+        let mut waived = None;
+        for (at, word) in found {
+            let waiver = &mut self.waivers[at];
+            if waiver.place.holds(finding, sources) {
+                waiver.words[word].1 = true;
+                if !waiver.expired(today) && waived.is_none() {
+                    waived = Some(waiver.reason.clone().unwrap_or_default());
                 }
             }
         }
@@ -136,6 +172,7 @@ impl Waivers {
     /// What is wrong with the suppressions themselves, after every finding was tried.
     pub fn findings(self, undecided: &[Undecided], config: &Config, today: Date) -> Vec<Finding> {
         let mut out = self.malformed;
+        let open: HashSet<&str> = undecided.iter().map(|one| one.rule.as_str()).collect();
         for waiver in self.waivers {
             if waiver.expired(today) {
                 let until = waiver.until.map(|d| d.to_string()).unwrap_or_default();
@@ -147,12 +184,11 @@ impl Waivers {
                 let message = "this suppression gives no reason".to_owned();
                 out.push(own("suppression-without-reason", waiver.span, message, "add reason=\"…\""));
             }
-            for (word, _) in waiver.words.iter().filter(|(_, used)| !used) {
-                // A rule that is off or that could not be decided may fire tomorrow.
-                let off = config.severity(&word.text) == Some(None);
-                if off || undecided.iter().any(|u| u.rule == word.text) {
-                    continue;
-                }
+            // A rule that is off or that could not be decided may fire tomorrow.
+            let idle = |word: &Word| config.severity(&word.text) != Some(None) && !open.contains(word.text.as_str());
+            let mut unused = waiver.words.iter().filter(|(word, used)| !used && idle(word)).map(|(word, _)| word);
+            let first = out.len();
+            for word in unused.by_ref().take(MOST_UNUSED) {
                 let message = match COVERAGE.contains(&word.text.as_str()) {
                     true => {
                         format!("`{}` says what was not linted, which only the configuration can accept", word.text)
@@ -160,6 +196,9 @@ impl Waivers {
                     false => format!("nothing here is found by `{}`, so this suppresses nothing", word.text),
                 };
                 out.push(own("unused-suppression", word.span, message, "remove it"));
+            }
+            if let (more @ 1.., Some(last)) = (unused.count(), out[first..].last_mut()) {
+                last.message.push_str(&format!(" (and {more} more such words)"));
             }
         }
         out

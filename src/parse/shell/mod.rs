@@ -8,6 +8,7 @@ mod words;
 pub use expand::expand;
 pub use variables::Arm;
 
+use crate::budget::DEPTH;
 use crate::paths;
 use crate::source::{Span, Traced};
 use std::collections::BTreeSet;
@@ -369,11 +370,13 @@ impl Parser<'_> {
         let lexemes = std::mem::take(&mut self.current);
         let (Some(first), Some(last)) = (lexemes.first(), lexemes.last()) else { return };
         let span = self.source.span(first.range.start..last.range.end);
+        // What stands in so many constructs may not run, whatever more it stands in.
+        let constructs = self.constructs.iter().filter_map(|(number, arm)| Some((*number, (*arm)?))).take(DEPTH);
         let mut command = Command {
             assignments: Vec::new(),
             words: Vec::new(),
             redirections,
-            arms: self.constructs.iter().filter_map(|(n, arm)| Some((*n, (*arm)?))).chain(self.list).collect(),
+            arms: constructs.chain(self.list).collect(),
             span,
         };
         for lexeme in lexemes {
