@@ -55,11 +55,12 @@ pub fn complete(facts: &mut Facts, layout: &Layout<'_>) {
     let files = facts.package_files.clone();
     let lists = lists::Files::new(&files);
     // Many images may install one long list, and many lists may include each other.
-    let share = Share::of(1, files.iter().map(|file| size_of_val(&*file.packages)).sum());
+    let stated = files.iter().map(|file| size_of_val(&*file.packages)).sum();
+    let (of_builds, of_files) = (Share::of(1, stated), Share::of(1, stated));
     let mut made = Vec::new();
     for build in &mut facts.builds {
         let build = Arc::make_mut(build);
-        match installed(build, &lists, (&share, layout)) {
+        match installed(build, &lists, (&of_builds, layout)) {
             Ok(ways) => {
                 made.extend(lists_of(build, &ways));
                 build.software = agreed(ways);
@@ -74,7 +75,7 @@ pub fn complete(facts: &mut Facts, layout: &Layout<'_>) {
     };
     facts.package_files = Vec::new();
     for file in files.iter().filter(installs) {
-        match lists.packages(file, &share) {
+        match lists.packages(file, &of_files) {
             Ok(packages) => facts.package_files.extend(lists::alternatives(file, &packages).into_iter().map(Arc::new)),
             Err(spent) => facts.cut.push(too_many(file.span, spent)),
         }
