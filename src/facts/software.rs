@@ -176,7 +176,7 @@ entities! {
         driver: Fact<Version>,
         /// What is in the finished stage.
         #[joined = true]
-        software: Option<Software>,
+        software: Option<Arc<Software>>,
     }
 
     /// An instruction of a Dockerfile; for RUN, one command of the shell line.

@@ -173,7 +173,7 @@ entities! {
         env: BTreeMap<String, EnvVar>,
         /// What is installed in it: from its build here, or from the catalog's knowledge of its image.
         #[joined = true]
-        software: Option<Software>,
+        software: Option<Arc<Software>>,
         /// Whole accelerator devices it asks for (limits, after defaulting); MIG and shared slices count as devices.
         gpus: Fact<i64>,
         /// GPUs that it is given by number or id: device_ids of Compose, CUDA_VISIBLE_DEVICES.

@@ -10,7 +10,7 @@ pub fn link(workload: &mut Workload) {
     for pod in &mut workload.pods {
         for container in pod.containers.iter_mut().chain(&mut pod.init_containers) {
             if let Some(launch) = &mut container.launch {
-                launch.version = release(launch, &container.image, container.software.as_ref());
+                launch.version = release(launch, &container.image, container.software.as_deref());
             }
             container.settings = settings(container);
             container.login_off = login_off(container);

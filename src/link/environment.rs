@@ -3,32 +3,42 @@
 use super::Namespace;
 use super::boundary::{Boundary, Deployed, Reach};
 use super::candidates::Candidates;
+use crate::budget::{Share, Spent};
 use crate::catalog;
 use crate::facts::value::REST;
 use crate::facts::{Container, EnvSource, EnvVar, Launch, Object, Workload};
 use crate::known::{Fact, Known, Why};
-use crate::parse::View;
+use crate::parse::{Problem, View};
 use crate::source::SourceId;
 use std::collections::BTreeMap;
 
 /// ConfigMaps by namespace and name.
 type ConfigMaps<'a> = Candidates<'a, (Namespace<'a>, &'a str), &'a Object>;
 
-/// Gives containers the variables that they take from ConfigMaps, and their launches the values of those.
-pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
+/// Gives containers the variables that they take from ConfigMaps, and their launches the values of those. `cut` is told of
+/// those that are left as they are.
+pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>, cut: &mut Vec<Problem>) {
     let maps = config_maps(deployed);
     if maps.is_empty() {
         return;
     }
-    deployed.each(workloads, |workload, boundary| {
+    // Many containers may take one large ConfigMap.
+    let share = Share::of(1, 0);
+    let all = workloads.iter_mut().enumerate();
+    for (workload, boundary) in all.flat_map(|(i, list)| list.iter_mut().map(move |one| (one, deployed.boundary(i)))) {
         let namespace = workload.namespace.clone();
         for container in workload.pods.iter_mut().flat_map(|pod| &mut pod.containers) {
             let from = container.span.source;
             let data = |name: View<'_>| named((&maps, boundary), name, &namespace, from);
-            let taken = variables(container, data);
-            if taken.is_empty() {
-                continue;
-            }
+            let taken = match variables(container, data, &share) {
+                Ok(taken) if taken.is_empty() => continue,
+                Ok(taken) => taken,
+                Err(spent) => {
+                    let message = format!("the variables that this container takes from ConfigMaps: {spent}");
+                    cut.push(Problem { span: container.span, message });
+                    continue;
+                }
+            };
             if complete(container, data) {
                 container.env.remove(REST);
             }
@@ -40,7 +50,7 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
             container.launch.iter_mut().for_each(|launch| resolve(launch, &env));
             container.env = env;
         }
-    });
+    }
 }
 
 /// The ConfigMaps that a deployment may take values from.
@@ -68,12 +78,17 @@ fn named<'m>(
 }
 
 /// What a container takes from ConfigMaps: whole ones, then single keys.
-fn variables<'m>(container: &Container, data: impl Fn(View<'_>) -> Option<View<'m>>) -> Vec<(String, Fact<String>)> {
-    let Some(spec) = container.spec.as_ref() else { return Vec::new() };
+fn variables<'m>(
+    container: &Container,
+    data: impl Fn(View<'_>) -> Option<View<'m>>,
+    share: &Share,
+) -> Result<Vec<(String, Fact<String>)>, Spent> {
+    let Some(spec) = container.spec.as_ref() else { return Ok(Vec::new()) };
     let mut out = Vec::new();
     for source in spec.view().get("envFrom").items() {
         let prefix = source.get("prefix").string().get().cloned().unwrap_or_default();
         let entries = data(source.path("configMapRef.name")).map(View::entries).unwrap_or_default();
+        share.make(entries.len() * size_of::<EnvVar>())?;
         let own = |name: &String| container.env.contains_key(name);
         let taken = entries.into_iter().map(|(key, value)| (format!("{prefix}{key}"), value.string()));
         out.extend(taken.filter(|(name, _)| !own(name)));
@@ -87,7 +102,8 @@ fn variables<'m>(container: &Container, data: impl Fn(View<'_>) -> Option<View<'
         };
         out.extend(data(reference.get("name")).map(|map| (name, map.get(&key).string())));
     }
-    out
+    share.make(out.iter().map(|(name, value)| name.len() + value.get().map_or(0, String::len)).sum())?;
+    Ok(out)
 }
 
 /// Whether everything that a container takes whole is at hand.

@@ -2,7 +2,7 @@
 //! list for each extra, group and environment. Knows package facts and markers; resolves no version.
 
 use super::boundary::Layout;
-use crate::budget::{Share, Spent};
+use crate::budget::{NODE, Share, Spent};
 use crate::facts::{Build, Package, PackageFile, PackageManager};
 use crate::known::{Fact, Known, Why};
 use crate::parse::markers::{self, Marker};
@@ -76,7 +76,7 @@ impl<'f> Files<'f> {
     /// # Errors
     /// They are more than `share` lets it make.
     pub fn packages(&self, file: &'f PackageFile, share: &Share) -> Result<Vec<Package>, Spent> {
-        let files = self.included(file);
+        let files = self.included(file, share)?;
         share.make(files.iter().map(|file| size_of_val(&*file.packages)).sum())?;
         let mut packages: Vec<Package> = files.iter().flat_map(|file| file.packages.iter().cloned()).collect();
         let named = files.iter().rev().flat_map(|from| from.constraints.iter().map(|name| self.named(from, name)));
@@ -85,17 +85,20 @@ impl<'f> Files<'f> {
     }
 
     /// A file behind those that it includes, each once: nothing is installed twice.
-    fn included(&self, file: &'f PackageFile) -> Vec<&'f PackageFile> {
+    fn included(&self, file: &'f PackageFile, share: &Share) -> Result<Vec<&'f PackageFile>, Spent> {
         let mut seen = BTreeSet::from([file.span]);
         let (mut open, mut out) = (vec![(file, file.includes.iter())], Vec::new());
         while let Some((from, names)) = open.last_mut() {
-            let next = names.find_map(|name| self.named(from, name).filter(|file| seen.insert(file.span)));
-            match next {
-                Some(file) => open.push((file, file.includes.iter())),
+            match names.next() {
+                Some(name) => {
+                    share.work(NODE)?;
+                    let next = self.named(from, name).filter(|file| seen.insert(file.span));
+                    open.extend(next.map(|file| (file, file.includes.iter())));
+                }
                 None => out.extend(open.pop().map(|(file, _)| file)),
             }
         }
-        out
+        Ok(out)
     }
 
     /// The files that others name as constraints: they install nothing.

@@ -60,13 +60,14 @@ pub fn join(variants: &mut [Variant], directories: &Directories<'_>) {
     }
     each(variants, &layout, |facts| &mut facts.resources, promises::of_resources);
     each(variants, &layout, |facts| &mut facts.stores, promises::of_stores);
+    let mut cut = Vec::new();
     each(
         variants,
         &layout,
         |facts| &mut facts.workloads,
         |workloads, deployed| {
             mounted::link(workloads, deployed);
-            environment::link(workloads, deployed);
+            environment::link(workloads, deployed, &mut cut);
             objects::link(workloads, deployed);
             node::link(workloads, deployed);
             deployed.each(workloads, |workload, _| devices::link(workload));
@@ -79,6 +80,9 @@ pub fn join(variants: &mut [Variant], directories: &Directories<'_>) {
             deployed.each(workloads, |workload, _| engines::link(workload));
         },
     );
+    if let Some(first) = variants.first_mut() {
+        first.facts.cut.extend(cut);
+    }
 }
 
 /// Changes one list of every variant, while everything else of all of them can be looked at.

@@ -63,7 +63,7 @@ pub fn complete(facts: &mut Facts, layout: &Layout<'_>) {
         match installed(build, &lists, (&of_builds, layout)) {
             Ok(ways) => {
                 made.extend(lists_of(build, &ways));
-                build.software = agreed(ways);
+                build.software = agreed(ways).map(Arc::new);
             }
             Err(spent) => facts.cut.push(too_many(build.span, spent)),
         }
@@ -172,7 +172,7 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
                 .copied();
                 let software = match build {
                     Some(build) => build.software.clone(),
-                    None => Some(of_image(&container.image)),
+                    None => Some(Arc::new(of_image(&container.image))),
                 };
                 if container.launch.is_none() && container.command.is_empty() {
                     container.launch = build.and_then(|build| build.launch.clone());

@@ -258,3 +258,17 @@ fn what_many_services_build_with_arguments_is_told() {
     assert!(of(&outcome, "file-not-linted").contains(&"compose.yaml".to_owned()));
     assert_eq!(of(&outcome, RULE), ["z/pod.yaml"]);
 }
+
+#[test]
+fn a_large_config_map_that_many_containers_take_is_told() {
+    let data: String = (0..4000).map(|i| format!("  K{i}: v\n")).collect();
+    let container = |i: usize| format!("  - {{name: c{i}, image: x, envFrom: [{{configMapRef: {{name: m}}}}]}}\n");
+    let containers: String = (0..200).map(container).collect();
+    let outcome = run(&[
+        ("map.yaml", &format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m}}\ndata:\n{data}")),
+        ("pod.yaml", &format!("apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\nspec:\n  containers:\n{containers}")),
+        ("z/pod.yaml", BAD),
+    ]);
+    assert!(of(&outcome, "file-not-linted").contains(&"pod.yaml".to_owned()));
+    assert_eq!(of(&outcome, RULE), ["z/pod.yaml"]);
+}

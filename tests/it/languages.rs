@@ -186,7 +186,7 @@ fn a_build_installs_the_extras_that_it_asks_for_in_its_environment() {
         let dockerfile = format!("FROM python:3.12\nCOPY . .\nRUN {install}\n");
         let outcome = run(&[("Dockerfile", &dockerfile), ("pyproject.toml", project)], &Ruleset::empty());
         let software = outcome.facts.builds[0].software.clone().expect("software");
-        software.packages.into_keys().filter(|name| name != "pip").collect::<Vec<_>>()
+        software.packages.keys().filter(|name| *name != "pip").cloned().collect::<Vec<_>>()
     };
     assert_eq!(of("pip install ."), [] as [&str; 0]);
     for install in
