@@ -1,7 +1,8 @@
 //! Packed charts (`charts/name-1.2.3.tgz`) into their texts. Knows gzip and tar; writes nothing to disk.
 
-use flate2::read::GzDecoder;
+use flate2::read::MultiGzDecoder;
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::io::{self, Read};
 
 /// Most bytes that one archive may unpack to, with all archives in it; a bomb ends here.
@@ -26,10 +27,10 @@ pub fn is_archive(path: &str) -> bool {
 /// What is not a gzipped tar, or larger than a chart may be.
 pub fn unpack(path: &str, packed: impl Read, left: &mut u64) -> io::Result<Vec<(String, String)>> {
     let given = (*left).min(MAX_UNPACKED);
-    let (counted, mut texts) = (Cell::new(given), Vec::new());
+    let (counted, mut texts) = (Cell::new(given), BTreeMap::new());
     let done = add(path, packed, MAX_DEPTH, &counted, &mut texts);
     *left -= given - counted.get();
-    done.map(|()| texts)
+    done.map(|()| texts.into_iter().collect())
 }
 
 /// What is unpacked, counted: of all archives in an archive together, whatever becomes of it.
@@ -56,40 +57,61 @@ fn add(
     packed: impl Read,
     depth: usize,
     left: &Cell<u64>,
-    texts: &mut Vec<(String, String)>,
+    texts: &mut BTreeMap<String, String>,
 ) -> io::Result<()> {
     // The type of the reader must not grow with the depth.
     let packed: Box<dyn Read + '_> = Box::new(packed);
-    let mut archive = tar::Archive::new(Metered { from: GzDecoder::new(packed), left });
+    let mut archive = tar::Archive::new(Metered { from: MultiGzDecoder::new(packed), left });
     for entry in archive.entries()? {
         let mut entry = entry?;
         if texts.len() >= MAX_MEMBERS {
             return Err(io::Error::other("too many members"));
         }
-        if !entry.header().entry_type().is_file() {
+        let kind = entry.header().entry_type();
+        if kind.is_dir() || kind.is_pax_global_extensions() {
             continue;
         }
-        let name = String::from_utf8_lossy(&entry.path_bytes()).replace('\\', "/");
-        let Some((_, inner)) = name.trim_start_matches("./").split_once('/') else { continue };
-        if inner.split('/').any(|part| part.is_empty() || part == "..") {
-            continue;
-        }
+        let Some(inner) = inner(&String::from_utf8_lossy(&entry.path_bytes())) else { continue };
         let member = format!("{path}/{inner}");
         let mut bytes = Vec::new();
         entry.read_to_end(&mut bytes)?;
         if is_archive(&member) && depth > 1 {
-            let before = texts.len();
-            match add(&member, bytes.as_slice(), depth - 1, left, texts) {
+            let mut below = BTreeMap::new();
+            match add(&member, bytes.as_slice(), depth - 1, left, &mut below) {
                 Err(error) if left.get() == 0 => return Err(error),
                 // A chart in the archive that cannot be read is missing, as if it had not been packed.
-                Err(_) => texts.truncate(before),
-                Ok(()) => {}
+                Err(_) => {}
+                Ok(()) => texts.append(&mut below),
             }
-        } else if let Ok(text) = String::from_utf8(bytes) {
-            texts.push((member, text));
+        } else if let Some(text) = text(bytes) {
+            // The last of a name holds.
+            texts.insert(member, text);
         }
     }
     Ok(())
+}
+
+/// Where a member stands in the chart, as Helm reads its name: without its first part, and cleaned.
+fn inner(name: &str) -> Option<String> {
+    let delimiter = if name.contains('\\') { '\\' } else { '/' };
+    let (_, inner) = name.trim_start_matches("./").split_once(delimiter)?;
+    let mut parts = Vec::new();
+    for part in inner.split(['/', '\\']) {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join("/"))
+}
+
+/// A text, with a mark for each byte that is none; nothing for what is no text.
+fn text(bytes: Vec<u8>) -> Option<String> {
+    if bytes.contains(&0) {
+        return None;
+    }
+    Some(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 #[cfg(test)]
@@ -121,9 +143,31 @@ mod tests {
     #[test]
     fn members_stand_below_the_archive() {
         let inner = packed(&[("b/Chart.yaml", b"name: b")]);
-        let bytes =
-            packed(&[("a/Chart.yaml", b"name: a"), ("a/logo.png", &[0xff, 0xfe]), ("a/charts/b-2.tgz", &inner)]);
+        let bytes = packed(&[("a/Chart.yaml", b"name: a"), ("a/logo.png", &[0x89, 0]), ("a/charts/b-2.tgz", &inner)]);
         assert_eq!(names(&bytes), ["charts/a-1.tgz/Chart.yaml", "charts/a-1.tgz/charts/b-2.tgz/Chart.yaml"]);
+    }
+
+    #[test]
+    fn names_are_cleaned_and_the_last_of_a_name_holds() {
+        let mut tar = tar::Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+        let members = [
+            ("a/values.yaml", "x: 1"),
+            ("a/x/../templates/./p.yaml", "\u{feff}p"),
+            ("a\\templates\\w.yaml", "w"),
+            ("a/../../out.yaml", "o"),
+            ("a/values.yaml", "x: 2"),
+        ];
+        for (path, text) in members {
+            let mut header = tar::Header::new_gnu();
+            header.as_old_mut().name[..path.len()].copy_from_slice(path.as_bytes());
+            header.set_size(text.len() as u64);
+            header.set_cksum();
+            tar.append(&header, text.as_bytes()).expect("a member");
+        }
+        let bytes = tar.into_inner().and_then(GzEncoder::finish).expect("an archive");
+        let texts = unpack("charts/a-1.tgz", bytes.as_slice(), &mut MAX_UNPACKED.clone()).expect("an archive");
+        let texts: Vec<(&str, &str)> = texts.iter().map(|(path, text)| (&path[15..], text.as_str())).collect();
+        assert_eq!(texts, [("templates/p.yaml", "\u{feff}p"), ("templates/w.yaml", "w"), ("values.yaml", "x: 2")]);
     }
 
     #[test]

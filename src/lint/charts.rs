@@ -1,6 +1,7 @@
 //! Charts of a run: rendered with each of their value sets, linted like files, and their findings told once. Knows
 //! which sets there are and what they gave; renders nothing itself.
 
+use super::read::{self, Read};
 use super::trouble::Trouble;
 use super::{Repository, releases};
 use crate::budget::Share;
@@ -34,6 +35,8 @@ pub struct Rendered {
     pub comments: Vec<Span>,
     /// Templates that could not be read, with the reason.
     pub skipped: Vec<(String, String)>,
+    /// What files of charts state that nothing renders, and that are manifests as they stand.
+    pub manifests: Vec<Read>,
     /// Charts that were not judged, or with and without what operators serve, with what to know of it.
     pub notes: Vec<(String, String)>,
     /// Files of values that rendered documents speak for.
@@ -147,7 +150,15 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant]) -> Rendered {
         let template = sources.get(*id).path.split('/').any(|part| part == "templates");
         unread.get(id).cloned().unwrap_or_else(|| if template { UNUSED } else { "Go template" }.to_owned())
     };
-    out.skipped = skipped.map(|id| (sources.get(id).path.clone(), why(&id))).collect();
+    let skipped: Vec<SourceId> = skipped.collect();
+    for (id, manifests) in
+        skipped.into_par_iter().map(|id| (id, read::manifests(id, sources.get(id)))).collect::<Vec<_>>()
+    {
+        match manifests {
+            Some(manifests) => out.manifests.push(manifests),
+            None => out.skipped.push((sources.get(id).path.clone(), why(&id))),
+        }
+    }
     let in_part = in_part.into_iter().map(|(id, why)| (sources.get(id).path.clone(), format!("read in part: {why}")));
     out.skipped.extend(in_part);
     out

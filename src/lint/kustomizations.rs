@@ -58,11 +58,15 @@ pub fn build(repository: &Repository<'_>) -> Kustomized {
         return Kustomized::default();
     }
     let files = Files::new(repository.iter().map(|(id, source)| {
-        let tree = repository.trees.get(&id);
+        let tree = repository.trees.get(&id).map(|tree| &**tree);
         (source.path.as_str(), File { source: id, text: &source.text, tree })
     }));
+    let alone = |root: &&str, one: &Result<One, (Problem, Trouble)>| {
+        files.is_component(root) && matches!(one, Err((_, Trouble::Kustomization)))
+    };
+    let built = files.roots().into_par_iter().map(|root| (root, guarded(&files, root)));
     let built: Vec<Result<One, (Problem, Trouble)>> =
-        files.roots().into_par_iter().map(|root| guarded(&files, root)).collect();
+        built.filter(|(root, one)| !alone(root, one)).map(|(_, one)| one).collect();
     let mut out = Kustomized::default();
     let mut things: Vec<Thing> = Vec::new();
     let mut included: BTreeMap<Span, bool> = BTreeMap::new();

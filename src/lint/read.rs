@@ -7,7 +7,7 @@ use crate::extract;
 use crate::facts::Facts;
 use crate::finding::Unlinted;
 use crate::judge;
-use crate::parse::{Dialect, Problem, Tree, mask, yaml};
+use crate::parse::{Dialect, Node, Problem, Shape, Tree, mask, yaml};
 use crate::render::terraform::ModuleFile;
 use crate::source::{Source, SourceId, Span};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -64,6 +64,26 @@ pub fn literal(id: SourceId, source: &Source) -> Option<Facts> {
         read.facts.append(documents(id, &tree, &source.path).facts);
     }
     read.skipped.is_none().then_some(read.facts)
+}
+
+/// What a file states that a chart brings along and does not render, where it holds manifests as it stands: whoever
+/// applies it needs no Helm. `None` for anything else.
+pub fn manifests(id: SourceId, source: &Source) -> Option<Read> {
+    let kind = discover::kind_of(&source.path).filter(|kind| matches!(kind, Kind::Yaml | Kind::Json))?;
+    if template(&source.path, kind, &source.text).is_some() {
+        return None;
+    }
+    let mut read = read(id, source, kind);
+    let tree = read.tree.take()?;
+    let expression = |node: Node<'_>| matches!(node.kind(), Shape::Unknown(_));
+    let object = |root| extract::format(root, &source.path) == Some(extract::Format::Kubernetes);
+    if !tree.roots().any(object) || tree.nodes().any(expression) {
+        return None;
+    }
+    let documents = documents(id, &tree, &source.path);
+    read.facts.append(documents.facts);
+    read.problems.extend(documents.problems);
+    Some(read)
 }
 
 fn read_file(id: SourceId, source: &Source, kind: Kind) -> Read {

@@ -556,3 +556,60 @@ fn a_chart_of_a_registry_is_installed_where_values_switch_it_on() {
     ]);
     assert_eq!(nested, [older]);
 }
+
+/// A manifest with more ranks than GPUs.
+fn manifest() -> String {
+    POD.replace("{{ .Release.Name }}", "api")
+        .replace("{{ .Values.parallel | quote }}", "'4'")
+        .replace("{{ .Values.gpus }}", "2")
+}
+
+#[test]
+fn a_manifest_that_no_chart_renders_is_linted_by_itself() {
+    let (manifest, library) = (manifest(), format!("{}type: library\n", CHART.1));
+    let cases: &[&[(&str, &str)]] = &[
+        &[(CHART.0, &library), ("api/templates/pod.yaml", &manifest)],
+        &[CHART, ("api/.helmignore", "templates/pod.yaml\n"), ("api/templates/pod.yaml", &manifest)],
+        &[CHART, ("api/templates/_pod.yaml", &manifest)],
+    ];
+    for files in cases {
+        let outcome = run(files);
+        assert_eq!(of(&outcome, RULE).len(), 1, "{files:?}");
+        assert!(outcome.skipped.is_empty(), "{:?}", outcome.skipped);
+    }
+}
+
+#[test]
+fn a_chart_holds_what_stands_below_it_and_ignores_what_its_own_file_says() {
+    let manifest = manifest();
+    let whole = format!("{{{{ if true }}}}\n{manifest}{{{{ end }}}}\n");
+    let below = ("api/charts/b/Chart.yaml", "apiVersion: v2\nname: b\nversion: 1.0.0\n");
+    let cases: &[&[(&str, &str)]] = &[
+        &[CHART, ("api/templates/Chart.yaml", &manifest)],
+        &[CHART, ("api/.helmignore", "templates/[!x].yaml\ntemplates/{a,p}.yaml\n"), ("api/templates/p.yaml", &whole)],
+        // Helm looks at the file of the chart that it loads, and at none in an archive.
+        &[CHART, below, ("api/charts/b/.helmignore", "templates\n"), ("api/charts/b/templates/p.yaml", &whole)],
+        &[CHART, below, ("api/.helmignore", "charts/b\n"), ("api/charts/b/templates/p.yaml", &whole)],
+        &[
+            CHART,
+            ("api/charts/b.tgz/Chart.yaml", below.1),
+            ("api/charts/b.tgz/.helmignore", "templates\n"),
+            ("api/charts/b.tgz/templates/.p.yaml", &whole),
+        ],
+    ];
+    for files in cases {
+        assert_eq!(of(&run(files), RULE).len(), 1, "{files:?}");
+    }
+}
+
+#[test]
+fn a_component_that_nothing_includes_is_built_and_one_that_needs_others_is_read_file_by_file() {
+    let manifest = manifest();
+    let component = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: [pod.yaml]\n";
+    let patched = format!("{component}patches: [{{patch: \"{{kind: Deployment, metadata: {{name: other}}}}\"}}]\n");
+    for kustomization in [component, &patched] {
+        let outcome = run(&[("a/kustomization.yaml", kustomization), ("a/pod.yaml", &manifest)]);
+        assert_eq!(of(&outcome, RULE).len(), 1);
+        assert!(of(&outcome, "kustomization-error").is_empty());
+    }
+}

@@ -105,8 +105,33 @@ impl<'a> Chart<'a> {
 pub fn find<'a>(files: &[File<'a>]) -> Vec<Arc<Chart<'a>>> {
     let mut index = Index::new(files);
     let subchart = |d: &str| parent(d).is_some_and(|parent| index.charts.contains(parent));
-    let top: Vec<&str> = index.charts.iter().copied().filter(|d| !subchart(d)).collect();
-    top.into_iter().filter_map(|directory| index.chart(directory, MAX_DEPTH)).collect()
+    let (held, top): (Vec<&str>, Vec<&str>) = index.charts.iter().copied().partition(|d| subchart(d));
+    let mut out: Vec<Arc<Chart<'a>>> = top.iter().filter_map(|d| index.chart((d, d), MAX_DEPTH)).collect();
+    let mut seen = BTreeSet::new();
+    out.iter().for_each(|chart| reached(chart, &mut seen));
+    // One that its parent ignores, or that stands too deep, is a chart of its own.
+    for directory in held {
+        if !seen.contains(directory)
+            && let Some(chart) = index.chart((directory, directory), MAX_DEPTH)
+        {
+            reached(&chart, &mut seen);
+            out.push(chart);
+        }
+    }
+    out.sort_by_key(|chart| chart.directory);
+    out
+}
+
+/// Directories of a chart and of those that it brings along.
+fn reached<'a>(chart: &Chart<'a>, seen: &mut BTreeSet<&'a str>) {
+    if seen.insert(chart.directory) {
+        chart.subcharts.iter().for_each(|chart| reached(chart, seen));
+    }
+}
+
+/// Whether a directory stands in an archive, where nothing is ignored.
+fn is_packed(directory: &str) -> bool {
+    directory.split('/').any(|part| part.ends_with(".tgz") || part.ends_with(".tar.gz"))
 }
 
 /// The directory whose `charts/` a subchart, or its archive, stands right under.
@@ -120,39 +145,63 @@ struct Index<'a> {
     charts: BTreeSet<&'a str>,
     /// Files by the directory of the innermost chart, paths relative to it.
     files: BTreeMap<&'a str, Vec<File<'a>>>,
-    /// Those that were read, by how many levels are read below them: several charts may hold one.
-    read: BTreeMap<(&'a str, usize), Option<Arc<Chart<'a>>>>,
+    /// Those that were read, by the chart whose `.helmignore` holds and by how many levels are read below them: several
+    /// charts may hold one.
+    read: BTreeMap<(&'a str, &'a str, usize), Option<Arc<Chart<'a>>>>,
+    /// What charts that are loaded from directories ignore.
+    ignores: BTreeMap<&'a str, Arc<Ignore>>,
 }
+
+/// The directory of a chart, and that of the one it is loaded with, whose `.helmignore` holds.
+type Place<'a> = (&'a str, &'a str);
+
+/// Most charts that a file belongs to: one that stands in another, but not in its `charts/`, holds files of both.
+const MAX_HOLDERS: usize = 4;
 
 impl<'a> Index<'a> {
     fn new(files: &[File<'a>]) -> Self {
         let directory = |path: &'a str| path.strip_suffix("Chart.yaml").filter(|d| d.is_empty() || d.ends_with('/'));
         let charts: BTreeSet<&str> = files.iter().filter_map(|f| directory(f.path)).collect();
-        let mut out = Self { charts, files: BTreeMap::new(), read: BTreeMap::new() };
+        let mut out = Self { charts, files: BTreeMap::new(), read: BTreeMap::new(), ignores: BTreeMap::new() };
         for file in files {
             let ends = file.path.rmatch_indices('/').map(|(at, _)| at + 1).chain([0]);
-            let innermost = ends.map(|end| file.path.split_at(end)).find(|(d, _)| out.charts.contains(d));
-            if let Some((directory, path)) = innermost {
+            let holders = ends.map(|end| file.path.split_at(end)).filter(|(d, _)| out.charts.contains(d));
+            let mut inner: Option<&str> = None;
+            for (directory, path) in holders.take(MAX_HOLDERS) {
+                // What stands in `charts/` is loaded as a chart of its own.
+                if inner.is_some_and(|inner| inner[directory.len()..].starts_with("charts/")) {
+                    break;
+                }
+                inner = Some(directory);
                 out.files.entry(directory).or_default().push(File { path, ..*file });
             }
         }
         out
     }
 
-    fn chart(&mut self, directory: &'a str, depth: usize) -> Option<Arc<Chart<'a>>> {
-        if let Some(read) = self.read.get(&(directory, depth)) {
+    fn chart(&mut self, (directory, root): Place<'a>, depth: usize) -> Option<Arc<Chart<'a>>> {
+        if let Some(read) = self.read.get(&(directory, root, depth)) {
             return read.clone();
         }
-        let read = self.parsed(directory, depth).map(Arc::new);
-        self.read.insert((directory, depth), read.clone());
+        let read = self.parsed((directory, root), depth).map(Arc::new);
+        self.read.insert((directory, root, depth), read.clone());
         read
     }
 
-    fn parsed(&mut self, directory: &'a str, depth: usize) -> Option<Chart<'a>> {
+    /// What is ignored of a chart that is loaded from a directory.
+    fn ignore(&mut self, root: &'a str) -> Arc<Ignore> {
+        let file = self.files.get(root).and_then(|files| files.iter().find(|file| file.path == ".helmignore"));
+        let read = || Arc::new(Ignore::new(file.map_or("", |file| file.text)));
+        Arc::clone(self.ignores.entry(root).or_insert_with(read))
+    }
+
+    fn parsed(&mut self, (directory, root): Place<'a>, depth: usize) -> Option<Chart<'a>> {
         let all = self.files.get(directory)?.clone();
         let text = |name: &str| all.iter().find(|f| f.path == name);
-        let ignore = Ignore::new(text(".helmignore").map_or("", |f| f.text));
-        let files: Vec<File<'a>> = all.iter().copied().filter(|f| !ignore.holds(f.path)).collect();
+        let (inner, ignore) = (&directory[root.len()..], (!is_packed(directory)).then(|| self.ignore(root)));
+        let ignored = |path: &str| ignore.as_ref().is_some_and(|ignore| ignore.holds(path));
+        let files: Vec<File<'a>> =
+            all.iter().copied().filter(|file| !ignored(&format!("{inner}{}", file.path))).collect();
         let parse = |name: &str| text(name).map(|f| yaml::parse(f.source, f.text, Dialect::Kubernetes));
         let metadata = parse("Chart.yaml")?;
         let mut dependencies = yaml::root(&metadata).map(dependencies).unwrap_or_default();
@@ -164,10 +213,10 @@ impl<'a> Index<'a> {
         if depth > 0 {
             let below = format!("{directory}charts/");
             let after = self.charts.range::<str, _>((Bound::Included(below.as_str()), Bound::Unbounded)).copied();
-            let held: Vec<&'a str> =
-                after.take_while(|d| d.starts_with(&below)).filter(|d| parent(d) == Some(directory)).collect();
+            let here = |d: &&str| parent(d) == Some(directory) && !ignored(&format!("{}Chart.yaml", &d[root.len()..]));
+            let held: Vec<&'a str> = after.take_while(|d| d.starts_with(&below)).filter(here).collect();
             for directory in held {
-                subcharts.extend(self.chart(directory, depth - 1));
+                subcharts.extend(self.chart((directory, root), depth - 1));
             }
             let names: BTreeSet<String> = subcharts.iter().map(|c| c.own_name().to_owned()).collect();
             // A chart does not hold itself, nor another one twice.
@@ -175,7 +224,7 @@ impl<'a> Index<'a> {
             for dependency in dependencies.iter().filter(|d| !names.contains(&d.name)) {
                 let local = dependency.repository.strip_prefix("file://").and_then(|path| self.local(directory, path));
                 if let Some(local) = local.filter(|local| seen.insert(local)) {
-                    subcharts.extend(self.chart(local, depth - 1));
+                    subcharts.extend(self.chart((local, local), depth - 1));
                 }
             }
         }

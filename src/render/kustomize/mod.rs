@@ -37,7 +37,7 @@ pub struct File<'a> {
     /// Its text.
     pub text: &'a str,
     /// What it says, when it is YAML or JSON.
-    pub tree: Option<&'a Arc<Tree>>,
+    pub tree: Option<&'a Tree>,
 }
 
 /// The files of a run by their paths, and the kustomizations among them.
@@ -97,7 +97,7 @@ impl<'a> Files<'a> {
         let tree = self.files.get(path)?.tree?;
         let read = || {
             let share = Share::of(self.files.len(), self.files[path].text.len());
-            tree.roots().map(|root| Doc::shared(tree, root, &share)).collect()
+            tree.roots().map(|root| Doc::read(root, &share)).collect()
         };
         Some(self.documents.get(path)?.get_or_init(read).as_ref().map(Vec::as_slice).map_err(|spent| *spent))
     }
@@ -124,14 +124,17 @@ impl<'a> Files<'a> {
     pub fn roots(&self) -> Vec<&'a str> {
         let mut included = BTreeSet::new();
         for (directory, kustomization) in &self.kustomizations {
-            for entry in ["resources", "bases", "components"].into_iter().filter_map(|key| kustomization.doc.get(key)) {
+            let keys = ["resources", "bases", "components", "generators", "transformers", "validators"];
+            for entry in keys.into_iter().filter_map(|key| kustomization.doc.get(key)) {
                 included.extend(entry.items().iter().filter_map(Doc::text).filter_map(|path| join(directory, path)));
             }
         }
-        let root = |(directory, kustomization): (&&'a str, &Kustomization)| {
-            (!kustomization.component && !included.contains(*directory)).then_some(*directory)
-        };
-        self.kustomizations.iter().filter_map(root).collect()
+        self.kustomizations.keys().filter(|directory| !included.contains(**directory)).copied().collect()
+    }
+
+    /// Whether a directory holds a component, which need not work alone.
+    pub fn is_component(&self, directory: &str) -> bool {
+        self.kustomizations.get(directory).is_some_and(|kustomization| kustomization.component)
     }
 
     /// Directories of all kustomizations and components, in order.

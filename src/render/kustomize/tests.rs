@@ -4,14 +4,13 @@ use super::{Built, File, Files, build};
 use crate::parse::scalar::{Scalar, resolve};
 use crate::parse::{Dialect, Node, Shape, Tree, yaml};
 use crate::source::SourceId;
-use std::sync::Arc;
 
 /// Builds the kustomization in `a`.
 fn of(files: &[(&str, &str)]) -> Built {
     let tree = |(i, (path, text)): (usize, &(&str, &str))| {
-        path.ends_with(".yaml").then(|| Arc::new(yaml::parse(SourceId(i as u32), text, Dialect::Kubernetes)))
+        path.ends_with(".yaml").then(|| yaml::parse(SourceId(i as u32), text, Dialect::Kubernetes))
     };
-    let trees: Vec<Option<Arc<Tree>>> = files.iter().enumerate().map(tree).collect();
+    let trees: Vec<Option<Tree>> = files.iter().enumerate().map(tree).collect();
     let all = files.iter().zip(&trees).enumerate();
     let all =
         all.map(|(i, ((path, text), tree))| (*path, File { source: SourceId(i as u32), text, tree: tree.as_ref() }));
@@ -217,11 +216,67 @@ metadata: {name: y}
 #[test]
 fn kustomizations_that_include_each_other_are_an_error() {
     let files = [("a/kustomization.yaml", "resources: [../b]\n"), ("b/kustomization.yaml", "resources: [../a]\n")];
-    let trees = files.map(|(_, text)| Arc::new(yaml::parse(SourceId(0), text, Dialect::Kubernetes)));
+    let trees = files.map(|(_, text)| yaml::parse(SourceId(0), text, Dialect::Kubernetes));
     let all = files
         .iter()
         .zip(&trees)
         .map(|((path, text), tree)| (*path, File { source: SourceId(0), text, tree: Some(tree) }));
     let problem = build(&Files::new(all), "a").expect_err("a problem");
     assert_eq!((problem.problem.message.as_str(), problem.gave_up), ("this kustomization includes itself", false));
+}
+
+#[test]
+fn transformers_of_kustomize_may_stand_in_a_file_a_text_or_a_kustomization() {
+    let transformer =
+        |kind: &str, body: &str| format!("apiVersion: builtin\nkind: {kind}\nmetadata: {{name: x}}\n{body}\n");
+    let replacement = "replacements:\n- source: {kind: Pod, fieldPath: metadata.name}\n  targets:\n  - select: {kind: Pod}\n    \
+                       fieldPaths: [metadata.labels.a]\n    options: {create: true}";
+    let cases = [
+        (
+            transformer(
+                "PatchJson6902Transformer",
+                "target: {kind: Pod, name: p}\njsonOp: '[{\"op\": \"add\", \"path\": \"/metadata/labels\", \"value\": {\"a\": \"p\"}}]'",
+            ),
+            "{name: p, labels: {a: p}}",
+        ),
+        (transformer("ReplacementTransformer", replacement), "{name: p, labels: {a: p}}"),
+        (
+            transformer("ValueAddTransformer", "value: z\ntargets: [{fieldPath: metadata/labels/b}]"),
+            "{name: p, labels: {b: z}}",
+        ),
+    ];
+    for (text, metadata) in &cases {
+        let expected = format!("{{apiVersion: v1, kind: Pod, metadata: {metadata}}}");
+        let pod = ("a/p.yaml", POD);
+        let indented = text.replace('\n', "\n  ");
+        let inline = format!("resources: [p.yaml]\ntransformers:\n- |-\n  {indented}");
+        assert_eq!(built(&[("a/kustomization.yaml", &inline), pod]), [expected.as_str()]);
+        let listed = ("a/kustomization.yaml", "resources: [p.yaml]\ntransformers: [t]\n");
+        let directory = ("a/t/kustomization.yaml", "resources: [t.yaml]\n");
+        assert_eq!(built(&[listed, pod, directory, ("a/t/t.yaml", text)]), [expected.as_str()]);
+    }
+    let listed = ("a/kustomization.yaml", "resources: [p.yaml]\ngenerators: [g.yaml]\ntransformers: [q.yaml]\n");
+    let generator = transformer("ConfigMapGenerator", "literals: [x=1]");
+    let other = of(&[listed, ("a/p.yaml", POD), ("a/g.yaml", &generator), ("a/q.yaml", POD)]);
+    let shown: Vec<String> = other.tree.roots().map(shown).collect();
+    assert_eq!(shown[1], "{apiVersion: v1, kind: ConfigMap, metadata: {name: x-hmg6f82fh6}, data: {x: '1'}}");
+    assert_eq!(other.unread[0].message, "`Pod` is not run");
+    assert!(!other.used.contains(&SourceId(3)), "it is linted by itself");
+}
+
+#[test]
+fn a_patch_that_changes_nothing_of_its_kind_is_not_part_of_the_build() {
+    let kustomization =
+        |target: &str| format!("resources: [p.yaml]\npatches: [{{path: b.yaml, target: {{{target}}}}}]\n");
+    for (target, applied) in [("kind: Nope", false), ("kind: Pod", true)] {
+        let kustomization = kustomization(target);
+        let built = of(&[("a/kustomization.yaml", &kustomization), ("a/p.yaml", POD), ("a/b.yaml", POD)]);
+        let patch: Vec<bool> = built
+            .included
+            .iter()
+            .filter(|(span, _)| span.source == SourceId(2))
+            .map(|(_, is_built)| *is_built)
+            .collect();
+        assert_eq!(patch, [applied], "{target}");
+    }
 }

@@ -16,20 +16,20 @@ impl<'a> Files<'a> {
 }
 
 impl Build<'_, '_> {
-    /// Adds what a generator of a file makes: only charts are part of kustomize and not a plugin.
+    /// Adds what a generator of a file makes, where it is part of kustomize and not a plugin.
     pub(super) fn generator(&mut self, directory: &str, entry: &Doc, all: &mut All) -> Result<(), Problem> {
-        let inline = entry.text().is_some_and(|text| text.contains('\n'));
-        let (path, text) = if inline { (None, Some(entry)) } else { (Some(entry), None) };
-        for doc in self.patch_documents(directory, path, text).unwrap_or_default() {
-            match doc.text_at(&["kind"]) {
-                Some("HelmChartInflationGenerator") if doc.text_at(&["apiVersion"]) == Some("builtin") => {
+        for doc in self.configurations(directory, entry)? {
+            match doc.text_at(&["kind"]).filter(|_| doc.text_at(&["apiVersion"]) == Some("builtin")) {
+                Some("HelmChartInflationGenerator") => {
                     let home = doc.text_at(&["chartHome"]).unwrap_or("charts").to_owned();
                     self.chart(directory, &doc, &home, all)?;
                 }
-                kind => {
-                    let what = format!("`{}` is not run", kind.unwrap_or("this generator"));
-                    self.unread.push(problem(doc.head(), what));
+                Some(kind @ ("ConfigMapGenerator" | "SecretGenerator")) => {
+                    let mut item = doc.clone();
+                    item.extend(doc.get("metadata").into_iter().flat_map(Doc::entries).cloned());
+                    self.generate(directory, (kind.trim_end_matches("Generator"), &item), None, all)?;
                 }
+                _ => self.not_run(&doc, "this generator"),
             }
         }
         Ok(())
@@ -72,7 +72,7 @@ impl Build<'_, '_> {
     }
 
     fn tree_of(&self, source: SourceId) -> Option<&Tree> {
-        self.files.files.values().find(|file| file.source == source)?.tree.map(|tree| &**tree)
+        self.files.files.values().find(|file| file.source == source)?.tree
     }
 
     /// The values that an entry states, in order of rising precedence; `None` when a file of them is not here.

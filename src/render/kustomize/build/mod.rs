@@ -31,7 +31,7 @@ pub struct Built {
     pub charts: bool,
     /// What it includes that cannot be read here, each at its place.
     pub unread: Vec<Problem>,
-    /// Documents that it includes, each with whether it is part of what is built.
+    /// Documents that it includes or patches with, each with whether it is part of what is built.
     pub included: Vec<(Span, bool)>,
 }
 
@@ -71,6 +71,7 @@ fn built(files: &Files<'_>, directory: &str, source: SourceId, share: &Share) ->
         unread: Vec::new(),
         above: Vec::new(),
         included: Vec::new(),
+        patches: Vec::new(),
     };
     let mut all = All::default();
     build.directory(directory, Span::new(source, 0..0), &mut all)?;
@@ -90,8 +91,9 @@ fn built(files: &Files<'_>, directory: &str, source: SourceId, share: &Share) ->
     let emitted: HashSet<Span> = all.resources.iter().map(|resource| resource.read).collect();
     let tree = doc::tree(source, all.resources.into_iter().map(finished), share)
         .map_err(|spent| problem(Span::new(source, 0..0), spent.to_string()))?;
-    let Build { used, resources, charts, unread, included, .. } = build;
-    let included = included.into_iter().map(|document| (document, emitted.contains(&document))).collect();
+    let Build { used, resources, charts, unread, included, patches, .. } = build;
+    let included = included.into_iter().map(|document| (document, emitted.contains(&document)));
+    let included = included.chain(patches).collect();
     Ok(Built { tree, used, resources, charts, unread, included })
 }
 
@@ -130,6 +132,8 @@ struct Build<'b, 'a> {
     above: Vec<String>,
     /// Documents of the files that were read.
     included: Vec<Span>,
+    /// Patches of files that targets are for, each with whether it changed something of its kind.
+    patches: Vec<(Span, bool)>,
     share: &'b Share,
 }
 
@@ -227,8 +231,7 @@ impl<'b, 'a> Build<'b, 'a> {
         if let Some(documents) = self.documents(directory, entry) {
             let Some(file) = self.file(directory, path) else { return Ok(()) };
             self.used.insert(file.source);
-            let component = |above: &String| self.files.kustomizations.get(above.as_str()).is_some_and(|k| k.component);
-            if !self.above.iter().any(component) {
+            if !self.above.iter().any(|above| self.files.is_component(above)) {
                 self.resources.insert(file.source);
             }
             for document in documents {
@@ -258,37 +261,49 @@ impl<'b, 'a> Build<'b, 'a> {
         let options = doc.get("generatorOptions");
         for (key, kind) in [("configMapGenerator", "ConfigMap"), ("secretGenerator", "Secret")] {
             for item in items(doc, key) {
-                let mut unread = Vec::new();
-                let files = self.files;
-                let mut read = |entry: &Doc, path: &str| {
-                    let file = join(directory, path).and_then(|path| files.files.get(path.as_str()).copied());
-                    if file.is_none() {
-                        unread.push(problem(entry.span, format!("`{path}` is not among the files of this run")));
-                    }
-                    file.map(|file| (file.source, file.text))
-                };
-                let mut new = generate::generate(kind, item, options, self.share, &mut read)?;
-                // Without all of its content there is no telling its hash.
-                new.hashed &= unread.is_empty();
-                let id = new.id();
-                all.ids = None;
-                let looked = self.share.work(4 * STEP * all.resources.len());
-                looked.map_err(|spent| problem(item.span, spent.to_string()))?;
-                let mut same = all.resources.iter_mut().filter(|old| old.ids().contains(&id));
-                match (same.next(), new.behavior) {
-                    (None, Behavior::Create) => all.resources.push(new),
-                    (None, _) if self.unread.is_empty() => {
-                        return Err(problem(item.span, format!("there is no {kind} `{}` to change", id.name)));
-                    }
-                    (None, _) => all.resources.push(new),
-                    (Some(_), Behavior::Create) => {
-                        return Err(problem(item.span, format!("there is a {kind} `{}` already", id.name)));
-                    }
-                    (Some(old), _) => *old = generate::absorb(old.clone(), new),
-                }
-                self.unread.extend(unread);
+                self.generate(directory, (kind, item), options, all)?;
             }
         }
+        Ok(())
+    }
+
+    /// Adds the ConfigMap or Secret that an entry generates.
+    fn generate(
+        &mut self,
+        directory: &str,
+        (kind, item): (&str, &Doc),
+        options: Option<&Doc>,
+        all: &mut All,
+    ) -> Result<(), Problem> {
+        let mut unread = Vec::new();
+        let files = self.files;
+        let mut read = |entry: &Doc, path: &str| {
+            let file = join(directory, path).and_then(|path| files.files.get(path.as_str()).copied());
+            if file.is_none() {
+                unread.push(problem(entry.span, format!("`{path}` is not among the files of this run")));
+            }
+            file.map(|file| (file.source, file.text))
+        };
+        let mut new = generate::generate(kind, item, options, self.share, &mut read)?;
+        // Without all of its content there is no telling its hash.
+        new.hashed &= unread.is_empty();
+        let id = new.id();
+        all.ids = None;
+        let looked = self.share.work(4 * STEP * all.resources.len());
+        looked.map_err(|spent| problem(item.span, spent.to_string()))?;
+        let mut same = all.resources.iter_mut().filter(|old| old.ids().contains(&id));
+        match (same.next(), new.behavior) {
+            (None, Behavior::Create) => all.resources.push(new),
+            (None, _) if self.unread.is_empty() => {
+                return Err(problem(item.span, format!("there is no {kind} `{}` to change", id.name)));
+            }
+            (None, _) => all.resources.push(new),
+            (Some(_), Behavior::Create) => {
+                return Err(problem(item.span, format!("there is a {kind} `{}` already", id.name)));
+            }
+            (Some(old), _) => *old = generate::absorb(old.clone(), new),
+        }
+        self.unread.extend(unread);
         Ok(())
     }
 
@@ -297,7 +312,7 @@ impl<'b, 'a> Build<'b, 'a> {
             self.strategic(directory, entry, all)?;
         }
         for entry in items(doc, "patches") {
-            self.patch(directory, entry, all)?;
+            self.patch(directory, entry, (entry.get("patch"), all))?;
         }
         let (partial, share) = (self.partial(), self.share);
         all.ids = None;
@@ -318,27 +333,30 @@ impl<'b, 'a> Build<'b, 'a> {
             doc.get(key).into_iter().for_each(|pairs| transform::pairs(resources, pairs, (fields, share)));
         }
         for entry in items(doc, "patchesJson6902") {
-            self.patch(directory, entry, all)?;
+            self.patch(directory, entry, (entry.get("patch"), all))?;
         }
         let All { resources, fields, .. } = all;
         items(doc, "replicas")
             .iter()
             .try_for_each(|item| transform::replicas(resources, item, (&fields.replicas, share), partial))?;
         items(doc, "images").iter().for_each(|item| transform::images(resources, item, (&fields.images, share)));
-        for entry in items(doc, "replacements") {
-            let Some(path) = entry.get("path") else {
-                replacements::apply(resources, entry, (share, partial))?;
-                continue;
-            };
-            match self.documents(directory, path).and_then(|documents| documents.first()) {
-                Some(Doc { value: Value::Seq(list), .. }) => {
-                    list.iter().try_for_each(|one| replacements::apply(resources, one, (share, partial)))?;
-                }
-                Some(one) => replacements::apply(resources, one, (share, partial))?,
-                None => self.missing(path),
+        items(doc, "replacements").iter().try_for_each(|entry| self.replacement(directory, entry, all))
+    }
+
+    /// Applies a replacement, or those of a file.
+    fn replacement(&mut self, directory: &str, entry: &Doc, all: &mut All) -> Result<(), Problem> {
+        let about = (self.share, self.partial());
+        let Some(path) = entry.get("path") else { return replacements::apply(&mut all.resources, entry, about) };
+        match self.documents(directory, path).and_then(|documents| documents.first()) {
+            Some(Doc { value: Value::Seq(list), .. }) => {
+                list.iter().try_for_each(|one| replacements::apply(&mut all.resources, one, about))
+            }
+            Some(one) => replacements::apply(&mut all.resources, one, about),
+            None => {
+                self.missing(path);
+                Ok(())
             }
         }
-        Ok(())
     }
 }
 

@@ -36,8 +36,13 @@ impl Build<'_, '_> {
     }
 
     /// Applies an entry of `patches` or `patchesJson6902`.
-    pub(super) fn patch(&mut self, directory: &str, entry: &Doc, all: &mut All) -> Result<(), Problem> {
-        let Some(patches) = self.patch_documents(directory, entry.get("path"), entry.get("patch")) else {
+    pub(super) fn patch(
+        &mut self,
+        directory: &str,
+        entry: &Doc,
+        (text, all): (Option<&Doc>, &mut All),
+    ) -> Result<(), Problem> {
+        let Some(patches) = self.patch_documents(directory, entry.get("path"), text) else {
             return Ok(());
         };
         let selector = entry.get("target").map(Selector::read);
@@ -49,11 +54,14 @@ impl Build<'_, '_> {
                 self.by_name(&patch, entry, &mut all.resources)?;
                 continue;
             };
-            let mut kept = Vec::new();
+            let (mut kept, mut applied) = (Vec::new(), false);
+            let operations = matches!(patch.value, Value::Seq(_));
             for mut resource in std::mem::take(&mut all.resources) {
-                let stays = if !selector.selects(&resource) {
+                let selected = selector.selects(&resource);
+                applied |= selected && (operations || patch.text_at(&["kind"]) == Some(resource.kind()));
+                let stays = if !selected {
                     true
-                } else if matches!(patch.value, Value::Seq(_)) {
+                } else if operations {
                     resource.remember();
                     json6902::apply(&mut resource.doc, &patch, self.share)?;
                     true
@@ -70,6 +78,10 @@ impl Build<'_, '_> {
                 }
             }
             all.resources = kept;
+            // A whole object that changes none of its kind is not told by what is built, if all of that is here.
+            if !operations && entry.get("path").is_some() {
+                self.patches.push((patch.span, applied || self.partial()));
+            }
         }
         Ok(())
     }
