@@ -108,8 +108,8 @@ fn read(found: &Found, repository: usize, charts: &BTreeSet<String>) -> Result<V
     let in_chart = || charts.iter().any(|directory| found.path.starts_with(directory.as_str()));
     // Text that parses is no template, whatever its comments look like; a chart's templates are.
     let documents = matches!(found.kind, Kind::Yaml | Kind::Json);
-    let stands = documents && lint::template(&found.path, found.kind, &text).is_none();
-    match found.template(&text).filter(|template| *template == Template::Helm || !stands) {
+    let stands = || documents && lint::template(&found.path, found.kind, &text).is_none();
+    match found.template(&text).filter(|template| *template == Template::Helm || !stands()) {
         // A module may render it; what no module renders is told later.
         Some(Template::Terraform | Template::Variables) if found.in_module => {
             Ok(vec![of_kind(Kind::Data, (found.path.clone(), text))])

@@ -80,7 +80,7 @@ fn kustomizations(sources: &Sources, count: usize, bases: bool, out: &mut String
         .take(count)
         .map(|(id, source)| {
             let data = matches!(kind_of(&source.path), Some(Kind::Yaml | Kind::Json));
-            data.then(|| parse(id, &source.text))
+            data.then(|| Arc::new(parse(id, &source.text)))
         })
         .collect();
     let files = Files::new(sources.iter().zip(&trees).map(|((source, file), tree)| {

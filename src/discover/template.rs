@@ -48,7 +48,7 @@ fn has_sign(text: &str) -> bool {
 /// The language that has to be run before the text of a file is what its name says; `in_chart` tells the templates of
 /// a chart.
 pub(super) fn detect(path: &str, kind: Kind, in_chart: bool, text: &str) -> Option<Template> {
-    if kind == Kind::Chart || !text.contains(['{', '%']) {
+    if kind == Kind::Chart || !may_be_template(text.as_bytes()) {
         return None;
     }
     let name = path.to_ascii_lowercase();
@@ -70,6 +70,27 @@ pub(super) fn detect(path: &str, kind: Kind, in_chart: bool, text: &str) -> Opti
             Template::Terraform
         } else {
             Template::Go
+        }
+    })
+}
+
+/// Whether something stands in a text that makes a template in some place: signs, `${`, `%s` and `{name}/image`.
+fn may_be_template(text: &[u8]) -> bool {
+    let name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    memchr::memchr2_iter(b'{', b'%', text).any(|at| {
+        let (before, after) = (at.checked_sub(1).map(|before| text[before]), &text[at + 1..]);
+        match (text[at], after.first()) {
+            (b'%', next) => next.is_some_and(|next| *next == b'{' || next.is_ascii_alphabetic()),
+            (_, Some(b'{' | b'%' | b'#')) => true,
+            _ if before == Some(b'$') => true,
+            _ => {
+                let end = after.iter().take_while(|byte| name(byte)).count();
+                end > 0
+                    && after[end..].first() == Some(&b'}')
+                    && after[end + 1..]
+                        .first()
+                        .is_some_and(|next| next.is_ascii_alphanumeric() || b"/:-._@".contains(next))
+            }
         }
     })
 }

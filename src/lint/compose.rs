@@ -30,7 +30,7 @@ pub fn resolve(repository: &mut Repository<'_>) -> Vec<(Problem, Trouble)> {
     let files: Files<'_> = repository
         .iter()
         .map(|(id, source)| {
-            let tree = repository.trees.get(&id).map(|tree| &**tree);
+            let tree = repository.trees.get(&id);
             (source.path.as_str(), File { source: id, text: &source.text, tree })
         })
         .collect();

@@ -58,7 +58,7 @@ pub fn build(repository: &Repository<'_>) -> Kustomized {
         return Kustomized::default();
     }
     let files = Files::new(repository.iter().map(|(id, source)| {
-        let tree = repository.trees.get(&id).map(|tree| &**tree);
+        let tree = repository.trees.get(&id);
         (source.path.as_str(), File { source: id, text: &source.text, tree })
     }));
     let alone = |root: &&str, one: &Result<One, (Problem, Trouble)>| {

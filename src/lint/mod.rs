@@ -23,7 +23,6 @@ use crate::parse::{Problem, Tree};
 use crate::rules::Ruleset;
 use crate::source::{Source, SourceId, Sources, Span};
 use rayon::prelude::*;
-use read::Read;
 pub use read::template;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -66,6 +65,14 @@ pub struct Outcome {
 
 /// Repositories that have so many files together are linted side by side: more are not held in memory at once.
 const SIDE_BY_SIDE: usize = 256;
+
+/// So many files are worked on together before what they gave is taken over: it is not held twice.
+const IN_TURN: usize = 2048;
+
+/// What is made of each item, in their order.
+fn in_turns<'i, T: Sync, R: Send>(items: &'i [T], make: impl Fn(&'i T) -> R + Sync + 'i) -> impl Iterator<Item = R> {
+    items.chunks(IN_TURN).flat_map(move |some| some.par_iter().map(&make).collect::<Vec<R>>())
+}
 
 /// The files of one repository.
 struct Repository<'s> {
@@ -151,12 +158,11 @@ fn repository(
 ) -> Outcome {
     let sources = directories.sources();
     let mut out = Outcome::default();
-    let reads: Vec<Read> = files.par_iter().map(|(id, kind)| read::read(*id, sources.get(*id), *kind)).collect();
-    let ids: Vec<SourceId> = files.iter().map(|(id, _)| *id).collect();
     let mut here = Repository { sources, files, trees: BTreeMap::new() };
     let mut facts = declared;
     let mut modules = Vec::new();
-    for (id, read) in ids.into_iter().zip(reads) {
+    let files = here.files.clone();
+    for (id, read) in in_turns(&files, |(id, kind)| (*id, read::read(*id, sources.get(*id), *kind))) {
         let in_part = |trouble: &Trouble| matches!(trouble, Trouble::Syntax(_) | Trouble::NotLinted(_));
         let in_part = read.problems.iter().any(|(_, trouble)| in_part(trouble));
         facts.unread.extend((read.skipped.is_some() || in_part).then_some(id));
@@ -180,7 +186,7 @@ fn repository(
     out.tell(cut);
     let read_elsewhere = |id: &SourceId| kustomized.used.contains(id) || taken_in.templates.contains(id);
     let plain: Vec<_> = here.trees.iter().filter(|(id, _)| !read_elsewhere(id)).chain(&kustomized.swallowed).collect();
-    for read in plain.into_par_iter().map(|(id, tree)| read::documents(*id, tree, here.path(*id))).collect::<Vec<_>>() {
+    for read in in_turns(&plain, |(id, tree)| read::documents(**id, tree, here.path(**id))) {
         facts.append(read.facts);
         out.tell(read.problems);
     }

@@ -11,12 +11,12 @@ pub mod scalar;
 pub mod shell;
 pub mod toml;
 mod tree;
+mod view;
 pub mod wheel;
 pub mod yaml;
 
-pub use tree::{
-    Builder, DEEPEST, Dialect, Entry, Missing, Node, NodeId, NodeKind, Open, Problem, Raw, Shape, Tree, View, merged,
-};
+pub use tree::{Builder, DEEPEST, Dialect, Entry, Node, NodeId, NodeKind, Problem, Shape, Tree, merged};
+pub use view::{Missing, Open, Raw, View};
 
 use crate::known::Why;
 

@@ -2,11 +2,12 @@
 
 use super::*;
 use crate::parse::{Dialect, yaml};
+use std::sync::Arc;
 
 /// The place of a key of the service `s` of the first file, and its text.
 fn at(files: &[(&str, &str)], path: &str) -> (String, String) {
-    let trees: Vec<Tree> =
-        (0..).zip(files).map(|(i, (_, text))| yaml::parse(SourceId(i), text, Dialect::Kubernetes)).collect();
+    let trees: Vec<Arc<Tree>> =
+        (0..).zip(files).map(|(i, (_, text))| Arc::new(yaml::parse(SourceId(i), text, Dialect::Kubernetes))).collect();
     let file = |(i, ((path, text), tree))| (path, File { source: SourceId(i), text, tree: Some(tree) });
     let all: Files<'_> = (0..).zip(files.iter().map(|(p, t)| (*p, *t)).zip(&trees)).map(file).collect();
     let root = yaml::root(&trees[0]).expect("a document");

@@ -7,7 +7,7 @@ use crate::parse::{Builder, Dialect, Entry, Node, NodeId, NodeKind, Shape, Tree}
 use crate::source::{SourceId, Span, Traced};
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A node that owns what is below it.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,40 +40,96 @@ pub enum Value {
     Unknown(Why),
 }
 
-/// A list whose copies are one until they are changed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct List<T>(Arc<Vec<T>>);
+/// A list whose copies are one until they are changed. One of a tree stays there until something looks at it.
+#[derive(Debug, Clone)]
+pub struct List<T>(Arc<Items<T>>);
+
+#[derive(Debug, Clone)]
+struct Items<T> {
+    own: Vec<T>,
+    /// Where its items stand, with them once something looked.
+    read: Option<(Place, OnceLock<Vec<T>>)>,
+}
+
+/// A node of a tree.
+type Place = (Arc<Tree>, NodeId);
+
+/// What lists hold.
+pub trait Item: Clone {
+    /// All of a node.
+    fn below(place: &Place) -> Vec<Self>;
+}
+
+impl Item for Doc {
+    fn below((tree, node): &Place) -> Vec<Self> {
+        tree.node(*node).items().map(|item| shallow(tree, item)).collect()
+    }
+}
+
+impl Item for (Doc, Doc) {
+    fn below((tree, node): &Place) -> Vec<Self> {
+        let entries = tree.node(*node).entries_and_rest();
+        entries.into_iter().map(|(key, value)| (shallow(tree, key), shallow(tree, value))).collect()
+    }
+}
+
+impl<T> List<T> {
+    /// A list that stands in a tree.
+    fn read(place: Place) -> Self {
+        List(Arc::new(Items { own: Vec::new(), read: Some((place, OnceLock::new())) }))
+    }
+
+    /// Where it stands, if nothing changed it.
+    fn place(&self) -> Option<&Place> {
+        self.0.read.as_ref().map(|(place, _)| place)
+    }
+}
 
 impl<T> Default for List<T> {
     fn default() -> Self {
-        List(Arc::default())
+        Self::from_iter([])
     }
 }
 
-impl<T> Deref for List<T> {
+impl<T: Item> Deref for List<T> {
     type Target = Vec<T>;
 
     fn deref(&self) -> &Vec<T> {
-        &self.0
+        match &self.0.read {
+            Some((place, items)) => items.get_or_init(|| T::below(place)),
+            None => &self.0.own,
+        }
     }
 }
 
-impl<T: Clone> DerefMut for List<T> {
+impl<T: Item> DerefMut for List<T> {
     fn deref_mut(&mut self) -> &mut Vec<T> {
-        Arc::make_mut(&mut self.0)
+        // What its copies hold is one, too.
+        let _ = self.len();
+        let items = Arc::make_mut(&mut self.0);
+        if let Some((_, read)) = items.read.take() {
+            items.own = read.into_inner().unwrap_or_default();
+        }
+        &mut items.own
+    }
+}
+
+impl<T: Item + PartialEq> PartialEq for List<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
     }
 }
 
 impl<T> FromIterator<T> for List<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
-        List(Arc::new(items.into_iter().collect()))
+        List(Arc::new(Items { own: items.into_iter().collect(), read: None }))
     }
 }
 
-impl<T: Clone> List<T> {
+impl<T: Item> List<T> {
     /// Its items as a vector of their own.
-    pub fn own(self) -> Vec<T> {
-        Arc::unwrap_or_clone(self.0)
+    pub fn own(mut self) -> Vec<T> {
+        std::mem::take(&mut *self)
     }
 }
 
@@ -84,6 +140,18 @@ impl Doc {
     /// It is too large or too deep.
     pub fn read(node: Node<'_>, share: &Share) -> Result<Doc, Spent> {
         copy(node, share, 1)
+    }
+
+    /// The same of a tree that is shared, for as long as nothing changes it.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn shared(tree: &Arc<Tree>, node: Node<'_>, share: &Share) -> Result<Doc, Spent> {
+        if tree.dialect != Dialect::Kubernetes {
+            return Self::read(node, share);
+        }
+        spend(node, share, 1)?;
+        Ok(shallow(tree, node))
     }
 
     /// Goes through all that it holds, as if it stood that many levels deep.
@@ -109,6 +177,19 @@ impl Doc {
         };
         share.work(STEP + len)?;
         if shared { share.make(len * NODE) } else { Ok(()) }
+    }
+
+    /// The node of a tree that it still is.
+    fn unchanged(&self) -> Option<&Place> {
+        let place = match &self.value {
+            Value::Map(entries) => entries.place(),
+            Value::Seq(items) => items.place(),
+            _ => None,
+        };
+        place.filter(|(tree, node)| {
+            let node = tree.node(*node);
+            node.span() == self.span && node.tag() == self.tag.as_deref()
+        })
     }
 
     /// Null.
@@ -262,23 +343,49 @@ pub fn typed(text: &str) -> bool {
     matches!(text, "true" | "false") || text.parse::<i64>().is_ok()
 }
 
+/// A node of which everything below stays in its tree.
+fn shallow(tree: &Arc<Tree>, node: Node<'_>) -> Doc {
+    let value = match node.kind() {
+        Shape::Map(_) => Value::Map(List::read((Arc::clone(tree), node.id()))),
+        Shape::Seq(_) => Value::Seq(List::read((Arc::clone(tree), node.id()))),
+        _ => leaf(node),
+    };
+    Doc { value, span: node.span(), tag: node.tag().map(Into::into) }
+}
+
+/// Spends what a copy costs.
+fn spend(node: Node<'_>, share: &Share, level: usize) -> Result<(), Spent> {
+    share.make(NODE + node.text().map_or(0, str::len))?;
+    share.nest(level)?;
+    node.items().try_for_each(|item| spend(item, share, level + 1))?;
+    let entry = |(key, value)| spend(key, share, level + 1).and_then(|()| spend(value, share, level + 1));
+    if node.is_map() { node.entries_and_rest().into_iter().try_for_each(entry) } else { Ok(()) }
+}
+
 fn copy(node: Node<'_>, share: &Share, level: usize) -> Result<Doc, Spent> {
     share.make(NODE + node.text().map_or(0, str::len))?;
     share.nest(level)?;
     let value = match node.kind() {
-        Shape::Null => Value::Null,
-        Shape::Unknown(why) => Value::Unknown(why.clone()),
-        Shape::Scalar { text, plain } => {
-            let text = node.traced().unwrap_or_else(|| Traced::opaque(text, node.span()));
-            Value::Scalar { text, plain }
-        }
         Shape::Seq(_) => Value::Seq(node.items().map(|item| copy(item, share, level + 1)).collect::<Result<_, _>>()?),
         Shape::Map(_) => {
             let entry = |(key, value)| Ok((copy(key, share, level + 1)?, copy(value, share, level + 1)?));
             Value::Map(node.entries_and_rest().into_iter().map(entry).collect::<Result<_, _>>()?)
         }
+        _ => leaf(node),
     };
     Ok(Doc { value, span: node.span(), tag: node.tag().map(Into::into) })
+}
+
+/// What holds nothing else.
+fn leaf(node: Node<'_>) -> Value {
+    match node.kind() {
+        Shape::Unknown(why) => Value::Unknown(why.clone()),
+        Shape::Scalar { text, plain } => {
+            let text = node.traced().unwrap_or_else(|| Traced::opaque(text, node.span()));
+            Value::Scalar { text, plain }
+        }
+        _ => Value::Null,
+    }
 }
 
 /// A tree of documents, in their order; `source` is the file that put them together.
@@ -296,6 +403,10 @@ pub fn tree(source: SourceId, documents: impl IntoIterator<Item = Doc>, share: &
 }
 
 fn add(builder: &mut Builder, doc: &Doc, (share, level): (&Share, usize)) -> Result<NodeId, Spent> {
+    if let Some((tree, node)) = doc.unchanged() {
+        spend(tree.node(*node), share, level)?;
+        return Ok(builder.share(tree, *node));
+    }
     share.make(NODE + doc.text().map_or(0, str::len))?;
     share.nest(level)?;
     let below = (share, level + 1);

@@ -37,7 +37,7 @@ pub struct File<'a> {
     /// Its text.
     pub text: &'a str,
     /// What it says, when it is YAML or JSON.
-    pub tree: Option<&'a Tree>,
+    pub tree: Option<&'a Arc<Tree>>,
 }
 
 /// The files of a run by their paths, and the kustomizations among them.
@@ -97,7 +97,7 @@ impl<'a> Files<'a> {
         let tree = self.files.get(path)?.tree?;
         let read = || {
             let share = Share::of(self.files.len(), self.files[path].text.len());
-            tree.roots().map(|root| Doc::read(root, &share)).collect()
+            tree.roots().map(|root| Doc::shared(tree, root, &share)).collect()
         };
         Some(self.documents.get(path)?.get_or_init(read).as_ref().map(Vec::as_slice).map_err(|spent| *spent))
     }

@@ -4,13 +4,14 @@ use super::{Built, File, Files, build};
 use crate::parse::scalar::{Scalar, resolve};
 use crate::parse::{Dialect, Node, Shape, Tree, yaml};
 use crate::source::SourceId;
+use std::sync::Arc;
 
 /// Builds the kustomization in `a`.
 fn of(files: &[(&str, &str)]) -> Built {
     let tree = |(i, (path, text)): (usize, &(&str, &str))| {
-        path.ends_with(".yaml").then(|| yaml::parse(SourceId(i as u32), text, Dialect::Kubernetes))
+        path.ends_with(".yaml").then(|| Arc::new(yaml::parse(SourceId(i as u32), text, Dialect::Kubernetes)))
     };
-    let trees: Vec<Option<Tree>> = files.iter().enumerate().map(tree).collect();
+    let trees: Vec<Option<Arc<Tree>>> = files.iter().enumerate().map(tree).collect();
     let all = files.iter().zip(&trees).enumerate();
     let all =
         all.map(|(i, ((path, text), tree))| (*path, File { source: SourceId(i as u32), text, tree: tree.as_ref() }));
@@ -216,7 +217,7 @@ metadata: {name: y}
 #[test]
 fn kustomizations_that_include_each_other_are_an_error() {
     let files = [("a/kustomization.yaml", "resources: [../b]\n"), ("b/kustomization.yaml", "resources: [../a]\n")];
-    let trees = files.map(|(_, text)| yaml::parse(SourceId(0), text, Dialect::Kubernetes));
+    let trees = files.map(|(_, text)| Arc::new(yaml::parse(SourceId(0), text, Dialect::Kubernetes)));
     let all = files
         .iter()
         .zip(&trees)

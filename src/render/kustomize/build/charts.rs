@@ -72,7 +72,7 @@ impl Build<'_, '_> {
     }
 
     fn tree_of(&self, source: SourceId) -> Option<&Tree> {
-        self.files.files.values().find(|file| file.source == source)?.tree
+        self.files.files.values().find(|file| file.source == source)?.tree.map(|tree| &**tree)
     }
 
     /// The values that an entry states, in order of rising precedence; `None` when a file of them is not here.
