@@ -1,7 +1,7 @@
 //! Compose projects: services as workloads of one container.
 
 use super::kubernetes::{self, environment, labels};
-use super::{image, launch, training};
+use super::{MOST_WORKLOADS, image, launch, too_many, training};
 use crate::facts::value::REST;
 use crate::facts::{
     Container, ContainerRole, EnvVar, Facts, Labels, Mount, Pod, Port, SharedMemory, Volume, Workload, WorkloadFormat,
@@ -27,7 +27,9 @@ pub fn is_project(root: Node<'_>, path: &str) -> bool {
 /// Reads a project.
 pub fn project(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
     let services = root.view().get("services");
-    for (name, view) in services.entries() {
+    let services = services.entries();
+    facts.cut.extend(services.get(MOST_WORKLOADS).map(|(_, view)| too_many(view.place())));
+    for (name, view) in services.into_iter().take(MOST_WORKLOADS) {
         if view.node().is_some_and(Node::is_map) {
             super::built::service(view, facts);
             facts.workloads.push(service(tree, (name, view)));

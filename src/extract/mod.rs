@@ -37,8 +37,13 @@ use std::sync::Arc;
 
 /// Facts of every document of a YAML or JSON file.
 pub fn documents(tree: &Arc<Tree>, path: &str, facts: &mut Facts) {
+    let first = facts.workloads.len();
     for root in tree.roots() {
         let before = facts.workloads.len();
+        if before - first >= MOST_WORKLOADS {
+            facts.cut.push(too_many(root.span()));
+            break;
+        }
         document(tree, root, path, facts);
         built::pipeline(root, path, facts);
         let containers = facts.workloads[before..].iter().flat_map(|w| &w.pods).flat_map(|pod| &pod.containers);
@@ -54,6 +59,14 @@ fn installed_by(container: &Container, path: &str) -> Vec<PackageFile> {
     let words = ["entrypoint", "command", "args"].map(|key| kubernetes::words(view.get(key))).concat();
     let words: Vec<_> = words.iter().collect();
     install::of_commands(&launch::commands(&words, &container.env), path)
+}
+
+/// Most workloads that are read of one file: what is known of one takes more room than the few words that state it.
+const MOST_WORKLOADS: usize = 10_000;
+
+/// The problem that the workloads of a file are not read from a place on.
+fn too_many(span: Span) -> Problem {
+    Problem { span, message: format!("what runs from here on: more than {MOST_WORKLOADS} workloads in one file") }
 }
 
 /// Most packages that are read of one file.
