@@ -58,6 +58,9 @@ const DATA_CLASS: Promise = Promise {
     keys: &["name", "label", "regions", "encrypted", "audit_log"],
 };
 
+/// Most entries of a list that every path or finding is held against.
+const MOST_PATTERNS: usize = 1000;
+
 /// Reads the root of a configuration.
 pub fn config(tree: &Arc<Tree>, root: Node<'_>, problems: &mut Vec<Problem>) -> Config {
     let mut reader = Reader { problems };
@@ -75,8 +78,11 @@ pub fn config(tree: &Arc<Tree>, root: Node<'_>, problems: &mut Vec<Problem>) -> 
             "rules" => out.overrides = reader.overrides(value),
             "select" => out.select = reader.words(value),
             "ignore" => out.ignore = reader.words(value),
-            "exclude" => out.exclude = reader.words(value),
-            "ignores" => out.ignores = value.items().filter_map(|item| reader.ignore(item)).collect(),
+            "exclude" => out.exclude = reader.few(value).into_iter().flat_map(|value| reader.words(value)).collect(),
+            "ignores" => {
+                let items = reader.few(value).into_iter().flat_map(Node::items);
+                out.ignores = items.filter_map(|item| reader.ignore(item)).collect();
+            }
             "require_reason" => out.require_reason = reader.boolean(value).unwrap_or(false),
             "fail_on" => out.fail_on = reader.choice(value, "info, warning or error", Severity::parse),
             "min_confidence" => out.min_confidence = reader.choice(value, "low, medium or high", Confidence::parse),
@@ -93,6 +99,15 @@ struct Reader<'p> {
 impl Reader<'_> {
     fn tell(&mut self, span: Span, message: impl Into<String>) {
         self.problems.push(Problem { span, message: message.into() });
+    }
+
+    /// A list that every path or finding is held against, unless it is too long.
+    fn few<'t>(&mut self, list: Node<'t>) -> Option<Node<'t>> {
+        let more = list.items().nth(MOST_PATTERNS);
+        if let Some(more) = more {
+            self.tell(more.span(), format!("more than {MOST_PATTERNS} entries: name directories, or turn rules off"));
+        }
+        Some(list).filter(|_| more.is_none())
     }
 
     /// Entries of a mapping with known keys.

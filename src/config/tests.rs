@@ -62,6 +62,13 @@ fn every_fault_is_told_at_its_place() {
 }
 
 #[test]
+fn lists_that_everything_is_held_against_have_an_end() {
+    let long = |key: &str, entry: &str| told(&format!("{key}:\n{}", format!("- {entry}\n").repeat(1001)));
+    assert!(long("ignores", "{rule: x}").iter().any(|(_, message)| message.contains("more than 1000 entries")));
+    assert!(long("exclude", "a*b").iter().any(|(_, message)| message.contains("more than 1000 entries")));
+}
+
+#[test]
 fn a_wrong_path_never_widens_an_ignore() {
     let (config, _) = config("ignores:\n- {rule: x, path: '['}\n- {rule: x, until: soon}\n- {rule: x}\n");
     assert_eq!(config.ignores.len(), 1);
