@@ -5,7 +5,7 @@ use super::files::{cwd, files, gate, named, shown, stdin};
 use super::output::Output;
 use super::setup::Setup;
 use super::{CLEAN, FINDINGS, print_as_is};
-use crate::discover::{self, Options};
+use crate::discover::{self, Kind, Options};
 use crate::facts::{HelmRelease, ReleaseFormat};
 use crate::finding::{Confidence, Finding, Severity};
 use crate::judge::{self, Coverage, Verdict};
@@ -38,7 +38,9 @@ pub fn run(check: &Check) -> Result<u8, String> {
     };
     let found: Vec<PathBuf> = files.found.iter().map(|(_, disk)| disk.clone()).collect();
     let outputs = outputs(check, &[found, setup.read.clone(), check.values.clone()].concat())?;
-    let read = files.inputs.iter().filter(|input| discover::kind_of(&input.path).is_some()).count();
+    let by_name = |input: &&lint::Input| discover::kind_of(&input.path).is_some();
+    let read =
+        files.inputs.iter().filter(|input| by_name(input) || !matches!(input.kind, Kind::Chart | Kind::Data)).count();
     // The configuration comes after the files, so that its facts have places too.
     let (config, mut extra) = setup.after(files.inputs.len());
     let mut declared = config.facts();

@@ -1,12 +1,12 @@
 //! The files of a run: found, read, or said why not.
 
 use super::arguments::Check;
-use crate::discover::{self, Found, Gate, Kind, MAX_BYTES, Options, Reason, Skipped, Template};
+use crate::discover::{self, Bringer, Found, Gate, Kind, MAX_BYTES, Options, Reason, Skipped, Template};
 use crate::finding::Unlinted;
-use crate::lint::{self, Input};
+use crate::lint::{self, Input, Named};
 use crate::source::one_line;
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Files that were read, and those that were not.
@@ -52,10 +52,10 @@ pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
     if let Some(missing) = discovery.skipped.iter().find(|s| s.reason == Reason::Missing) {
         return Err(format!("{}: {}", one_line(&missing.path), missing.reason));
     }
-    let mut skipped = discovery.skipped;
+    let skipped = discovery.skipped;
     // A link that leads in a circle harms where its name would have been linted.
     let ours = |path: &str| discover::kind_of(path).is_some() || options.cwd.join(path).is_dir();
-    let mut unlinted: Vec<(String, Unlinted)> = skipped
+    let unlinted: Vec<(String, Unlinted)> = skipped
         .iter()
         .filter(|file| ours(&file.path))
         .filter_map(|file| Some((file.path.clone(), unlinted(&file.reason)?)))
@@ -70,22 +70,110 @@ pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
     let mut read: Vec<Result<Vec<Input>, Unread>> = plain.par_iter().map(read).collect();
     let mut left = discovery.left;
     read.extend(archives.into_iter().map(|found| unpack(found, number(found), &mut left)));
-    let mut inputs = Vec::new();
-    for file in read {
+    let mut all = Read { skipped, unlinted, left, ..Read::default() };
+    read.into_iter().for_each(|file| all.take(file));
+    let found = discovery.found.iter().map(|found| (found.path.as_str(), found.kind));
+    let brought = bring(&mut all, found, &repositories, options)?;
+    all.inputs.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut skipped: Vec<(String, String)> = all.skipped.into_iter().map(|s| (s.path, s.reason.to_string())).collect();
+    skipped.sort();
+    let excluded = discovery.excluded.into_iter().map(|(by, count)| (by.to_owned(), count)).collect();
+    let found = discovery.found.into_iter().chain(brought).map(|found| (found.path, found.disk)).collect();
+    Ok(Files { inputs: all.inputs, skipped, unlinted: all.unlinted, found, excluded })
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Read {
+    inputs: Vec<Input>,
+    skipped: Vec<Skipped>,
+    unlinted: Vec<(String, Unlinted)>,
+    /// Bytes that may still be read.
+    left: u64,
+}
+
+impl Read {
+    fn take(&mut self, file: Result<Vec<Input>, Unread>) {
         match file {
-            Ok(texts) => inputs.extend(texts),
+            Ok(texts) => self.inputs.extend(texts),
             Err((file, why)) => {
-                unlinted.extend(why.map(|why| (file.path.clone(), why)));
-                skipped.push(file);
+                self.unlinted.extend(why.map(|why| (file.path.clone(), why)));
+                self.skipped.push(file);
             }
         }
     }
-    inputs.sort_by(|a, b| a.path.cmp(&b.path));
-    let mut skipped: Vec<(String, String)> = skipped.into_iter().map(|s| (s.path, s.reason.to_string())).collect();
-    skipped.sort();
-    let excluded = discovery.excluded.into_iter().map(|(by, count)| (by.to_owned(), count)).collect();
-    let found = discovery.found.into_iter().map(|found| (found.path, found.disk)).collect();
-    Ok(Files { inputs, skipped, unlinted, found, excluded })
+}
+
+/// Paths that one run looks at because files name them.
+const MOST_LOOKS: usize = 20_000;
+
+/// Reads what files name and nobody has read as what they name it, and what that names; those files.
+fn bring<'f>(
+    all: &mut Read,
+    found: impl Iterator<Item = (&'f str, Kind)>,
+    repositories: &[&Path],
+    options: &Options,
+) -> Result<Vec<Found>, String> {
+    let bringer = Bringer::new(options).map_err(|error| error.to_string())?;
+    let mut known: BTreeMap<String, Vec<Kind>> = BTreeMap::new();
+    found.for_each(|(path, kind)| known.entry(path.to_owned()).or_default().push(kind));
+    let (mut brought, mut looked, mut asked) = (Vec::new(), BTreeSet::new(), 0);
+    while asked < all.inputs.len() {
+        let named: Vec<Vec<Named>> = all.inputs[asked..].par_iter().map(lint::named).collect();
+        let by = asked..all.inputs.len();
+        asked = all.inputs.len();
+        for (by, Named { paths, kind }) in by.zip(named).flat_map(|(by, named)| named.into_iter().map(move |n| (by, n)))
+        {
+            for path in paths {
+                let kinds = known.get(&path).map(Vec::as_slice);
+                if kinds.is_some_and(|kinds| !reads_otherwise(kinds, kind)) {
+                    break;
+                }
+                if looked.len() >= MOST_LOOKS {
+                    let reason = Reason::TooManyNamed;
+                    all.take(Err((Skipped { path: all.inputs[by].path.clone(), reason }, Some(Unlinted::Budget))));
+                    return Ok(brought);
+                }
+                if !looked.insert((path.clone(), kind)) {
+                    continue;
+                }
+                let repository = all.inputs[by].repository;
+                let Some(file) = repositories.get(repository).and_then(|home| bringer.bring(&path, kind, home)) else {
+                    continue;
+                };
+                let kinds = known.entry(file.path.clone()).or_default();
+                if kinds.is_empty() || reads_otherwise(kinds, kind) {
+                    kinds.push(kind);
+                    let text = within(&file, &mut all.left, options);
+                    all.take(text.and_then(|()| read(&file, repository, &BTreeSet::new())));
+                    brought.push(file);
+                }
+                break;
+            }
+        }
+    }
+    Ok(brought)
+}
+
+/// Whether a file that is read as these kinds is another thing to whoever reads it as this one.
+fn reads_otherwise(kinds: &[Kind], kind: Kind) -> bool {
+    let none = |others: &[Kind]| !kinds.iter().any(|kind| others.contains(kind));
+    match kind {
+        Kind::Yaml => none(&[Kind::Yaml, Kind::Json]),
+        Kind::Dockerfile => none(&[Kind::Dockerfile]),
+        Kind::Requirements => none(&[Kind::Requirements, Kind::Toml, Kind::Yaml, Kind::Json]),
+        _ => false,
+    }
+}
+
+/// Takes a file from what the run may read.
+fn within(file: &Found, left: &mut u64, options: &Options) -> Result<(), Unread> {
+    let bytes = std::fs::metadata(&file.disk).map_or(0, |meta| meta.len());
+    if bytes <= MAX_BYTES && bytes > *left {
+        return Err(unread(file, Reason::RunTooLarge(options.max_read)));
+    }
+    *left -= bytes.min(*left);
+    Ok(())
 }
 
 /// Reads the texts of a packed chart.
@@ -102,7 +190,7 @@ fn read(found: &Found, repository: usize, charts: &BTreeSet<String>) -> Result<V
     let of_kind = |kind, (path, text)| Input { path, kind, text, repository };
     let input = |file| of_kind(found.kind, file);
     let text = match found.read(MAX_BYTES) {
-        Err(_) if discover::kind_of(&found.path).is_none() => return Ok(Vec::new()),
+        Err(_) if discover::kind_of(&found.path).is_none() && !found.is_named() => return Ok(Vec::new()),
         read => read.map_err(told)?,
     };
     let in_chart = || charts.iter().any(|directory| found.path.starts_with(directory.as_str()));

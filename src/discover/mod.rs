@@ -128,6 +128,8 @@ pub enum Reason {
     TooManyLinks,
     /// More bytes than the run may read.
     RunTooLarge(u64),
+    /// Names more files than one run looks for.
+    TooManyNamed,
     /// A template of another language: its text is not the syntax of its name.
     Template(Template),
     /// A link to nothing.
@@ -152,6 +154,7 @@ impl fmt::Display for Reason {
             Reason::Link => f.write_str("a symbolic link"),
             Reason::TooManyLinks => write!(f, "more than {MAX_LINKED_DIRECTORIES} linked directories"),
             Reason::RunTooLarge(limit) => write!(f, "beyond what one run reads: {limit} bytes, see --max-read"),
+            Reason::TooManyNamed => f.write_str("names files beyond those that one run looks for"),
             Reason::Template(template) => write!(f, "{template} template"),
             Reason::Multipart => f.write_str("a MIME message of several parts"),
             Reason::SetAside => f.write_str("test data or an archive: lint it by naming it"),
@@ -364,7 +367,58 @@ fn in_chart(disk: &Path) -> bool {
     })
 }
 
+/// Opens what other files name, wherever it stands in their repository.
+pub struct Bringer<'o> {
+    options: &'o Options,
+    exclude: Exclude,
+    gate: Gate,
+    cwd: PathBuf,
+}
+
+/// Names of the file that a directory stands for where a kustomization names it.
+const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
+impl<'o> Bringer<'o> {
+    /// For the files of a run.
+    ///
+    /// # Errors
+    /// As for [`discover`].
+    pub fn new(options: &'o Options) -> Result<Self, BadPattern> {
+        let cwd = options.cwd.canonicalize().unwrap_or_else(|_| options.cwd.clone());
+        Ok(Self { options, exclude: Exclude::new(options)?, gate: Gate::new(&options.cwd, &[]), cwd })
+    }
+
+    /// The file at a path (as shown) that is named in a repository, to be read as this kind: a regular file below the
+    /// repository that the configuration does not leave out. Of a directory, the kustomization in it.
+    pub fn bring(&self, path: &str, kind: Kind, repository: &Path) -> Option<Found> {
+        let admit = |path: &str| self.gate.admit_below(repository, self.cwd.join(path).to_str()?).ok();
+        let mut path = path.to_owned();
+        let mut disk = admit(&path)?;
+        if disk.is_dir() && kind == Kind::Yaml {
+            let inner = KUSTOMIZATIONS.iter().find(|name| disk.join(name).is_file())?;
+            path = format!("{}/{inner}", path.trim_end_matches('/'));
+            disk = admit(&path)?;
+        }
+        let own = self.options.cwd.join(&path);
+        let left_out = self.exclude.with_parents(&own) || self.options.is_configuration(&own);
+        (disk.is_file() && !left_out).then(|| Found {
+            path,
+            disk,
+            linked: None,
+            kind,
+            in_chart: false,
+            in_module: false,
+            repository: repository.to_owned(),
+        })
+    }
+}
+
 impl Found {
+    /// Whether it has no kind by its name, and is read as what another file says that it is.
+    pub fn is_named(&self) -> bool {
+        kind_of(&self.path).is_none() && !matches!(self.kind, Kind::Chart | Kind::Data)
+    }
+
     /// Reads the text; a byte order mark stays. Refuses what is larger than `limit` bytes.
     pub fn read(&self, limit: u64) -> Result<String, Reason> {
         let file = gate::open(&self.disk)?;
@@ -395,7 +449,10 @@ impl Found {
     /// Whether a tool that deploys may read it, which is asked of what could not be read: its name says so, or an API
     /// version stands in it, in whatever encoding.
     pub fn may_be_applied(&self) -> bool {
-        is_named_format(&self.path) || self.is_archive() || gate::open(&self.disk).is_ok_and(holds_api_version)
+        self.is_named()
+            || is_named_format(&self.path)
+            || self.is_archive()
+            || gate::open(&self.disk).is_ok_and(holds_api_version)
     }
 
     /// Whether this is a packed chart.

@@ -98,3 +98,70 @@ fn requirements_end_where_python_ends_lines() {
         assert_found(&[("requirements.txt", &format!("# x{end}torch==1.13.1+cu116\n"))], "local-version-without-index");
     }
 }
+
+#[test]
+fn what_a_kustomization_names_is_read_whatever_it_is_called() {
+    let kustomization = |text: &str| format!("apiVersion: kustomize.config.k8s.io/v1beta1\n{text}");
+    for path in
+        ["bad.txt", "bad", ".hidden", "package.json", "node_modules/bad.yaml", "Dockerfile", "a b", "testdata/x"]
+    {
+        let text = kustomization(&format!("resources: [\"{path}\"]\n"));
+        assert_found(&[("k/kustomization.yaml", &text), (&format!("k/{path}"), POD)], FAULT);
+    }
+    let base = ("k/node_modules/b/Kustomization", "resources: [x]\n");
+    let all = [("k/kustomization.yaml", "resources: [node_modules/b]\n"), base, ("k/node_modules/b/x", POD)];
+    assert_found(&all, FAULT);
+    let good = POD.replace("gpu: 2", "gpu: 1");
+    let patch = "- {op: replace, path: /spec/containers/0/resources/requests/nvidia.com~1gpu, value: 2}\n";
+    let text = kustomization("resources: [g.yaml]\npatches: [{path: p.txt, target: {kind: Pod}}]\n");
+    assert_found(&[("kustomization.yaml", &text), ("g.yaml", &good), ("p.txt", patch)], FAULT);
+}
+
+#[test]
+fn what_requirements_compose_and_terraform_name_is_read_whatever_it_is_called() {
+    const LOCAL: &str = "torch==1.13.1+cu116\n";
+    const FROM: &str = "FROM nvidia/cuda:12.4.1-base-ubuntu22.04\n";
+    let (install, run) = (
+        format!("{FROM}COPY d/w.foo /app/\nRUN pip install -r /app/w.foo\n"),
+        format!("{FROM}RUN pip install {LOCAL}"),
+    );
+    let device = "services:\n  b:\n    image: x\n    deploy: {resources: {reservations: {devices: [{driver: nvidia, count: 1, \
+                  device_ids: [\"0\"], capabilities: [gpu]}]}}}\n";
+    let built = "services:\n  s:\n    build: {context: c, dockerfile: w.build}\n";
+    let manifest =
+        "resource \"kubernetes_manifest\" \"p\" {\n  manifest = yamldecode(file(\"${path.module}/bad.txt\"))\n}\n";
+    let cases: [(&[(&str, &str)], &str); 8] = [
+        (&[("requirements.txt", "-r w.foo\n"), ("w.foo", LOCAL)], "local-version-without-index"),
+        (&[("requirements.txt", "-r ../b/w\n-c c\n"), ("c", "\n"), ("b/w", LOCAL)], ""),
+        (&[("docker/Dockerfile", &install), ("d/w.foo", LOCAL)], "local-version-without-index"),
+        (&[("compose.yaml", built), ("c/w.build", &run)], "local-version-not-on-pypi"),
+        (
+            &[("compose.yaml", "include: [g.txt]\nservices: {s: {image: x}}\n"), ("g.txt", device)],
+            "compose-count-and-device-ids",
+        ),
+        (
+            &[("compose.yaml", "services:\n  s:\n    extends: {file: base.txt, service: b}\n"), ("base.txt", device)],
+            "compose-count-and-device-ids",
+        ),
+        (&[("main.tf", manifest), ("bad.txt", POD)], FAULT),
+        (
+            &[("docker-bake.hcl", "target \"a\" {\n  context = \"c\"\n  dockerfile = \"w\"\n}\n"), ("c/w", &run)],
+            "local-version-not-on-pypi",
+        ),
+    ];
+    for (files, rule) in cases {
+        if rule.is_empty() {
+            assert_eq!(found(files), [""; 0], "{files:?}");
+        } else {
+            assert_found(files, rule);
+        }
+    }
+}
+
+#[test]
+fn what_is_named_and_cannot_be_read_is_told_and_nothing_outside_is_opened() {
+    let long = format!("{POD}# {}", "x".repeat(9 << 20));
+    assert_found(&[("kustomization.yaml", "resources: [bad.txt]\n"), ("bad.txt", &long)], "file-not-linted");
+    let outside = [("kustomization.yaml", "resources: [/etc/hostname, ../../etc/hostname]\n")];
+    assert_eq!(report(&outside)["files"]["seen"], 1);
+}
