@@ -73,6 +73,8 @@ pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
     let mut all = Read { skipped, unlinted, left, ..Read::default() };
     read.into_iter().for_each(|file| all.take(file));
     let found = discovery.found.iter().map(|found| (found.path.as_str(), found.kind));
+    let inline: Vec<Input> = all.inputs.par_iter().flat_map(lint::inline).collect();
+    all.inputs.extend(inline);
     let brought = bring(&mut all, found, &repositories, options)?;
     all.inputs.sort_by(|a, b| a.path.cmp(&b.path));
     let mut skipped: Vec<(String, String)> = all.skipped.into_iter().map(|s| (s.path, s.reason.to_string())).collect();

@@ -19,7 +19,7 @@ pub enum Kind {
     Terraform,
     /// `.tf.json`
     TerraformJson,
-    /// `.tfvars`
+    /// `.tfvars` and `.tfvars.json`
     TerraformVars,
     /// `docker-bake.hcl`
     Bake,
@@ -151,6 +151,7 @@ fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
         "yaml" | "yml" => Some(Kind::Yaml),
         "tf" | "tofu" => Some(Kind::Terraform),
         "tfvars" => Some(Kind::TerraformVars),
+        "json" if stem.ends_with(".tfvars") => Some(Kind::TerraformVars),
         "json" if stem.ends_with(".tf") || stem.ends_with(".tofu") => Some(Kind::TerraformJson),
         "json" => Some(Kind::Json),
         "sh" | "bash" | "slurm" | "sbatch" | "sub" | "pbs" => Some(Kind::Shell),
@@ -232,6 +233,7 @@ mod tests {
             ("main.tf", Some(Kind::Terraform)),
             ("main.tf.json", Some(Kind::TerraformJson)),
             ("prod.auto.tfvars", Some(Kind::TerraformVars)),
+            ("prod.auto.tfvars.json", Some(Kind::TerraformVars)),
             ("docker-bake.hcl", Some(Kind::Bake)),
             ("train.sbatch", Some(Kind::Shell)),
             ("user_data.sh.tftpl", Some(Kind::Shell)),

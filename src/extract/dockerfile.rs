@@ -8,6 +8,7 @@ use crate::facts::{Build, Container, EnvVar, Facts, Instruction, Labels, Launch,
 use crate::known::{Fact, Why};
 use crate::parse::dockerfile::{self, Instruction as Line};
 use crate::parse::{Problem, markers, placeholder, shell};
+use crate::paths;
 use crate::source::{SourceId, Span, Traced};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -31,12 +32,14 @@ pub fn built_with(id: SourceId, path: &str, text: &str, given: &Labels) -> Vec<B
 /// Variables by name. What is looked up is paid for: values may be made of values.
 struct Scope<'s> {
     values: BTreeMap<String, String>,
+    /// Files that the stage writes out of heredocs, by their names.
+    files: BTreeMap<String, Traced>,
     share: &'s Share,
 }
 
 impl<'s> Scope<'s> {
     fn new(share: &'s Share) -> Self {
-        Self { values: BTreeMap::new(), share }
+        Self { values: BTreeMap::new(), files: BTreeMap::new(), share }
     }
 
     fn get(&self, name: &str) -> Option<String> {
@@ -103,6 +106,7 @@ impl<'l> Reader<'l, '_> {
     /// Opens a stage, on an earlier one or on an image.
     fn from(&mut self, line: &'l Line, path: &str) -> Result<(), Spent> {
         self.scope.values.clear();
+        self.scope.files.clear();
         let Some(base) = line.base() else { return Ok(()) };
         let under = self.names.get(&base.image.text().to_ascii_lowercase()).copied();
         if let Some(at) = under {
@@ -304,6 +308,11 @@ fn instruction(line: &Line, stage: &mut Build, scope: &mut Scope<'_>, global: &S
         "COPY" | "ADD" if !line.flags.iter().any(|f| f.name == "from") => {
             let words = line.json_array().unwrap_or_else(|| line.words());
             let sources = words.len().saturating_sub(1);
+            let target = words.last().map_or("", Traced::text);
+            for heredoc in &line.heredocs {
+                let name = if target.ends_with('/') { &heredoc.name } else { paths::name(target) };
+                scope.files.insert(name.to_owned(), heredoc.body.clone());
+            }
             stage.copies.extend(words[..sources].iter().map(|w| install::fact(&expanded(w, scope))));
         }
         // What another stage made may hold a Python of its own.
@@ -358,6 +367,13 @@ fn run(line: &Line, stage: &mut Build, scope: &Scope<'_>) {
         });
         installed(command, &words, branch(line, &script, command), stage, scope);
     }
+    for command in script.substituted() {
+        let words: Vec<Traced> = command.words.iter().map(|w| w.traced().clone()).collect();
+        if scope.share.make(NODE * (1 + words.len())).is_err() {
+            return;
+        }
+        installed(&command, &words, branch(line, &script, &command), stage, scope);
+    }
 }
 
 /// What a command installs into a stage, from the indexes of its environment, if its branch runs.
@@ -373,6 +389,7 @@ fn installed(command: &shell::Command, words: &[Traced], branch: Option<String>,
             install::set_indexes(package, None, extra.as_slice());
         }
     }
+    written(&mut found, scope);
     let redirections: Vec<Traced> = command.redirections.iter().map(|r| r.traced().clone()).collect();
     install::unquoted(&mut found.packages, &redirections);
     if let Some(branch) = branch {
@@ -388,6 +405,17 @@ fn installed(command: &shell::Command, words: &[Traced], branch: Option<String>,
     stage.package_files.append(&mut found.files);
     stage.constraints.append(&mut found.constraints);
     stage.groups.append(&mut found.groups);
+}
+
+/// Takes the packages of requirement files that the Dockerfile itself writes.
+fn written(found: &mut install::Install, scope: &Scope<'_>) {
+    for file in std::mem::take(&mut found.files) {
+        let body = file.get().and_then(|path| scope.files.get(paths::name(path)));
+        match body.filter(|body| scope.share.make(body.text().len()).is_ok()) {
+            Some(body) => found.packages.extend(install::of_requirements(body)),
+            None => found.files.push(file),
+        }
+    }
 }
 
 /// The variables that an `ENV` or an `ARG` sets.

@@ -4,7 +4,7 @@
 use super::wrappers;
 use crate::facts::{Package, PackageFile, PackageFileKind, PackageManager, PythonHome};
 use crate::known::{Fact, Why};
-use crate::parse::requirements::{self, Requirement};
+use crate::parse::requirements::{self, Line, Requirement};
 use crate::parse::shell::{Command, Script};
 use crate::parse::{placeholder, wheel};
 use crate::paths;
@@ -171,7 +171,7 @@ fn of_project(words: &[Traced]) -> Install {
 
 /// What each command of a script installs, as a list of its own: other commands may stand in other branches.
 pub fn of_script(script: &Script, path: &str) -> Vec<PackageFile> {
-    of_commands(&script.commands, path)
+    [of_commands(&script.commands, path), of_commands(&script.substituted(), path)].concat()
 }
 
 /// What each of some commands installs, as a list of its own.
@@ -190,6 +190,33 @@ pub fn of_commands(commands: &[Command], path: &str) -> Vec<PackageFile> {
         (!file.packages.is_empty()).then_some(file)
     };
     commands.iter().filter_map(read).collect()
+}
+
+/// Indexes that a requirement file within another file states.
+const MOST_INDEXES: usize = 8;
+
+/// The packages of a requirement file that stands in another text.
+pub fn of_requirements(text: &Traced) -> Vec<Package> {
+    let lines = requirements::parse(text.whole().source, text.text()).lines;
+    let (mut index, mut extra, mut out) = (None, Vec::new(), Vec::new());
+    for line in &lines {
+        match line {
+            Line::Requirement(found) => {
+                let requirement = requirements::requirement(&text.slice(found.span.range()));
+                out.extend(requirement.map(|found| of_requirement(&found, PackageManager::Pip)));
+            }
+            Line::Option { name, value: Some(value), .. } => match name.as_str() {
+                "--index-url" => index = Some(text.slice(value.whole().range())),
+                "--extra-index-url" | "--find-links" => extra.push(text.slice(value.whole().range())),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    // Each package states all of them.
+    extra.truncate(MOST_INDEXES);
+    out.iter_mut().for_each(|package| set_indexes(package, index.as_ref(), &extra));
+    out
 }
 
 /// Marks packages whose comparison has no quotes: to the shell it is a redirection, and the package has no version.

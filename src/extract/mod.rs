@@ -29,7 +29,7 @@ use crate::budget::Share;
 use crate::discover::Kind;
 use crate::facts::{Container, Facts, Object, PackageFile, Pod, Workload, WorkloadFormat};
 use crate::known::Fact;
-use crate::parse::{Node, Problem, Raw, Tree, shell};
+use crate::parse::{Node, Problem, Raw, Tree, hcl, shell};
 use crate::render::terraform::{ModuleFile, Workspace};
 use crate::source::{SourceId, Span};
 use std::collections::BTreeSet;
@@ -263,7 +263,8 @@ pub struct TextFile {
 pub fn text(id: SourceId, path: &str, text: &str, kind: Kind, facts: &mut Facts) -> TextFile {
     match kind {
         Kind::Terraform | Kind::TerraformVars => {
-            let mut hcl = crate::parse::hcl::parse(id, text);
+            let json = path.ends_with(".json");
+            let mut hcl = if json { hcl::parse_json(id, text) } else { hcl::parse(id, text) };
             let (problems, comments) = (std::mem::take(&mut hcl.problems), std::mem::take(&mut hcl.comments));
             let repeated = std::mem::take(&mut hcl.repeated);
             let module = ModuleFile { path: path.to_owned(), hcl, values: kind == Kind::TerraformVars };

@@ -23,7 +23,7 @@ use crate::link::{self, Directories, Variant};
 use crate::parse::{Problem, Tree};
 use crate::rules::Ruleset;
 use crate::source::{Source, SourceId, Sources, Span};
-pub use named::{Named, named};
+pub use named::{Named, inline, named};
 use rayon::prelude::*;
 pub use read::template;
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,15 +2,16 @@
 //! names are written and what is read there; opens nothing.
 
 use super::Input;
+use crate::budget::NODE;
 use crate::discover::Kind;
 use crate::extract;
 use crate::facts::Facts;
 use crate::known::Fact;
 use crate::link;
-use crate::parse::{Dialect, View, yaml};
+use crate::parse::{Dialect, Node, View, yaml};
 use crate::paths;
 use crate::render::kustomize;
-use crate::source::SourceId;
+use crate::source::{SourceId, Traced};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// A file that another one names.
@@ -47,6 +48,54 @@ fn names(input: &Input) -> Vec<Named> {
         _ => {}
     }
     out.out
+}
+
+/// Dockerfiles that stand as texts in a project of Compose or in a bake file, as files of their own: every line on the line
+/// that it is written on.
+pub fn inline(input: &Input) -> Vec<Input> {
+    let sign = ["dockerfile_inline", "dockerfile-inline"].iter().any(|sign| input.text.contains(sign));
+    if !sign || !matches!(input.kind, Kind::Yaml | Kind::Json) {
+        return Vec::new();
+    }
+    catch_unwind(AssertUnwindSafe(|| inlined(input))).unwrap_or_default()
+}
+
+/// Bytes that Dockerfiles in one file take with the lines before them, for each byte of it.
+const MOST_PADDED: usize = 8;
+
+fn inlined(input: &Input) -> Vec<Input> {
+    let tree = yaml::parse(SourceId(0), &input.text, Dialect::Kubernetes);
+    let (mut out, mut made) = (Vec::new(), 0);
+    for root in tree.roots().map(Node::view) {
+        let services = root.get("services").entries().into_iter().map(|(_, one)| one.path("build.dockerfile_inline"));
+        let targets = root.get("target").entries().into_iter().map(|(_, one)| one.get("dockerfile-inline"));
+        for text in services.chain(targets).filter_map(View::traced) {
+            // Where there are very many, lines are not worth what it takes to keep them.
+            let few = made < MOST_PADDED * (NODE + input.text.len());
+            let text = if few { at_its_lines(&text, &input.text) } else { text.text().to_owned() };
+            made += text.len();
+            out.push(Input { path: input.path.clone(), kind: Kind::Dockerfile, text, repository: input.repository });
+        }
+    }
+    out
+}
+
+/// A text that stands in another one, with every line on the line that it is written on there.
+fn at_its_lines(text: &Traced, file: &str) -> String {
+    let (mut out, mut at, mut row, mut walked, mut reached) = (String::new(), 0, 0, 0, 0);
+    for line in text.text().split_inclusive('\n') {
+        let start = text.span(at..at + line.trim_end().len()).range().start;
+        let ahead = file.get(walked..start).map_or(0, |between| between.matches('\n').count());
+        (reached, walked) = (reached + ahead, walked.max(start));
+        while row < reached {
+            out.push('\n');
+            row += 1;
+        }
+        out.push_str(line);
+        at += line.len();
+        row += 1;
+    }
+    out
 }
 
 /// What is found in one file.

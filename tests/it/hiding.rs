@@ -165,3 +165,51 @@ fn what_is_named_and_cannot_be_read_is_told_and_nothing_outside_is_opened() {
     let outside = [("kustomization.yaml", "resources: [/etc/hostname, ../../etc/hostname]\n")];
     assert_eq!(report(&outside)["files"]["seen"], 1);
 }
+
+#[test]
+fn what_a_dockerfile_installs_is_found_wherever_it_is_written() {
+    const FROM: &str = "FROM nvidia/cuda:12.4.1-base-ubuntu22.04\n";
+    for install in [
+        "RUN pip install torch==1.13.1+cu116",
+        "RUN x=$(pip install torch==1.13.1+cu116)",
+        "RUN echo \"a `pip install torch==1.13.1+cu116` b\"",
+        "RUN echo $(echo $(pip install torch==1.13.1+cu116))",
+        "COPY <<EOF /r.txt\ntorch==1.13.1+cu116\nEOF\nRUN pip install -r /r.txt",
+        "COPY <<r.txt <<b /d/\ntorch==1.13.1+cu116\nr.txt\nx\nb\nRUN cd /d && pip install -r r.txt",
+    ] {
+        assert_found(&[("Dockerfile", &format!("{FROM}{install}\n"))], "local-version-not-on-pypi");
+    }
+    for text in [
+        format!("|\n        {FROM}        RUN pip install torch==1.13.1+cu116\n"),
+        "\"FROM nvidia/cuda:12.4.1-base-ubuntu22.04\\nRUN pip install torch==1.13.1+cu116\"\n".to_owned(),
+    ] {
+        let compose = format!("services:\n  s:\n    build:\n      context: .\n      dockerfile_inline: {text}");
+        let report = report(&[("compose.yaml", &compose)]);
+        let rules = report["diagnostics"].as_array().expect("a list");
+        let found = rules.iter().find(|found| found["rule"] == "local-version-not-on-pypi").expect("a finding");
+        let line = if text.starts_with('|') { 7 } else { 6 };
+        assert_eq!(found["range"]["start"]["line"], line, "{found}");
+    }
+}
+
+#[test]
+fn terraform_in_json_is_terraform() {
+    let pod = |requests: &str| {
+        format!(
+            "{{\"resource\": [{{\"kubernetes_pod\": {{\"p\": {{\"metadata\": {{\"name\": \"p\"}}, \"spec\": {{\"container\": \
+             {{\"name\": \"c\", \"image\": \"x\", \"resources\": {{\"requests\": {requests}, \"limits\": {{\"nvidia.com/gpu\": \
+             1}}}}}}}}}}}}}}]}}"
+        )
+    };
+    assert_found(&[("main.tf.json", &pod("{\"nvidia.com/gpu\": 2}"))], FAULT);
+    assert_eq!(found(&[("main.tf.json", &pod("{\"nvidia.com/gpu\": 1}"))]), [""; 0]);
+    let main = "variable \"on\" { default = false }\nresource \"kubernetes_manifest\" \"p\" {\n  count = var.on ? 1 : 0\n  manifest \
+                = yamldecode(file(\"pod\"))\n}\n";
+    for (path, values) in [
+        ("x.auto.tfvars.json", "{\"a\": {\"b\": [1,\n 2]},\n \"on\": true}"),
+        ("terraform.tfvars.json", "{\"on\":\ntrue}"),
+    ] {
+        assert_found(&[("main.tf", main), (path, values), ("pod", POD)], FAULT);
+    }
+    assert_eq!(found(&[("main.tf", main), ("x.auto.tfvars.json", "{\"on\": false}"), ("pod", POD)]), [""; 0]);
+}

@@ -72,6 +72,25 @@ const NAMES: &[(&str, &str)] = &[
     ("load_balancer_ip", "loadBalancerIP"),
 ];
 
+/// Attributes that are mappings, whose keys are the user's.
+const ATTRIBUTES: &[&str] = &[
+    "annotations",
+    "binary_data",
+    "data",
+    "driver",
+    "hard",
+    "labels",
+    "limits",
+    "match_labels",
+    "node_selector",
+    "options",
+    "parameters",
+    "requests",
+    "selector",
+    "string_data",
+    "volume_attributes",
+];
+
 /// Reads a resource that states Kubernetes objects.
 pub fn read(stated: &Stated<'_>, facts: &mut Facts) {
     let (kind, view) = (stated.kind.0, stated.view);
@@ -177,8 +196,10 @@ impl<'s> Converter<'s> {
         let mut out = vec![];
         for (key, value) in body.node().map(Node::entries).unwrap_or_default() {
             let Some(name) = key.text() else { continue };
+            // In JSON a single block is no list.
+            let lone = self.stated.json && value.is_map() && !ATTRIBUTES.contains(&name);
             let mut items = value.items().filter(|item| !item.is_unknown()).peekable();
-            let blocks = items.peek().is_some() && items.all(Node::is_map);
+            let blocks = lone || items.peek().is_some() && items.all(Node::is_map);
             let list = LISTS.iter().find(|(block, _)| *block == name);
             if let (true, Some((_, plural))) = (value.is_unknown(), list) {
                 // An attribute, or blocks that may be there.
@@ -190,11 +211,12 @@ impl<'s> Converter<'s> {
             // The target port of a service is an attribute, `path` of an HTTP probe too.
             let (shown, value) = match (blocks, list) {
                 (true, Some((_, plural))) => {
-                    let items = value.items().map(|item| self.block(item, depth)).collect();
+                    let one = lone.then_some(value);
+                    let items = one.into_iter().chain(value.items()).map(|item| self.block(item, depth)).collect();
                     ((*plural).to_owned(), self.builder.add(NodeKind::Seq(items), value.span()))
                 }
                 (true, None) => {
-                    let Some(first) = value.items().next() else { continue };
+                    let Some(first) = lone.then_some(value).or_else(|| value.items().next()) else { continue };
                     (camel(name), self.block(first, depth))
                 }
                 (false, _) => (camel(name), self.builder.copy(value)),

@@ -41,10 +41,10 @@ pub fn modules(workspace: &Workspace<'_>, facts: &mut Facts) -> Vec<Problem> {
 pub fn json(tree: &Arc<Tree>, facts: &mut Facts) {
     let Some(root) = tree.roots().next() else { return };
     let mut all = vec![];
-    for (kind, of_kind) in root.view().get("resource").entries() {
-        for (name, body) in of_kind.entries() {
-            let bodies: Vec<View<'_>> =
-                if body.node().is_some_and(|n| n.is_seq()) { body.items().collect() } else { vec![body] };
+    let of_kinds = blocks(root.view().get("resource")).into_iter().flat_map(View::entries);
+    for (kind, of_kind) in of_kinds {
+        for (name, body) in blocks(of_kind).into_iter().flat_map(View::entries) {
+            let bodies = blocks(body);
             all.extend(bodies.into_iter().map(|view| Stated {
                 tree,
                 view,
@@ -53,10 +53,16 @@ pub fn json(tree: &Arc<Tree>, facts: &mut Facts) {
                 name: (name, body.place()),
                 module: "",
                 instance: None,
+                json: true,
             }));
         }
     }
     resources(all, facts);
+}
+
+/// The bodies of a block of JSON: one, or a list of them.
+fn blocks(view: View<'_>) -> Vec<View<'_>> {
+    if view.node().is_some_and(|node| node.is_seq()) { view.items().collect() } else { vec![view] }
 }
 
 /// A block as it stands: its labels (the type and name of a resource), and the text that stands for the whole.
@@ -69,6 +75,8 @@ struct Stated<'b> {
     /// Address of its module, and its own key in `for_each`.
     module: &'b str,
     instance: Option<&'b str>,
+    /// Whether it is written in JSON, where blocks and mappings look alike.
+    json: bool,
 }
 
 impl<'b> Stated<'b> {
@@ -83,6 +91,7 @@ impl<'b> Stated<'b> {
             name: label(1),
             module: &block.module,
             instance: block.instance.as_deref(),
+            json: false,
         }
     }
 }

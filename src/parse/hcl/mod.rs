@@ -85,6 +85,48 @@ pub fn parse(source: SourceId, text: &str) -> Hcl {
     hcl
 }
 
+/// Parses a `.tfvars.json` file: the object of JSON is as long as the attributes that it states.
+pub fn parse_json(source: SourceId, text: &str) -> Hcl {
+    Hcl { text: text.into(), ..parse(source, &attributes(text)) }
+}
+
+/// An object of JSON as attributes: its braces and the quotes of its keys make room, `:` is `=` and `,` ends a line.
+fn attributes(text: &str) -> String {
+    let (mut out, mut depth, mut string, mut key, mut escaped) = (String::new(), 0usize, false, true, false);
+    for c in text.chars() {
+        let top = depth == 1;
+        out.push(match c {
+            _ if escaped => c,
+            '"' => {
+                string = !string;
+                if top && key { ' ' } else { c }
+            }
+            _ if string => c,
+            '{' | '[' => {
+                depth += 1;
+                if top || depth > 1 { c } else { ' ' }
+            }
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                if depth > 0 { c } else { ' ' }
+            }
+            ':' if top && key => {
+                key = false;
+                '='
+            }
+            ',' if top => {
+                key = true;
+                '\n'
+            }
+            // An attribute and the whole of its value begin on one line.
+            '\n' | '\r' if top => ' ',
+            _ => c,
+        });
+        escaped = c == '\\' && string && !escaped;
+    }
+    out
+}
+
 impl Hcl {
     fn part(&mut self, text: &str, from: usize, share: &Share) {
         let text = &text[from..];

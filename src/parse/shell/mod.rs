@@ -84,6 +84,11 @@ impl Command {
         Some(Command { assignments: Vec::new(), words, redirections: Vec::new(), arms: Vec::new(), span })
     }
 
+    /// The same within branches of another script.
+    fn within(self, arms: &[Arm]) -> Command {
+        Command { arms: arms.to_vec(), ..self }
+    }
+
     /// The script that this command hands to a shell: `bash -c '…'`.
     pub fn inner(&self) -> Option<Script> {
         let (program, arguments) = self.words.split_first()?;
@@ -140,6 +145,13 @@ impl Script {
         out
     }
 
+    /// The commands that run for the sake of what they print: those in `$(…)`, backquotes and `<(…)` of the words.
+    pub fn substituted(&self) -> Vec<Command> {
+        let mut out = Vec::new();
+        substituted(&self.commands, &mut out, DEEPEST_SUBSTITUTION);
+        out
+    }
+
     /// What `export NAME=value` sets, in order.
     pub fn exports(&self) -> Vec<(String, Word)> {
         let exports = self.commands.iter().filter(|c| c.words.first().is_some_and(|w| w.text() == "export"));
@@ -163,6 +175,24 @@ pub fn parse(text: &Traced) -> Script {
     };
     parser.run();
     Script { constructs: parser.numbered, ..parser.script }
+}
+
+/// How deep commands in commands are looked for; each level is read again.
+const DEEPEST_SUBSTITUTION: usize = 4;
+
+fn substituted(commands: &[Command], out: &mut Vec<Command>, depth: usize) {
+    let Some(depth) = depth.checked_sub(1) else { return };
+    for command in commands {
+        let words = command.assignments.iter().map(|(_, word)| word).chain(&command.words);
+        for word in words.filter(|word| word.expands) {
+            for range in words::substitutions(word.text()) {
+                let inner = parse(&word.text.slice(range)).commands.into_iter();
+                let inner: Vec<Command> = inner.map(|one| one.within(&command.arms)).collect();
+                substituted(&inner, out, depth);
+                out.extend(inner);
+            }
+        }
+    }
 }
 
 /// Whether `text` is a variable name.

@@ -244,6 +244,30 @@ impl<'a> Lexer<'a> {
     }
 }
 
+/// What stands in `$(…)`, backquotes and `<(…)` of a word.
+pub(super) fn substitutions(text: &str) -> Vec<Range<usize>> {
+    let mut lexer = Lexer::new(text);
+    let mut out = Vec::new();
+    while let Some(byte) = lexer.peek(0) {
+        let (next, start) = (lexer.peek(1), lexer.at);
+        let opening = match byte {
+            b'`' => 1,
+            b'$' if next == Some(b'(') && lexer.peek(2) != Some(b'(') => 2,
+            b'<' | b'>' if next == Some(b'(') => 2,
+            _ => {
+                lexer.at += 1;
+                continue;
+            }
+        };
+        lexer.skip_nested(if byte == b'`' { b'`' } else { b')' }, opening);
+        let end = lexer.at.saturating_sub(1);
+        if text.is_char_boundary(end) && end > start + opening {
+            out.push(start + opening..end);
+        }
+    }
+    out
+}
+
 struct Builder {
     parts: Vec<Range<usize>>,
     expands: bool,

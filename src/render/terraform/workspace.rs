@@ -79,13 +79,14 @@ impl<'t> Workspace<'t> {
             }
         }
         // Only these are read without being named on Terraform's command line; a lone file is named there.
-        let read = |path: &str| paths::name(path) == "terraform.tfvars" || path.ends_with(".auto.tfvars");
+        let plain = |path: &str| paths::name(path).trim_end_matches(".json") == "terraform.tfvars";
+        let read = |path: &str| plain(path) || path.trim_end_matches(".json").ends_with(".auto.tfvars");
         let mut beside: BTreeMap<String, usize> = BTreeMap::new();
         for (path, _) in &values {
             *beside.entry(paths::directory(path).to_owned()).or_default() += 1;
         }
         values.retain(|(path, _)| read(path) || beside.get(paths::directory(path)) == Some(&1));
-        values.sort_by_key(|(path, _)| (paths::name(path) != "terraform.tfvars", path.clone()));
+        values.sort_by_key(|(path, _)| (!plain(path), path.clone()));
         for (path, hcl) in values {
             directories.entry(paths::directory(&path).to_owned()).or_default().values.push(hcl);
         }
