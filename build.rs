@@ -1,7 +1,10 @@
 //! Lays the rule files and the tables of the catalog out, so that a run decodes nothing that it does not ask for. Tests
 //! compare the result with what the loader of user packs, and a reader of CSV, read from the same files.
 
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
 use serde_yaml::Value;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -9,17 +12,21 @@ fn main() {
     println!("cargo:rerun-if-changed=rules");
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     println!("cargo:rustc-env=GPULINT_CATALOG={}", catalog_month(&root.join("rules/catalog")));
-    write("rules.rs", &rules(&root));
-    write("layouts.rs", &layouts(&root.join("rules/catalog")));
+    let (rules, files) = rules(&root);
+    let mut deflated = DeflateEncoder::new(Vec::new(), Compression::best());
+    deflated.write_all(files.as_bytes()).expect("memory takes everything");
+    write("rules.rs", rules.as_bytes());
+    write("rules.deflate", &deflated.finish().expect("memory takes everything"));
+    write("layouts.rs", layouts(&root.join("rules/catalog")).as_bytes());
 }
 
-fn write(name: &str, text: &str) {
+fn write(name: &str, bytes: &[u8]) {
     let target = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join(name);
-    fs::write(target, text).expect("OUT_DIR is writable");
+    fs::write(target, bytes).expect("OUT_DIR is writable");
 }
 
-/// Where the fields of each table of the catalog start in its text, the header's first; behind each row where the next
-/// line starts. Numbers need no relocation, texts would: that is done for all of them whenever the program starts.
+/// Where the lines of each table of the catalog start in its text, the header first, and where in its line each field
+/// ends. Numbers need no relocation, texts would: that is done for all of them whenever the program starts.
 fn layouts(directory: &Path) -> String {
     let mut tables: Vec<PathBuf> =
         fs::read_dir(directory).expect("the catalog is readable").flatten().map(|e| e.path()).collect();
@@ -27,38 +34,38 @@ fn layouts(directory: &Path) -> String {
     let mut out = String::new();
     for table in tables {
         let text = fs::read_to_string(&table).expect("a table is readable");
-        let (mut starts, mut at, mut width) = (Vec::new(), 0, 0);
-        for line in text.split_inclusive('\n') {
-            let mut quoted = false;
-            let fields = line.char_indices().filter(|(_, c)| {
+        let (mut lines, mut ends, mut width) = (vec![0], Vec::new(), 0);
+        for line in text.lines() {
+            let (before, mut quoted) = (ends.len(), false);
+            let commas = line.char_indices().filter(|(_, c)| {
                 quoted ^= *c == '"';
                 *c == ',' && !quoted
             });
-            let before = starts.len();
-            starts.extend(std::iter::once(at).chain(fields.map(|(i, _)| at + i + 1)));
-            at += line.len();
-            width = if width == 0 { starts.len() } else { width };
-            assert_eq!(starts.len() - before, width, "{}: the fields of {line}", table.display());
-            starts.push(at);
+            ends.extend(commas.map(|(i, _)| i).chain([line.len()]));
+            lines.push(lines[lines.len() - 1] + line.len() + 1);
+            width = if width == 0 { ends.len() } else { width };
+            assert_eq!(ends.len() - before, width, "{}: the fields of {line}", table.display());
         }
+        assert_eq!(lines.last(), Some(&text.len()), "{}: lines end with a line feed", table.display());
+        lines.pop();
         let name = table.file_stem().expect("a name").to_string_lossy();
         out += &format!(
-            "pub(in super::super) static {name}: Layout = Layout {{ width: {width}, starts: &{starts:?} }};\n"
+            "pub(in super::super) static {name}: Layout = Layout {{ width: {width}, lines: &{lines:?}, ends: &{ends:?} }};\n"
         );
     }
     out
 }
 
-/// The table of the rules.
-fn rules(root: &Path) -> String {
+/// The table of the rules, and their files one behind the other.
+fn rules(root: &Path) -> (String, String) {
     let mut files = Vec::new();
     rule_files(&root.join("rules"), &mut files);
     files.sort();
-    let mut rules: Vec<(String, String)> = files.iter().map(|file| rule(root, file)).collect();
+    let mut all = String::new();
+    let mut rules: Vec<(String, String)> = files.iter().map(|file| rule(root, file, &mut all)).collect();
     rules.sort();
-    let mut out = String::from("pub(super) static RULES: &[Packed] = &[\n");
-    rules.iter().for_each(|(_, rule)| out.push_str(rule));
-    out + "];\n"
+    let rows: String = rules.into_iter().map(|(_, row)| row).collect();
+    (format!("pub(super) static RULES: &[Packed] = &[\n{rows}];\n"), all)
 }
 
 /// The newest month in which a source of the catalog was read: tables end with it, or name a source that does.
@@ -123,11 +130,12 @@ impl Parts {
     }
 }
 
-/// The id of a rule, and the row of the table of rules: what is needed of every rule, and the rest in one text.
-fn rule(root: &Path, file: &Path) -> (String, String) {
+/// The id of a rule, and its row of the table: what is needed of every rule, and the rest in one text. Its file is put
+/// behind the others.
+fn rule(root: &Path, file: &Path, all: &mut String) -> (String, String) {
     let yaml = fs::read_to_string(file).expect("a rule file is readable");
     let value: Value = serde_yaml::from_str(&yaml).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
-    let path = file.strip_prefix(root).expect("under the root").to_string_lossy().replace('\\', "/");
+    let path = file.strip_prefix(root).expect("under the root").with_extension("");
     let applies_to = value.get("applies_to");
     let raw = |name: &str, key: &str| applies_to?.get(name).map(|inner| (name.to_owned(), inner.get(key)));
     let (subject, kinds) =
@@ -136,10 +144,13 @@ fn rule(root: &Path, file: &Path) -> (String, String) {
     kinds.into_iter().for_each(|kinds| kind_texts.texts(Some(kinds)));
     let kind_texts = kind_texts.0.get(1..).unwrap_or_default();
     let [id, pack, severity] = ["id", "pack", "severity"].map(|key| scalar(value.get(key)));
+    assert!(path.ends_with(Path::new(&pack).join(&id)), "{} should be {pack}/{id}.yaml", file.display());
+    let start = all.len();
+    *all += &yaml;
     let row = format!(
         "Packed {{ id: {id:?}, pack: {pack:?}, severity: {severity:?}, applies_to: {subject:?}, kinds: &{kind_texts:?}, \
-         path: {path:?}, yaml: include_str!({:?}), rest: {:?} }},\n",
-        file.display().to_string(),
+         file: ({start}, {}), rest: {:?} }},\n",
+        all.len(),
         rest(&value).join("\u{1f}"),
     );
     (id, row)

@@ -228,15 +228,17 @@ fn place(value: &Value<'_>) -> Option<Span> {
 }
 
 fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec<Used<'a>>) -> Finding {
-    let span = rule.at.as_ref().and_then(|at| place(&eval.run(at).0)).unwrap_or(asked.entity.span());
+    let told = rule.told();
+    eval.widen(told.slots);
+    let span = told.at.as_ref().and_then(|at| place(&eval.run(at).0)).unwrap_or(asked.entity.span());
     let mut related: Vec<Label> = Vec::new();
-    for (at, text) in &rule.labels {
+    for (at, text) in &told.labels {
         if let Some(place) = eval.run(at).0.span {
             related.push(Label { span: place, text: render(text, eval) });
         }
     }
-    if rule.labels.is_empty() {
-        related.extend(used.iter().filter_map(|u| Some(Label { span: u.value.span?, text: told(u) })));
+    if told.labels.is_empty() {
+        related.extend(used.iter().filter_map(|u| Some(Label { span: u.value.span?, text: in_words(u) })));
     }
     related.retain(|label| label.span != span && !label.text.is_empty());
     let mut seen = Vec::new();
@@ -250,7 +252,7 @@ fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec
     if let Some(place) = eval.use_of(span, asked.entity.span()) {
         related.push(Label { span: place, text: "used here".to_owned() });
     }
-    let fix = rule.fix.as_ref().and_then(|(at, replacement, safe)| {
+    let fix = told.fix.as_ref().and_then(|(at, replacement, safe)| {
         let place = eval.run(at).0.span?;
         Some(Fix { span: place, replacement: render(replacement, eval), safe: *safe })
     });
@@ -260,9 +262,9 @@ fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec
         severity: rule.severity,
         confidence: rule.confidence,
         span,
-        message: render(&rule.message, eval),
+        message: render(&told.message, eval),
         related,
-        help: Some(render(&rule.help, eval)).filter(|h| !h.is_empty()),
+        help: Some(render(&told.help, eval)).filter(|h| !h.is_empty()),
         entity: asked.name.clone(),
         values: Vec::new(),
         fix,
@@ -271,7 +273,7 @@ fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec
 }
 
 /// A deciding fact in words: `tensor parallel: 4`.
-fn told(used: &Used<'_>) -> String {
+fn in_words(used: &Used<'_>) -> String {
     let name = used.path.rsplit('.').next().unwrap_or(used.path).replace('_', " ");
     let name = name.split(['[', '(']).next().unwrap_or("").trim().to_owned();
     if name.is_empty() { used.value.to_string() } else { format!("{name}: {}", used.value) }

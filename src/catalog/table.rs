@@ -17,12 +17,15 @@ pub(super) struct Table {
     columns: OnceLock<Vec<Column>>,
 }
 
-/// Where the fields of a table start in its text, the header's first, found at build time.
+/// Where the fields of a table stand in its text, found at build time.
 #[derive(Debug)]
 pub(super) struct Layout {
+    /// How many fields a line has.
     width: usize,
-    /// As many as there are fields for each line, and then where the next line starts.
-    starts: &'static [u32],
+    /// Where the lines start, the header first.
+    lines: &'static [u32],
+    /// Where in its line each field ends.
+    ends: &'static [u16],
 }
 
 #[allow(non_upper_case_globals, missing_docs, dead_code)] // named as the files; sources are not embedded
@@ -117,7 +120,8 @@ const PROVENANCE: [&str; 2] = ["evidence", "source"];
 #[derive(Clone, Copy)]
 pub(super) struct Row {
     table: &'static Table,
-    starts: &'static [u32],
+    line: u32,
+    ends: &'static [u16],
 }
 
 impl Table {
@@ -136,7 +140,8 @@ impl Table {
     }
 
     fn lines(&'static self) -> impl Iterator<Item = Row> + Clone {
-        self.layout.starts.chunks_exact(self.layout.width + 1).map(move |starts| Row { table: self, starts })
+        let fields = self.layout.lines.iter().zip(self.layout.ends.chunks_exact(self.layout.width));
+        fields.map(move |(line, ends)| Row { table: self, line: *line, ends })
     }
 
     /// The rows in the order of the file.
@@ -231,9 +236,9 @@ fn holds(declared: &str, field: &str) -> bool {
 impl Row {
     /// A field; quotes are kept off. The tables hold no line ends and no quotes within fields.
     fn field(self, index: usize) -> &'static str {
-        let &[start, next] = &self.starts[index..index + 2] else { return "" };
-        // Behind each field stands a comma or the end of the line.
-        let field = &self.table.text[start as usize..next as usize - 1];
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before] as usize + 1);
+        let line = self.line as usize;
+        let field = &self.table.text[line + start..line + self.ends[index] as usize];
         field.strip_prefix('"').map_or(field, |quoted| &quoted[..quoted.len() - 1])
     }
 

@@ -18,6 +18,7 @@ pub struct Arguments {
 
 /// What to do.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)] // the options of a command are set up when it is asked for
 pub enum Command {
     /// Lint files and directories
     Check(Box<Check>),

@@ -29,7 +29,7 @@ use std::sync::Arc;
 pub fn run(check: &Check) -> Result<u8, String> {
     if let Some(jobs) = check.jobs {
         // Fails only when the pool exists already, as in tests that run several commands.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs).build_global();
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs).use_current_thread().build_global();
     }
     let setup = Setup::load(check)?;
     let files = match check.paths.iter().any(|path| path == Path::new("-")) {
@@ -84,6 +84,8 @@ pub fn run(check: &Check) -> Result<u8, String> {
     write(check, &outputs, &verdict, &outcome.sources, &setup.rules)?;
     let fail_on = check.fail_on.map(Severity::from).or(config.fail_on).unwrap_or(Severity::Error);
     let failed = verdict.shown.iter().any(|f| f.severity >= fail_on);
+    // The process ends here: giving back piece by piece what it holds is for nothing.
+    std::mem::forget((setup.rules, verdict, outcome.sources));
     match empty {
         _ if failed && !check.exit_zero => Ok(FINDINGS),
         Some(path) if !check.allow_empty => {

@@ -8,6 +8,7 @@ use crate::facts::value::Type;
 use crate::facts::{Subject, is_joined, subjects};
 use crate::finding::{Confidence, Severity};
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Names that a rule may bind: each may use the one before it, and what is nested is walked into.
 const MOST_LETS: usize = 100;
@@ -39,6 +40,20 @@ pub struct Rule {
     pub when: Option<Typed>,
     /// What must not be so.
     pub forbid: Typed,
+    /// How many slots an evaluation needs.
+    pub slots: usize,
+    /// Whether it is none of the built-in ones.
+    pub added: bool,
+    /// What could be said better.
+    pub advice: Vec<RuleFault>,
+    told: OnceLock<Told>,
+    /// What it takes to read what it says.
+    unread: Option<Box<(RuleText, Scope)>>,
+}
+
+/// What a rule says where it fires.
+#[derive(Debug, Clone, Default)]
+pub struct Told {
     /// Primary place.
     pub at: Option<Typed>,
     /// Explicit labels.
@@ -49,12 +64,18 @@ pub struct Rule {
     pub help: Template,
     /// Suggested change.
     pub fix: Option<(Typed, Template, bool)>,
-    /// How many slots an evaluation needs.
+    /// How many slots that takes.
     pub slots: usize,
-    /// Whether it is none of the built-in ones.
-    pub added: bool,
-    /// What could be said better.
-    pub advice: Vec<RuleFault>,
+}
+
+impl Rule {
+    /// What it says; of a built-in rule it is read when it first fires.
+    pub fn told(&self) -> &Told {
+        self.told.get_or_init(|| {
+            let Some((text, scope)) = self.unread.as_deref() else { return Told::default() };
+            Compiler { scope: scope.clone(), ..Compiler::default() }.told(text)
+        })
+    }
 }
 
 /// A message with values in it.
@@ -81,8 +102,11 @@ pub struct RuleFault {
     pub message: String,
 }
 
+#[derive(Default)]
 struct Compiler {
     scope: Scope,
+    /// How many of its variables the subject binds.
+    given: usize,
     faults: Vec<RuleFault>,
 }
 
@@ -91,12 +115,23 @@ struct Compiler {
 /// # Errors
 /// Every fault of every text of the rule.
 pub fn compile(text: &RuleText) -> Result<Rule, Vec<RuleFault>> {
-    let mut compiler = Compiler { scope: Scope::default(), faults: Vec::new() };
-    let rule = compiler.rule(text);
-    match rule {
-        Some(rule) if compiler.faults.is_empty() => Ok(rule),
-        _ => Err(compiler.faults),
+    let mut compiler = Compiler::default();
+    if let Some(mut rule) = compiler.asked(text) {
+        rule.told = OnceLock::from(compiler.told(text));
+        compiler.unused(&text.lets);
+        rule.advice = rule.when.as_ref().and_then(|when| compiler.beyond_scope(when, &rule.lets)).into_iter().collect();
+        if compiler.faults.is_empty() {
+            return Ok(rule);
+        }
     }
+    Err(compiler.faults)
+}
+
+/// A rule that was checked before: what it says is read when it fires, as most rules never do.
+pub fn checked(text: RuleText) -> Option<Rule> {
+    let mut compiler = Compiler::default();
+    let rule = compiler.asked(&text)?;
+    Some(Rule { unread: Some(Box::new((text, compiler.scope))), ..rule })
 }
 
 impl Compiler {
@@ -151,7 +186,8 @@ impl Compiler {
         Template(parts)
     }
 
-    fn rule(&mut self, text: &RuleText) -> Option<Rule> {
+    /// What is asked, and of what.
+    fn asked(&mut self, text: &RuleText) -> Option<Rule> {
         let severity = Severity::parse(&text.severity);
         if severity.is_none() {
             self.fault("severity", "must be error, warning or info");
@@ -170,7 +206,7 @@ impl Compiler {
         for (name, ty) in variables {
             self.scope.declare(name, ty.clone());
         }
-        let given = self.scope.variables.len();
+        self.given = self.scope.variables.len();
         let params = self.params(&text.params);
         let each = text.each.as_ref().map(|(name, list)| {
             let list = self.expression(&format!("each.{name}"), list);
@@ -182,17 +218,7 @@ impl Compiler {
         });
         let lets = self.lets(&text.lets)?;
         let when = text.when.as_ref().map(|w| self.condition("when", w));
-        let advice = when.as_ref().and_then(|when| self.beyond_scope(when, &lets)).into_iter().collect();
         let forbid = self.condition("forbid", &text.forbid);
-        let at = text.at.as_ref().map(|a| self.expression("at", a));
-        let labels = self.labels(&text.labels);
-        let message = self.template("message", &text.message);
-        let help = self.template("help", &text.help);
-        let fix = text
-            .fix
-            .as_ref()
-            .map(|f| (self.expression("fix.at", &f.at), self.template("fix.replace", &f.replace), f.safe));
-        self.unused(given, &text.lets);
         Some(Rule {
             id: text.id.clone(),
             pack: text.pack.clone(),
@@ -206,15 +232,25 @@ impl Compiler {
             param_types: self.scope.params.iter().map(|p| (p.name.clone(), p.ty.clone())).collect(),
             when,
             forbid,
-            at,
-            labels,
-            message,
-            help,
-            fix,
             slots: self.scope.variables.len(),
             added: false,
-            advice,
+            advice: Vec::new(),
+            told: OnceLock::new(),
+            unread: None,
         })
+    }
+
+    /// What it says where it fires.
+    fn told(&mut self, text: &RuleText) -> Told {
+        let at = text.at.as_ref().map(|a| self.expression("at", a));
+        let labels = self.labels(&text.labels);
+        let message = self.template("message", &text.message);
+        let help = self.template("help", &text.help);
+        let fix = text
+            .fix
+            .as_ref()
+            .map(|f| (self.expression("fix.at", &f.at), self.template("fix.replace", &f.replace), f.safe));
+        Told { at, labels, message, help, fix, slots: self.scope.variables.len() }
     }
 
     fn lets(&mut self, lets: &[(String, String)]) -> Option<Vec<(usize, Typed)>> {
@@ -237,12 +273,12 @@ impl Compiler {
         labels.iter().enumerate().map(label).collect()
     }
 
-    /// Faults of names and parameters that nothing uses. `given` is the number of variables that the subject binds.
-    fn unused(&mut self, given: usize, lets: &[(String, String)]) {
+    /// Faults of names and parameters that nothing uses.
+    fn unused(&mut self, lets: &[(String, String)]) {
         let unused = |all: &[Variable]| -> Vec<String> {
             all.iter().filter(|one| !one.used).map(|one| one.name.clone()).collect()
         };
-        let names = unused(&self.scope.variables[given..]);
+        let names = unused(&self.scope.variables[self.given..]);
         for name in names.iter().filter(|name| lets.iter().any(|(bound, _)| bound == *name)) {
             self.fault(format!("let.{name}"), format!("`{name}` is never used"));
         }

@@ -8,7 +8,7 @@ pub mod lang;
 pub mod load;
 pub mod text;
 
-use crate::facts::Subject;
+use crate::facts::{Subject, subjects};
 use crate::finding::Severity;
 use crate::parse::Problem;
 use crate::source::SourceId;
@@ -56,9 +56,10 @@ impl Entry {
         Self { id, pack, severity, origin, params: Vec::new(), rule: OnceLock::new() }
     }
 
-    fn added(text: RuleText, file: (String, String), rule: Rule) -> Self {
+    fn added(text: RuleText, file: (String, String), mut rule: Rule) -> Self {
         let severity = Severity::parse(&text.severity);
-        let rule = OnceLock::from(Some(Box::new(Rule { added: true, ..rule })));
+        rule.added = true;
+        let rule = OnceLock::from(Some(Box::new(rule)));
         let (id, pack) = (text.id.clone().into(), text.pack.clone().into());
         Self { id, pack, severity, origin: Origin::Added(Box::new(text), file), params: Vec::new(), rule }
     }
@@ -72,10 +73,10 @@ impl Entry {
     }
 
     /// Path and text of its file.
-    pub fn file(&self) -> (&str, &str) {
+    pub fn file(&self) -> (Cow<'_, str>, &str) {
         match &self.origin {
-            Origin::BuiltIn(packed, _) => (packed.path, packed.yaml),
-            Origin::Added(_, (path, text)) => (path, text),
+            Origin::BuiltIn(packed, _) => (format!("rules/{}/{}.yaml", packed.pack, packed.id).into(), packed.file()),
+            Origin::Added(_, (path, text)) => (path.into(), text),
         }
     }
 
@@ -86,7 +87,10 @@ impl Entry {
     }
 
     fn compiled(&self) -> Option<Rule> {
-        let mut rule = compile::compile(self.text()).ok()?;
+        let mut rule = match &self.origin {
+            Origin::BuiltIn(packed, _) => compile::checked(packed.unpack())?,
+            Origin::Added(text, _) => compile::compile(text).ok()?,
+        };
         rule.added = matches!(self.origin, Origin::Added(..));
         if let Some(severity) = self.severity {
             rule.severity = severity;
@@ -191,24 +195,32 @@ impl Ruleset {
 
     /// Checked rules that are on, by what they are asked about.
     pub fn by_subject(&self) -> BySubject<'_> {
-        let mut out = BySubject(HashMap::new());
-        for entry in self.entries.iter().filter(|entry| entry.severity.is_some()) {
-            match &entry.origin {
-                Origin::BuiltIn(rule, _) => out.add(entry, rule.applies_to, rule.kinds.iter().copied()),
-                Origin::Added(rule, _) => out.add(entry, &rule.applies_to, rule.kinds.iter().map(String::as_str)),
-            }
-        }
-        out
+        BySubject { entries: &self.entries, found: subjects().iter().map(|_| OnceLock::new()).collect() }
     }
 }
 
-/// Rules that are on, by the name of what they are asked about and, for raw documents, its kind.
-pub struct BySubject<'r>(HashMap<(&'r str, &'r str), Vec<&'r Entry>>);
+/// Rules that are on, by what they are asked about, found when it is first met.
+pub struct BySubject<'r> {
+    entries: &'r [Entry],
+    /// For each subject its rules by kind, which is blank but for raw documents.
+    found: Vec<OnceLock<HashMap<&'r str, Vec<&'r Entry>>>>,
+}
 
 impl<'r> BySubject<'r> {
-    fn add(&mut self, entry: &'r Entry, subject: &'r str, kinds: impl ExactSizeIterator<Item = &'r str>) {
-        let any = (kinds.len() == 0).then_some("");
-        kinds.chain(any).for_each(|kind| self.0.entry((subject, kind)).or_default().push(entry));
+    fn of(&self, subject: &Subject) -> HashMap<&'r str, Vec<&'r Entry>> {
+        let mut out: HashMap<&str, Vec<&Entry>> = HashMap::new();
+        for entry in self.entries.iter().filter(|entry| entry.severity.is_some()) {
+            let kinds: Vec<&str> = match &entry.origin {
+                Origin::BuiltIn(rule, _) if rule.applies_to == subject.name => rule.kinds.to_vec(),
+                Origin::Added(rule, _) if rule.applies_to == subject.name => {
+                    rule.kinds.iter().map(String::as_str).collect()
+                }
+                _ => continue,
+            };
+            let any = kinds.is_empty().then_some("");
+            kinds.into_iter().chain(any).for_each(|kind| out.entry(kind).or_default().push(entry));
+        }
+        out
     }
 
     /// Checked rules about a subject (and, for raw documents, a kind).
@@ -217,7 +229,9 @@ impl<'r> BySubject<'r> {
         subject: &Subject,
         kind: Option<&'s str>,
     ) -> impl Iterator<Item = &'s Rule> + use<'s, 'r> {
-        let found = self.0.get(&(subject.name, kind.unwrap_or("")));
+        let place = subjects().iter().position(|(known, _)| known.name == subject.name);
+        let rules = place.map(|place| self.found[place].get_or_init(|| self.of(subject)));
+        let found = rules.and_then(|rules| rules.get(kind.unwrap_or("")));
         found.into_iter().flatten().filter_map(|entry| entry.rule())
     }
 }
@@ -247,8 +261,6 @@ mod tests {
             assert!(advice.is_empty(), "{}: {advice:?}", entry.file().0);
             assert_eq!(&loaded[0].text, entry.text(), "{}", entry.file().0);
             assert!(entry.rule().is_some());
-            let stem = format!("{}/{}.yaml", entry.pack, entry.id);
-            assert!(entry.file().0.ends_with(&stem), "{} should be {stem}", entry.file().0);
         }
     }
 

@@ -2,7 +2,10 @@
 //! shape at build time, packs of users are read into it; from here on both take the same path.
 
 use super::lang::ast::{self, Kind, Piece};
+use flate2::read::DeflateDecoder;
+use std::io::Read;
 use std::str::Split;
+use std::sync::OnceLock;
 
 /// A message without values, for pages: `CUDA {software.cuda} needs …` is told with the names of values in backticks.
 pub fn outline(template: &str) -> String {
@@ -25,14 +28,28 @@ pub(super) struct Packed {
     pub(super) severity: &'static str,
     pub(super) applies_to: &'static str,
     pub(super) kinds: &'static [&'static str],
-    /// Path and text of its file.
-    pub(super) path: &'static str,
-    pub(super) yaml: &'static str,
-    /// Its other texts in the order of [`Packed::unpack`], with a unit separator between them; lists stand behind their lengths.
+    /// Where the text of its file lies in the files of all rules, which only pages and tests read.
+    pub(super) file: (usize, usize),
+    /// Its other texts in the order of [`Packed::unpack`], with a unit separator between them; lists stand behind their
+    /// lengths.
     pub(super) rest: &'static str,
 }
 
+/// The files of all rules, one behind the other.
+static FILES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/rules.deflate"));
+
 impl Packed {
+    /// The text of its file, which is named after it in the folder of its pack.
+    pub(super) fn file(&self) -> &'static str {
+        static TEXT: OnceLock<String> = OnceLock::new();
+        let all = TEXT.get_or_init(|| {
+            let mut all = String::new();
+            let read = DeflateDecoder::new(FILES).read_to_string(&mut all);
+            read.map(|_| all).unwrap_or_default()
+        });
+        all.get(self.file.0..self.file.1).unwrap_or_default()
+    }
+
     pub(super) fn unpack(&self) -> RuleText {
         let mut parts = self.rest.split('\u{1f}');
         let parts = &mut parts;

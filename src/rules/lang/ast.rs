@@ -93,23 +93,30 @@ pub enum Op {
     Rem,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-enum Token {
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Token<'t> {
     Int(i64),
     Float(f64),
-    Str(String),
-    Ident(String),
-    Sign(&'static str),
+    /// As it is written, with its quotes.
+    Str(&'t str),
+    Ident(&'t str),
+    Sign(&'t str),
     End,
 }
 
-const SIGNS: &[&str] = &[
-    "&&", "||", "==", "!=", "<=", ">=", "<", ">", "!", "+", "-", "*", "/", "%", "?", ":", ".", ",", "(", ")", "[", "]",
-];
+/// The length of the operator that a text starts with.
+fn sign(text: &str) -> Option<usize> {
+    match text.as_bytes() {
+        [b'&', b'&', ..] | [b'|', b'|', ..] | [b'=' | b'!' | b'<' | b'>', b'=', ..] => Some(2),
+        [b'<' | b'>' | b'!' | b'+' | b'-' | b'*' | b'/' | b'%' | b'?' | b':' | b'.' | b',', ..] => Some(1),
+        [b'(' | b')' | b'[' | b']', ..] => Some(1),
+        _ => None,
+    }
+}
 
 /// Splits into tokens with their ranges.
-fn tokens(text: &str, base: usize) -> Result<Vec<(Token, Range<usize>)>, Fault> {
-    let mut out = Vec::new();
+fn tokens(text: &str, base: usize) -> Result<Vec<(Token<'_>, Range<usize>)>, Fault> {
+    let mut out = Vec::with_capacity(text.len() / 4 + 1);
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
         let start = at;
@@ -118,9 +125,11 @@ fn tokens(text: &str, base: usize) -> Result<Vec<(Token, Range<usize>)>, Fault> 
             continue;
         }
         let token = if c == '\'' || c == '"' {
-            let (value, end) = string(text, at, c).map_err(|m| Fault::new(base + start..base + text.len(), m))?;
-            at = end;
-            Token::Str(value)
+            let closed = closing_quote(&text[at + 1..], c);
+            let length =
+                closed.ok_or_else(|| Fault::new(base + start..base + text.len(), "the string is not closed"))?;
+            at += length + 2;
+            Token::Str(&text[start..at])
         } else if c.is_ascii_digit() {
             let body = &text[at..];
             let length = body
@@ -135,12 +144,13 @@ fn tokens(text: &str, base: usize) -> Result<Vec<(Token, Range<usize>)>, Fault> 
             number.map_err(|_| Fault::new(base + start..base + at, "not a number"))?
         } else if c.is_ascii_alphabetic() || c == '_' {
             let body = &text[at..];
-            let length = body.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(body.len());
+            let ends = |b: &u8| !b.is_ascii_alphanumeric() && *b != b'_';
+            let length = body.as_bytes().iter().position(ends).unwrap_or(body.len());
             at += length;
-            Token::Ident(body[..length].to_owned())
-        } else if let Some(sign) = SIGNS.iter().find(|s| text[at..].starts_with(**s)) {
-            at += sign.len();
-            Token::Sign(sign)
+            Token::Ident(&body[..length])
+        } else if let Some(length) = sign(&text[at..]) {
+            at += length;
+            Token::Sign(&text[start..at])
         } else {
             return Err(Fault::new(base + at..base + at + c.len_utf8(), format!("{c:?} is no part of an expression")));
         };
@@ -150,25 +160,35 @@ fn tokens(text: &str, base: usize) -> Result<Vec<(Token, Range<usize>)>, Fault> 
     Ok(out)
 }
 
-/// Reads a quoted string; returns its value and the offset after the closing quote.
-fn string(text: &str, start: usize, quote: char) -> Result<(String, usize), &'static str> {
-    let mut value = String::new();
-    let mut chars = text[start + 1..].char_indices();
+/// Where the quote stands that closes a string.
+fn closing_quote(text: &str, quote: char) -> Option<usize> {
+    let mut chars = text.char_indices();
     while let Some((i, c)) = chars.next() {
         match c {
-            _ if c == quote => return Ok((value, start + 1 + i + 1)),
-            '\\' => match chars.next() {
-                Some((_, 'n')) => value.push('\n'),
-                Some((_, 't')) => value.push('\t'),
-                // A backslash before anything else stays, so that regular expressions read as usual.
-                Some((_, c)) if c == quote || c == '\\' => value.push(c),
-                Some((_, c)) => value.extend(['\\', c]),
-                None => break,
-            },
-            _ => value.push(c),
+            _ if c == quote => return Some(i),
+            '\\' => drop(chars.next()),
+            _ => {}
         }
     }
-    Err("the string is not closed")
+    None
+}
+
+/// The value of a string with its quotes.
+fn string(written: &str) -> String {
+    let (quote, text) = written.split_at(1);
+    let mut value = String::with_capacity(text.len());
+    let mut chars = text[..text.len() - 1].chars();
+    while let Some(c) = chars.next() {
+        match (c, if c == '\\' { chars.next() } else { None }) {
+            (_, Some('n')) => value.push('\n'),
+            (_, Some('t')) => value.push('\t'),
+            (_, Some(c)) if c == '\\' || quote.starts_with(c) => value.push(c),
+            // A backslash before anything else stays, so that regular expressions read as usual.
+            (_, Some(c)) => value.extend(['\\', c]),
+            (c, None) => value.push(c),
+        }
+    }
+    value
 }
 
 /// Reads one expression.
@@ -189,14 +209,14 @@ fn expression_at(text: &str, base: usize) -> Result<Expr, Fault> {
     }
 }
 
-struct Parser {
-    tokens: Vec<(Token, Range<usize>)>,
+struct Parser<'t> {
+    tokens: Vec<(Token<'t>, Range<usize>)>,
     at: usize,
     depth: usize,
 }
 
-impl Parser {
-    fn peek(&self) -> &Token {
+impl<'t> Parser<'t> {
+    fn peek(&self) -> &Token<'t> {
         &self.tokens[self.at].0
     }
 
@@ -204,7 +224,7 @@ impl Parser {
         self.tokens[self.at].1.clone()
     }
 
-    fn next(&mut self) -> (Token, Range<usize>) {
+    fn next(&mut self) -> (Token<'t>, Range<usize>) {
         let token = self.tokens[self.at].clone();
         // The end stays: looking past it is harmless.
         if self.at + 1 < self.tokens.len() {
@@ -265,7 +285,7 @@ impl Parser {
             Token::Sign("<=") => (Op::Le, 3),
             Token::Sign(">") => (Op::Gt, 3),
             Token::Sign(">=") => (Op::Ge, 3),
-            Token::Ident(word) if word == "in" => (Op::In, 3),
+            Token::Ident("in") => (Op::In, 3),
             Token::Sign("+") => (Op::Add, 4),
             Token::Sign("-") => (Op::Sub, 4),
             Token::Sign("*") => (Op::Mul, 5),
@@ -318,6 +338,7 @@ impl Parser {
                     self.at -= 1;
                     return Err(self.unexpected("a field or method name"));
                 };
+                let name = name.to_owned();
                 expr = if self.take("(") {
                     let (args, end) = self.arguments(")")?;
                     Expr { kind: Kind::Call { target: Some(expr.into()), name, args }, range: start..end }
@@ -353,16 +374,17 @@ impl Parser {
         let kind = match token {
             Token::Int(value) => Kind::Int(value),
             Token::Float(value) => Kind::Float(value),
-            Token::Str(value) => Kind::Str(value),
-            Token::Ident(name) => match name.as_str() {
+            Token::Str(written) => Kind::Str(string(written)),
+            Token::Ident(name) => match name {
                 "null" => Kind::Null,
                 "true" => Kind::Bool(true),
                 "false" => Kind::Bool(false),
                 _ if self.take("(") => {
                     let (args, end) = self.arguments(")")?;
-                    return Ok(Expr { kind: Kind::Call { target: None, name, args }, range: range.start..end });
+                    let kind = Kind::Call { target: None, name: name.to_owned(), args };
+                    return Ok(Expr { kind, range: range.start..end });
                 }
-                _ => Kind::Ident(name),
+                _ => Kind::Ident(name.to_owned()),
             },
             Token::Sign("(") => {
                 let inner = self.ternary()?;

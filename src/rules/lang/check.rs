@@ -111,7 +111,7 @@ pub struct Variable {
 }
 
 /// The names of a rule, and what was wrong with its expressions.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Scope {
     /// Variables by slot.
     pub variables: Vec<Variable>,

@@ -64,6 +64,11 @@ impl<'a> Eval<'a> {
         Self { context, params, slots, lets, let_trails, trail, kept, share }
     }
 
+    /// Makes place for more variables: what a rule says may bind some that it does not ask with.
+    pub fn widen(&mut self, slots: usize) {
+        self.slots.resize(slots.max(self.slots.len()), None);
+    }
+
     /// Sets a variable.
     pub fn set(&mut self, slot: usize, value: Value<'a>) {
         self.slots[slot] = Some(value);
