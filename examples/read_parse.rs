@@ -1,5 +1,5 @@
 //! Finds, reads and span-parses the files that `gpulint check` would lint, and nothing else: the floor that
-//! `benches/speed.sh` measures a whole run against.
+//! `benches/figures.sh` measures a whole run against.
 
 use gpulint::discover::{self, Found, Kind, MAX_BYTES, Options};
 use gpulint::parse::{Dialect, dockerfile, hcl, requirements, toml, yaml};
