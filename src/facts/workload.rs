@@ -143,8 +143,8 @@ entities! {
         node: Option<Node>,
         /// The pools it may land on.
         pools: Vec<Arc<NodePool>>,
-        /// For each of those pools, in order, the first taint that keeps the pod away; empty when some pool takes it.
-        blocked_by: Vec<Taint>,
+        /// The first taint that keeps the pod away from the first of those pools; none when some pool takes it.
+        blocked_by: Option<Taint>,
         /// The class of data that its labels put it into.
         data_class: Option<DataClass>,
         /// The pod spec as written.

@@ -29,10 +29,11 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
             (declared || of_clusters(format)) && boundary.is_meant(cluster.span.source, declared)
         };
         for pod in &mut workload.pods {
+            let vendors = vendors(pod);
             let possible = |pool: &&Arc<NodePool>| {
                 let declared = configured(&pool.format);
                 (declared || format.is_none_or(|format| serves(pool, format)))
-                    && admits(pool, pod)
+                    && admits(pool, pod, &vendors)
                     && boundary.is_meant(pool.span.source, declared)
             };
             let near = pools.nearest(boundary, from, pools.fewest(&asked(pod)), possible);
@@ -103,7 +104,7 @@ fn asked_for(pod: &Pod, why: Why, span: Span) -> Option<Gpu> {
     }
     let mut gpu = unknown_gpu(why, span);
     let asking = pod.containers.iter().filter(|c| c.gpus.get() != Some(&0));
-    if let Some(vendor) = agree(asking.map(|c| c.gpu_vendor.clone())).filter(|vendor| vendor.get().is_some()) {
+    if let Some(vendor) = agree(asking.map(|c| &c.gpu_vendor)).filter(|vendor| vendor.get().is_some()) {
         (gpu.vendor, gpu.perhaps) = (vendor, None);
     }
     Some(gpu)
@@ -124,7 +125,7 @@ pub fn drivers_of_builds(builds: &mut [Vec<Arc<Build>>], deployed: Deployed<'_>)
     let drivers = drivers(deployed);
     deployed.each(builds, |build, boundary| {
         let near = drivers.nearest(boundary, build.span.source, &[()], |_| true);
-        let stated = near.iter().filter(|d| !d.driver.is_absent()).map(|d| d.driver.clone());
+        let stated = near.iter().filter(|d| !d.driver.is_absent()).map(|d| &d.driver);
         if let Some(driver) = agree::<Version>(stated) {
             Arc::make_mut(build).driver = driver;
         }
@@ -132,14 +133,14 @@ pub fn drivers_of_builds(builds: &mut [Vec<Arc<Build>>], deployed: Deployed<'_>)
 }
 
 /// Whether the pod's selectors and its need of GPUs let it run on the pool.
-fn admits(pool: &NodePool, pod: &Pod) -> bool {
+fn admits(pool: &NodePool, pod: &Pod, vendors: &[&str]) -> bool {
     let wants_gpu = pod.gpus.get().is_some_and(|&n| n > 0);
     let has_gpu = pool.gpu.is_some() || pool.gpu_count.get().is_some_and(|&n| n > 0);
     let selects = !pod.node_selector.is_empty() || !pod.node_affinity.is_empty();
     if wants_gpu && !has_gpu {
         return false;
     }
-    if !wants_gpu && !selects || !makes(pool, pod) {
+    if !wants_gpu && !selects || !makes(pool, vendors) {
         return false;
     }
     let by_selector = pod.node_selector.iter().all(|(key, value)| match value.get() {
@@ -156,11 +157,16 @@ fn admits(pool: &NodePool, pod: &Pod) -> bool {
     by_selector && by_affinity
 }
 
-/// Whether the pool's accelerators can be of the vendor whose resource the pod asks for.
-fn makes(pool: &NodePool, pod: &Pod) -> bool {
+/// The vendors whose resources the pod asks for.
+fn vendors(pod: &Pod) -> Vec<&'static str> {
+    let asked = pod.containers.iter().filter_map(|c| catalog::accelerator(c.gpu_resource.get()?));
+    asked.map(|accelerator| accelerator.vendor).collect()
+}
+
+/// Whether the pool's accelerators can be of the vendors whose resources a pod asks for.
+fn makes(pool: &NodePool, vendors: &[&str]) -> bool {
     let vendor = pool.gpu.as_ref().and_then(|gpu| gpu.vendor.get());
-    let mut asked = pod.containers.iter().filter_map(|c| catalog::accelerator(c.gpu_resource.get()?));
-    vendor.is_none_or(|vendor| asked.all(|accelerator| accelerator.vendor == vendor))
+    vendor.is_none_or(|vendor| vendors.iter().all(|asked| asked == vendor))
 }
 
 fn is(fact: &Fact<String>, value: &str) -> bool {
@@ -225,21 +231,20 @@ fn slices(pod: &mut Pod) {
 }
 
 /// The value that all candidates agree on; unknown when they do not or one does not know.
-fn agree<T: Clone + PartialEq>(candidates: impl IntoIterator<Item = Fact<T>>) -> Option<Fact<T>> {
-    let candidates: Vec<Fact<T>> = candidates.into_iter().collect();
-    if let Some(unknown) = candidates.iter().find(|f| f.is_unknown()) {
+fn agree<'f, T: Clone + PartialEq + 'f>(candidates: impl Iterator<Item = &'f Fact<T>> + Clone) -> Option<Fact<T>> {
+    if let Some(unknown) = candidates.clone().find(|f| f.is_unknown()) {
         return Some(unknown.clone());
     }
     // What one states and another leaves out is no agreement: a pool without a spot setting is not a spot pool.
-    let stated = candidates.iter().find(|f| !f.is_absent())?;
-    if candidates.iter().any(|f| f.known != stated.known) {
+    let stated = candidates.clone().find(|f| !f.is_absent())?;
+    if candidates.clone().any(|f| f.known != stated.known) {
         return Some(Fact::unknown(Why::Ambiguous("the pools it may run on differ".into()), stated.span));
     }
     Some(stated.clone())
 }
 
 /// Keeps what is already decided, else takes what the candidates agree on.
-fn fill<T: Clone + PartialEq>(slot: &mut Fact<T>, candidates: impl IntoIterator<Item = Fact<T>>) {
+fn fill<'f, T: Clone + PartialEq + 'f>(slot: &mut Fact<T>, candidates: impl Iterator<Item = &'f Fact<T>> + Clone) {
     if slot.is_absent()
         && let Some(fact) = agree(candidates)
     {
@@ -252,17 +257,17 @@ fn from_pools(node: &mut Node, pools: &[Arc<NodePool>]) {
         return;
     }
     if node.gpu.is_none() && pools.iter().all(|pool| pool.gpu.is_some()) {
-        node.gpu = common(pools.iter().filter_map(|pool| pool.gpu.clone()));
+        node.gpu = common(pools.iter().filter_map(|pool| pool.gpu.as_ref()));
     }
     if pools.iter().all(|p| !p.instance_types.is_empty()) {
-        fill(&mut node.instance_type, pools.iter().flat_map(|p| p.instance_types.iter().cloned()));
+        fill(&mut node.instance_type, pools.iter().flat_map(|p| &p.instance_types));
     }
-    fill(&mut node.driver, pools.iter().map(|p| p.driver.clone()));
-    fill(&mut node.kubernetes, pools.iter().map(|p| p.kubernetes.clone()));
-    fill(&mut node.spot, pools.iter().map(|p| p.spot.clone()));
-    fill(&mut node.disk_bytes, pools.iter().map(|p| p.disk_bytes.clone()));
-    fill(&mut node.platform, pools.iter().map(|p| p.platform.clone()));
-    fill(&mut node.os, pools.iter().map(|p| p.image_type.clone()));
+    fill(&mut node.driver, pools.iter().map(|p| &p.driver));
+    fill(&mut node.kubernetes, pools.iter().map(|p| &p.kubernetes));
+    fill(&mut node.spot, pools.iter().map(|p| &p.spot));
+    fill(&mut node.disk_bytes, pools.iter().map(|p| &p.disk_bytes));
+    fill(&mut node.platform, pools.iter().map(|p| &p.platform));
+    fill(&mut node.os, pools.iter().map(|p| &p.image_type));
     if node.gpu_count.is_absent() {
         // A pod fits when some allowed machine is large enough: the largest one decides.
         let counts: Vec<Fact<i64>> = pools.iter().map(|p| most_gpus(p)).collect();
@@ -276,8 +281,8 @@ fn from_pools(node: &mut Node, pools: &[Arc<NodePool>]) {
 }
 
 fn from_clusters(node: &mut Node, clusters: &[&&Arc<Cluster>]) {
-    fill(&mut node.platform, clusters.iter().map(|c| c.platform.clone()));
-    fill(&mut node.kubernetes, clusters.iter().map(|c| c.kubernetes.clone()));
+    fill(&mut node.platform, clusters.iter().map(|c| &c.platform));
+    fill(&mut node.kubernetes, clusters.iter().map(|c| &c.kubernetes));
 }
 
 fn from_drivers(node: &mut Node, sources: &[&DriverSource]) {
@@ -285,7 +290,7 @@ fn from_drivers(node: &mut Node, sources: &[&DriverSource]) {
         return;
     }
     let known: Vec<&&DriverSource> = sources.iter().filter(|s| !s.driver.is_absent()).collect();
-    if let Some(driver) = agree::<Version>(known.iter().map(|s| s.driver.clone())) {
+    if let Some(driver) = agree::<Version>(known.iter().map(|s| &s.driver)) {
         node.driver = driver;
     }
 }
@@ -312,13 +317,13 @@ fn from_machine(node: &mut Node) {
     }
     let from = |value: Option<i64>| Fact::from_option(value, span).resting_on(unread);
     let text = |value: Option<&str>| Fact::from_option(value.map(str::to_owned), span).resting_on(unread);
-    fill(&mut node.gpu_count, [from(machine.gpu_count)]);
-    fill(&mut node.vcpus, [from(machine.vcpus)]);
-    fill(&mut node.memory_bytes, [from(machine.memory_bytes())]);
-    fill(&mut node.fabric, [text(machine.fabric())]);
-    fill(&mut node.fabric_devices, [from(machine.rdma_nics)]);
-    fill(&mut node.nvlink, [Fact::from_option(machine.nvlink, span).resting_on(unread)]);
-    fill(&mut node.arch, [text(arch)]);
+    fill(&mut node.gpu_count, [from(machine.gpu_count)].iter());
+    fill(&mut node.vcpus, [from(machine.vcpus)].iter());
+    fill(&mut node.memory_bytes, [from(machine.memory_bytes())].iter());
+    fill(&mut node.fabric, [text(machine.fabric())].iter());
+    fill(&mut node.fabric_devices, [from(machine.rdma_nics)].iter());
+    fill(&mut node.nvlink, [Fact::from_option(machine.nvlink, span).resting_on(unread)].iter());
+    fill(&mut node.arch, [text(arch)].iter());
 }
 
 #[cfg(test)]
@@ -330,10 +335,10 @@ mod tests {
     fn what_one_pool_leaves_out_is_not_agreed_on() {
         let span = Span::new(SourceId(0), 0..1);
         let spot = || Fact::value(true, span);
-        assert_eq!(agree([spot(), spot()]).and_then(|f| f.get().copied()), Some(true));
+        assert_eq!(agree([spot(), spot()].iter()).and_then(|f| f.get().copied()), Some(true));
         for mixed in [[spot(), Fact::absent(span)], [Fact::absent(span), spot()]] {
-            assert!(agree(mixed).is_some_and(|f| f.is_unknown()));
+            assert!(agree(mixed.iter()).is_some_and(|f| f.is_unknown()));
         }
-        assert!(agree::<bool>([Fact::absent(span), Fact::absent(span)]).is_none());
+        assert!(agree::<bool>([Fact::absent(span), Fact::absent(span)].iter()).is_none());
     }
 }

@@ -7,6 +7,7 @@ use crate::facts::{Facts, Gpu, NodePool, Requirement};
 use crate::known::{Fact, Known, Why};
 use crate::source::Span;
 use crate::version::Version;
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 /// Completes every pool from the catalog.
@@ -77,36 +78,38 @@ where
 }
 
 /// What several GPUs have in common; what they differ in is unknown, and their name is all of their names.
-pub fn common(gpus: impl IntoIterator<Item = Gpu>) -> Option<Gpu> {
+pub fn common<G: Borrow<Gpu>>(gpus: impl IntoIterator<Item = G>) -> Option<Gpu> {
     let mut gpus = gpus.into_iter();
-    let mut out = gpus.next()?;
+    let mut out: Gpu = gpus.next()?.borrow().clone();
     let mut names: Vec<String> = out.name.get().cloned().into_iter().collect();
     for other in gpus {
+        let other = other.borrow();
         names.extend(other.name.get().filter(|name| !names.contains(name)).cloned());
-        let why = Why::Ambiguous(names.join(", ").into());
-        out.perhaps = out.perhaps.or(other.perhaps);
-        agree(&mut out.id, &other.id, &why);
-        if other.name.is_unknown() {
-            out.name = other.name;
+        if out.perhaps.is_none() {
+            out.perhaps.clone_from(&other.perhaps);
         }
-        agree(&mut out.vendor, &other.vendor, &why);
-        agree(&mut out.arch, &other.arch, &why);
-        agree(&mut out.compute_capability, &other.compute_capability, &why);
-        agree(&mut out.memory_mib, &other.memory_mib, &why);
-        agree(&mut out.mig, &other.mig, &why);
-        agree(&mut out.nvlink_gbs, &other.nvlink_gbs, &why);
-        agree(&mut out.tdp_w, &other.tdp_w, &why);
-        agree(&mut out.datacenter, &other.datacenter, &why);
+        agree(&mut out.id, &other.id, &names);
+        if other.name.is_unknown() {
+            out.name = other.name.clone();
+        }
+        agree(&mut out.vendor, &other.vendor, &names);
+        agree(&mut out.arch, &other.arch, &names);
+        agree(&mut out.compute_capability, &other.compute_capability, &names);
+        agree(&mut out.memory_mib, &other.memory_mib, &names);
+        agree(&mut out.mig, &other.mig, &names);
+        agree(&mut out.nvlink_gbs, &other.nvlink_gbs, &names);
+        agree(&mut out.tdp_w, &other.tdp_w, &names);
+        agree(&mut out.datacenter, &other.datacenter, &names);
     }
     out.name = out.name.map(|_| names.join(" or "));
     Some(out)
 }
 
-fn agree<T: Clone + PartialEq>(fact: &mut Fact<T>, other: &Fact<T>, why: &Why) {
+fn agree<T: Clone + PartialEq>(fact: &mut Fact<T>, other: &Fact<T>, names: &[String]) {
     if other.is_unknown() {
         *fact = other.clone();
     } else if !fact.is_unknown() && fact.known != other.known {
-        *fact = Fact::unknown(why.clone(), fact.span);
+        *fact = Fact::unknown(Why::Ambiguous(names.join(", ").into()), fact.span);
     }
 }
 

@@ -10,8 +10,9 @@ const TOLERATES_RESOURCES: &str = "ExtendedResourceToleration";
 /// Fills `pod.blocked_by` of every pod.
 pub fn link(workload: &mut Workload) {
     for pod in &mut workload.pods {
-        let blocking: Option<Vec<Taint>> = pod.pools.iter().map(|pool| blocking(pool, pod).cloned()).collect();
-        pod.blocked_by = blocking.unwrap_or_default();
+        let taken = pod.pools.iter().any(|pool| blocking(pool, pod).is_none());
+        let first = pod.pools.first().filter(|_| !taken).and_then(|pool| blocking(pool, pod));
+        pod.blocked_by = first.cloned();
     }
 }
 
@@ -54,13 +55,14 @@ fn same_value(one: &Fact<String>, other: &Fact<String>) -> bool {
 }
 
 fn tolerated_by_platform(pool: &NodePool, pod: &Pod, taint: &Taint) -> bool {
-    let adds =
-        pool.platform.get().is_some_and(|platform| catalog::runs_admission_plugin(platform, TOLERATES_RESOURCES));
     let asks = |name: &String| {
         let containers = pod.containers.iter().chain(&pod.init_containers);
         containers.flat_map(|c| c.requests.keys().chain(c.limits.keys())).any(|resource| resource == name)
     };
-    adds && taint.effect.get().is_some_and(|effect| effect == "NoSchedule") && taint.key.get().is_some_and(asks)
+    let adds = |platform: &String| catalog::runs_admission_plugin(platform, TOLERATES_RESOURCES);
+    taint.effect.get().is_some_and(|effect| effect == "NoSchedule")
+        && taint.key.get().is_some_and(asks)
+        && pool.platform.get().is_some_and(adds)
 }
 
 #[cfg(test)]

@@ -31,13 +31,15 @@ pub fn apply(resources: &mut [Resource], replacement: &Doc, (share, partial): (&
         let rejected: Vec<Selector> =
             target.get("reject").map(Doc::items).unwrap_or_default().iter().map(Selector::read).collect();
         let refused = |resource: &Resource| {
-            rejected.iter().any(|r| r.has_labels() && r.selects_labels(resource) || r.has_id() && r.names(resource))
+            rejected
+                .iter()
+                .any(|r| r.has_labels() && r.selects_labels(resource, share) || r.has_id() && r.names(resource))
         };
         for resource in resources.iter_mut() {
             if share.work(STEP * (4 + rejected.len())).is_err() {
                 return Ok(());
             }
-            if selector.names(resource) && selector.selects_labels(resource) && !refused(resource) {
+            if selector.names(resource) && selector.selects_labels(resource, share) && !refused(resource) {
                 set(resource, target, (&value, share))?;
             }
         }

@@ -12,8 +12,8 @@ pub struct Selector {
     gvk: Gvk,
     name: String,
     namespace: String,
-    labels: String,
-    annotations: String,
+    labels: Vec<Requirement>,
+    annotations: Vec<Requirement>,
 }
 
 impl Selector {
@@ -24,8 +24,8 @@ impl Selector {
             gvk: Gvk { group: text("group"), version: text("version"), kind: text("kind") },
             name: text("name"),
             namespace: text("namespace"),
-            labels: text("labelSelector"),
-            annotations: text("annotationSelector"),
+            labels: requirements(&text("labelSelector")),
+            annotations: requirements(&text("annotationSelector")),
         }
     }
 
@@ -55,10 +55,14 @@ impl Selector {
         })
     }
 
-    /// Whether labels and annotations of a resource are selected.
-    pub fn selects_labels(&self, resource: &Resource) -> bool {
-        let map = |key| resource.doc.at(&["metadata", key]);
-        selects(&self.labels, map("labels")) && selects(&self.annotations, map("annotations"))
+    /// Whether labels and annotations of a resource are selected; what is not paid for is not.
+    pub fn selects_labels(&self, resource: &Resource, share: &Share) -> bool {
+        let selects = |wanted: &[Requirement], key| {
+            let stated = resource.doc.at(&["metadata", key]);
+            let width = 1 + stated.map_or(0, |stated| stated.entries().len());
+            share.work(wanted.len() * width * STEP / 2).is_ok() && wanted.iter().all(|one| one.holds(stated))
+        };
+        selects(&self.labels, "labels") && selects(&self.annotations, "annotations")
     }
 }
 
@@ -85,7 +89,7 @@ impl Patterns<'_> {
             && is(group, &now.gvk.group)
             && is(version, &now.gvk.version)
             && is(kind, &now.gvk.kind)
-            && self.selector.selects_labels(resource)
+            && self.selector.selects_labels(resource, self.share)
     }
 }
 
@@ -103,40 +107,49 @@ impl Whole<'_> {
     }
 }
 
-/// Whether a label selector (`a=b,c!=d,e in (f, g),h,!i`) selects labels.
-fn selects(selector: &str, labels: Option<&Doc>) -> bool {
-    let label = |key: &str| labels.and_then(|labels| labels.get(key)).map(|v| v.text().unwrap_or_default());
-    requirements(selector).iter().all(|requirement| {
-        let set = |open: &str| {
-            let (key, values) = requirement.split_once(open)?;
-            let values: Vec<&str> = values.trim().trim_matches(['(', ')']).split(',').map(str::trim).collect();
-            Some((key.trim(), values))
-        };
-        if let Some((key, values)) = set(" notin ") {
-            return label(key).is_none_or(|value| !values.contains(&value));
-        }
-        if let Some((key, values)) = set(" in ") {
-            return label(key).is_some_and(|value| values.contains(&value));
-        }
-        if let Some((key, value)) = requirement.split_once("!=") {
-            return label(key.trim()) != Some(value.trim());
-        }
-        if let Some((key, value)) = requirement.split_once("==").or_else(|| requirement.split_once('=')) {
-            return label(key.trim()) == Some(value.trim());
-        }
-        match requirement.strip_prefix('!') {
-            Some(key) => label(key.trim()).is_none(),
-            None => label(requirement).is_some(),
-        }
-    })
+/// What a label selector asks of a label: to be there, to have one of some values, or not to.
+#[derive(Debug, Clone)]
+struct Requirement {
+    key: String,
+    values: Option<Vec<String>>,
+    holds: bool,
 }
 
-/// The requirements of a label selector: commas in parentheses do not part them.
-fn requirements(selector: &str) -> Vec<&str> {
+impl Requirement {
+    fn read(text: &str) -> Self {
+        let of = |key: &str, values: Option<&str>, holds| {
+            let listed = |values: &str| values.split(',').map(|value| value.trim().to_owned()).collect();
+            Self { key: key.trim().to_owned(), values: values.map(listed), holds }
+        };
+        for (sign, holds) in [(" notin ", false), (" in ", true)] {
+            if let Some((key, values)) = text.split_once(sign) {
+                return of(key, Some(values.trim().trim_matches(['(', ')'])), holds);
+            }
+        }
+        for (sign, holds) in [("!=", false), ("==", true), ("=", true)] {
+            if let Some((key, value)) = text.split_once(sign) {
+                return of(key, Some(value), holds);
+            }
+        }
+        match text.strip_prefix('!') {
+            Some(key) => of(key, None, false),
+            None => of(text, None, true),
+        }
+    }
+
+    fn holds(&self, labels: Option<&Doc>) -> bool {
+        let label = labels.and_then(|labels| labels.get(&self.key)).map(|value| value.text().unwrap_or_default());
+        let is = |label: &str| self.values.as_ref().is_none_or(|values| values.iter().any(|value| value == label));
+        label.is_some_and(is) == self.holds
+    }
+}
+
+/// The requirements of a label selector (`a=b,c!=d,e in (f, g),h,!i`): commas in parentheses do not part them.
+fn requirements(selector: &str) -> Vec<Requirement> {
     let mut depth = 0;
     let comma = |c: char| {
         depth += i32::from(c == '(') - i32::from(c == ')');
         c == ',' && depth == 0
     };
-    selector.split(comma).map(str::trim).filter(|part| !part.is_empty()).collect()
+    selector.split(comma).map(str::trim).filter(|part| !part.is_empty()).map(Requirement::read).collect()
 }
