@@ -17,7 +17,9 @@ fn main() {
     deflated.write_all(files.as_bytes()).expect("memory takes everything");
     write("rules.rs", rules.as_bytes());
     write("rules.deflate", &deflated.finish().expect("memory takes everything"));
-    write("layouts.rs", layouts(&root.join("rules/catalog")).as_bytes());
+    let (text, layouts) = layouts(&root.join("rules/catalog"));
+    write("catalog.txt", text.as_bytes());
+    write("layouts.rs", layouts.as_bytes());
 }
 
 fn write(name: &str, bytes: &[u8]) {
@@ -25,35 +27,45 @@ fn write(name: &str, bytes: &[u8]) {
     fs::write(target, bytes).expect("OUT_DIR is writable");
 }
 
-/// Where the lines of each table of the catalog start in its text, the header first, and where in its line each field
-/// ends. Numbers need no relocation, texts would: that is done for all of them whenever the program starts.
-fn layouts(directory: &Path) -> String {
+/// The fields of all tables of the catalog one behind the other, but for the columns that only say where a row comes from,
+/// and for each table where they stand. Numbers need no relocation, texts would: that is done for all of them whenever the
+/// program starts.
+fn layouts(directory: &Path) -> (String, String) {
     let mut tables: Vec<PathBuf> =
         fs::read_dir(directory).expect("the catalog is readable").flatten().map(|e| e.path()).collect();
     tables.sort();
-    let mut out = String::new();
-    for table in tables {
-        let text = fs::read_to_string(&table).expect("a table is readable");
-        let (mut lines, mut ends, mut width) = (vec![0], Vec::new(), 0);
-        for line in text.lines() {
-            let (before, mut quoted) = (ends.len(), false);
-            let commas = line.char_indices().filter(|(_, c)| {
-                quoted ^= *c == '"';
-                *c == ',' && !quoted
-            });
-            ends.extend(commas.map(|(i, _)| i).chain([line.len()]));
-            lines.push(lines[lines.len() - 1] + line.len() + 1);
-            width = if width == 0 { ends.len() } else { width };
-            assert_eq!(ends.len() - before, width, "{}: the fields of {line}", table.display());
+    let (mut text, mut out) = (String::new(), String::new());
+    for table in tables.iter().filter(|table| !table.ends_with("sources.csv")) {
+        let written = fs::read_to_string(table).expect("a table is readable");
+        let header: Vec<&str> = written.lines().next().expect("a header").split(',').collect();
+        let width = header.iter().position(|column| *column == "source").expect("a column of sources");
+        let (mut lines, mut ends) = (Vec::new(), Vec::new());
+        for line in written.lines() {
+            let fields = fields(line);
+            assert_eq!(fields.len(), header.len(), "{}: the fields of {line}", table.display());
+            lines.push(text.len());
+            let start = text.len();
+            for field in &fields[..width] {
+                text += field;
+                ends.push(text.len() - start);
+            }
         }
-        assert_eq!(lines.last(), Some(&text.len()), "{}: lines end with a line feed", table.display());
-        lines.pop();
         let name = table.file_stem().expect("a name").to_string_lossy();
         out += &format!(
             "pub(in super::super) static {name}: Layout = Layout {{ width: {width}, lines: &{lines:?}, ends: &{ends:?} }};\n"
         );
     }
-    out
+    (text, out)
+}
+
+/// The fields of a line; quotes are kept off. The tables hold no line ends and no quotes within fields.
+fn fields(line: &str) -> Vec<&str> {
+    let mut quoted = false;
+    let outside = |c: char| {
+        quoted ^= c == '"';
+        c == ',' && !quoted
+    };
+    line.split(outside).map(|field| field.trim_matches('"')).collect()
 }
 
 /// The table of the rules, and their files one behind the other.

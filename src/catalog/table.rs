@@ -7,17 +7,19 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
+/// The fields of all tables, one behind the other.
+static TEXT: &str = include_str!(concat!(env!("OUT_DIR"), "/catalog.txt"));
+
 /// A table of `rules/catalog/`; its fields are slices of the embedded text.
 #[derive(Debug)]
 pub(super) struct Table {
     pub(super) name: &'static str,
-    text: &'static str,
     layout: &'static Layout,
     declared: &'static str,
     columns: OnceLock<Vec<Column>>,
 }
 
-/// Where the fields of a table stand in its text, found at build time.
+/// Where the fields of a table stand in the text, found at build time.
 #[derive(Debug)]
 pub(super) struct Layout {
     /// How many fields a line has.
@@ -28,7 +30,7 @@ pub(super) struct Layout {
     ends: &'static [u16],
 }
 
-#[allow(non_upper_case_globals, missing_docs, dead_code)] // named as the files; sources are not embedded
+#[allow(non_upper_case_globals, missing_docs)] // named as the files
 pub(super) mod layouts {
     use super::Layout;
     include!(concat!(env!("OUT_DIR"), "/layouts.rs"));
@@ -39,7 +41,6 @@ macro_rules! tables {
     ($($constant:ident $name:ident $columns:literal;)*) => {
         $(pub(super) static $constant: Table = Table::new(
             stringify!($name),
-            include_str!(concat!("../../rules/catalog/", stringify!($name), ".csv")),
             &super::table::layouts::$name,
             $columns,
         );)*
@@ -113,8 +114,8 @@ impl Column {
     }
 }
 
-/// Columns that every table has behind its own.
-const PROVENANCE: [&str; 2] = ["evidence", "source"];
+/// What every table has behind its own columns. Where a row comes from is not embedded.
+const EVIDENCE: &str = "evidence";
 
 /// A row of a table.
 #[derive(Clone, Copy)]
@@ -125,18 +126,13 @@ pub(super) struct Row {
 }
 
 impl Table {
-    pub(super) const fn new(
-        name: &'static str,
-        text: &'static str,
-        layout: &'static Layout,
-        declared: &'static str,
-    ) -> Self {
-        Self { name, text, layout, declared, columns: OnceLock::new() }
+    pub(super) const fn new(name: &'static str, layout: &'static Layout, declared: &'static str) -> Self {
+        Self { name, layout, declared, columns: OnceLock::new() }
     }
 
     fn columns(&'static self) -> &'static [Column] {
         self.columns
-            .get_or_init(|| self.declared.split_ascii_whitespace().chain(PROVENANCE).map(Column::read).collect())
+            .get_or_init(|| self.declared.split_ascii_whitespace().chain([EVIDENCE]).map(Column::read).collect())
     }
 
     fn lines(&'static self) -> impl Iterator<Item = Row> + Clone {
@@ -170,7 +166,7 @@ impl Table {
 
     /// The columns that are no keys and tell nothing of where a row comes from.
     pub(super) fn values(&'static self) -> impl Iterator<Item = &'static Column> {
-        self.columns().iter().filter(|column| !column.key && !PROVENANCE.contains(&column.name))
+        self.columns().iter().filter(|column| !column.key && column.name != EVIDENCE)
     }
 
     /// The first row with these keys.
@@ -185,8 +181,7 @@ impl Table {
         let mut out = Vec::new();
         let header: Vec<&str> = self.lines().take(1).flat_map(Row::fields).collect();
         let declared: Vec<&str> = self.columns().iter().map(|c| c.name).collect();
-        let own = header.strip_suffix(&["as_of"]).unwrap_or(&header);
-        if own != declared {
+        if header != declared {
             out.push(format!("{}: the header is {header:?}, declared are {declared:?}", self.name));
             return out;
         }
@@ -234,12 +229,10 @@ fn holds(declared: &str, field: &str) -> bool {
 }
 
 impl Row {
-    /// A field; quotes are kept off. The tables hold no line ends and no quotes within fields.
     fn field(self, index: usize) -> &'static str {
-        let start = index.checked_sub(1).map_or(0, |before| self.ends[before] as usize + 1);
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         let line = self.line as usize;
-        let field = &self.table.text[line + start..line + self.ends[index] as usize];
-        field.strip_prefix('"').map_or(field, |quoted| &quoted[..quoted.len() - 1])
+        &TEXT[line + start as usize..line + self.ends[index] as usize]
     }
 
     fn fields(self) -> impl Iterator<Item = &'static str> {
@@ -270,7 +263,7 @@ impl Row {
 
     /// Notes that an answer rests on this row.
     pub(super) fn used(self) {
-        if self.field(self.table.columns().len() - PROVENANCE.len()) == "unread" {
+        if self.field(self.ends.len() - 1) == "unread" {
             evidence::note_unread();
         }
     }
