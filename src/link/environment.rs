@@ -3,7 +3,7 @@
 use super::Namespace;
 use super::boundary::{Boundary, Deployed, Reach};
 use super::candidates::Candidates;
-use crate::budget::{Share, Spent};
+use crate::budget::{STEP, Share, Spent};
 use crate::catalog;
 use crate::facts::value::REST;
 use crate::facts::{Container, EnvSource, EnvVar, Launch, Object, Workload};
@@ -86,6 +86,8 @@ fn variables<'m>(
     let Some(spec) = container.spec.as_ref() else { return Ok(Vec::new()) };
     let mut out = Vec::new();
     for source in spec.view().get("envFrom").items() {
+        // Nothing is looked at any more for what cannot be paid.
+        share.work(STEP)?;
         let prefix = source.get("prefix").string().get().cloned().unwrap_or_default();
         let entries = data(source.path("configMapRef.name")).map(View::entries).unwrap_or_default();
         share.make(entries.len() * size_of::<EnvVar>())?;
