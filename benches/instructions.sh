@@ -30,7 +30,7 @@ if [ "${1:-}" = --renew ]; then
 elif [ "$(head -1 "$known")" = "# $machine" ]; then
   awk 'FNR == 1 { next } NR == FNR { known[$1] = $2; next } {
       more = 100 * ($2 / known[$1] - 1)
-      printf "instructions of %s: %d, %+.1f %%\n", $1, $2, more
+      printf "instructions of %s: %.0f, %+.1f %%\n", $1, $2, more
       if (more > 5) { print "  too many: make it cheaper, or say why in the change that runs benches/instructions.sh --renew"; bad = 1 }
       if (more < -5) print "  fewer: benches/instructions.sh --renew keeps it so"
     } END { exit bad }' "$known" - <<<"$now"
