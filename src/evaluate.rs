@@ -4,21 +4,29 @@
 use crate::budget::Share;
 use crate::facts::value::{Data, Entity, Value};
 use crate::facts::{LISTS, List, Subject};
-use crate::finding::{Finding, Fix, Label, Severity, Undecided};
+use crate::finding::{Finding, Fix, Label, Severity, Undecided, Unlinted};
 use crate::known::Why;
 use crate::link::{Deployed, Layout};
 use crate::rules::compile::{Part, Rule, Template};
 use crate::rules::functions::{Context, Places, Stated, Surroundings};
-use crate::rules::lang::eval::{Eval, Truth, Used, truth};
+use crate::rules::lang::eval::{Around, Common, Eval, Truth, Used, truth};
 use crate::rules::lang::values::elements;
 use crate::rules::{BySubject, Ruleset};
 use crate::source::{SourceId, Span};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 
 /// Bytes of text that an element of `each` counts as, for what a rule may spend.
 const ELEMENT: usize = 128;
+
+/// So many entities that stand together are asked about one after another: what does not depend on which of them is asked
+/// about is found out once for all of them.
+const TOGETHER: usize = 128;
+
+/// What is told may be so much smaller than what else a share may make.
+const TOLD: usize = 8;
 
 /// Labels beyond this many explain nothing.
 const MOST_LABELS: usize = 4;
@@ -67,9 +75,17 @@ pub fn evaluate(deployed: Deployed<'_>, paths: &[&str], rules: &Ruleset) -> Vec<
     };
     let count = (0..variants.len()).map(|own| entities(own).len()).sum();
     let of_variant = |own: usize| {
-        let ask = |(list, entity)| ask_all((list, entity, count), Context::new(&around, own, list, entity), rules);
+        let ask = |group: &[(&'static List, &dyn Entity)]| {
+            let (list, first) = group[0];
+            ask_all((group, count), &Context::new(&around, own, list, first), rules)
+        };
         let mut all = Evaluation::default();
-        let parts: Vec<Evaluation> = entities(own).into_par_iter().map(ask).collect();
+        let entities = entities(own);
+        let beside = |a: &(&'static List, &dyn Entity), b: &(&'static List, &dyn Entity)| {
+            a.0.name == b.0.name && a.1.span().source == b.1.span().source
+        };
+        let groups: Vec<_> = entities.chunk_by(beside).flat_map(|group| group.chunks(TOGETHER)).collect();
+        let parts: Vec<Evaluation> = groups.into_par_iter().map(ask).collect();
         parts.into_iter().for_each(|part| all.append(part));
         all.settle();
         all
@@ -91,29 +107,60 @@ impl Evaluation {
         self.undecided.sort_by(|a, b| (a.span, &a.rule).cmp(&(b.span, &b.rule)));
         self.undecided.dedup_by(|a, b| a.span == b.span && a.rule == b.rule);
     }
+
+    /// Asks one rule, as long as something is left to spend, and pays for what is told.
+    fn ask<'a>(&mut self, rule: &'a Rule, asked: &Asked<'a>, around: &Around<'a>) {
+        if around.share.spent().is_some() {
+            return;
+        }
+        let mut told = Evaluation::default();
+        // A rule that panics is a finding at what it was asked about; the others are asked all the same.
+        if catch_unwind(AssertUnwindSafe(|| ask(rule, asked, around, &mut told))).is_err() {
+            let message = format!("gpulint failed on the rule {} here; please report it", rule.id);
+            told.findings.push(Finding::own("internal-error", Severity::Error, asked.entity.span(), message));
+        }
+        if around.share.make(TOLD * told.bytes()).is_ok() {
+            self.append(told);
+        }
+    }
+
+    /// About how much memory it takes up.
+    fn bytes(&self) -> usize {
+        let finding = |f: &Finding| {
+            let related: usize = f.related.iter().map(|label| size_of::<Label>() + label.text.len()).sum();
+            size_of::<Finding>() + f.message.len() + f.help.as_ref().map_or(0, String::len) + f.entity.len() + related
+        };
+        let undecided = |u: &Undecided| size_of::<Undecided>() + u.why.len() + u.entity.len();
+        self.findings.iter().map(finding).chain(self.undecided.iter().map(undecided)).sum()
+    }
 }
 
-/// Asks every rule about an entity, one of `count`, and its parts. Of the rules that were added, all together spend what one
-/// of ours may: there may be any number of them.
+/// Asks every rule about entities of a list in one file, of `count` in the run, and their parts. The rules that were added
+/// spend from a share of their own. What is not asked because a share is spent is told of the file.
 fn ask_all(
-    (list, entity, count): (&'static List, &dyn Entity, usize),
-    context: Context<'_>,
+    (group, count): (&[(&'static List, &dyn Entity)], usize),
+    context: &Context<'_>,
     rules: &BySubject<'_>,
 ) -> Evaluation {
-    let (context, added) = (&context, Share::of(count, 0));
+    let common = || Common::new(Share::of(count / group.len(), 0));
+    let (common_own, common_added) = (common(), common());
     let mut out = Evaluation::default();
-    let mut all = Vec::new();
-    with_parts(list.subject, entity, (&[], ""), context, &mut all);
-    for asked in all {
-        let kind = asked.subject.kind.map(|field| text(asked.entity, field));
-        for rule in rules.about(asked.subject, kind.as_deref()) {
-            // A rule that panics is a finding at what it was asked about; the others are asked all the same.
-            let own = Share::of(count, 0);
-            let share = if rule.added { &added } else { &own };
-            if catch_unwind(AssertUnwindSafe(|| ask(rule, &asked, (context, share), &mut out))).is_err() {
-                let message = format!("gpulint failed on the rule {} here; please report it", rule.id);
-                out.findings.push(Finding::own("internal-error", Severity::Error, asked.entity.span(), message));
+    for (list, entity) in group {
+        let mut all = Vec::new();
+        with_parts(list.subject, *entity, (&[], ""), context, &mut all);
+        let share = || Rc::new(Share::of(count, all.len() * ELEMENT));
+        let own = Around { context, share: share(), common: &common_own };
+        let added = Around { context, share: share(), common: &common_added };
+        for asked in &all {
+            let kind = asked.subject.kind.map(|field| text(asked.entity, field));
+            for rule in rules.about(asked.subject, kind.as_deref()) {
+                out.ask(rule, asked, if rule.added { &added } else { &own });
             }
+        }
+        for spent in [own, added].iter().filter_map(|around| around.share.spent()) {
+            let place = Span { start: 0, end: 0, ..entity.span() };
+            let message = format!("some rules were not asked, as {spent}");
+            out.findings.push(Finding::not_linted(Unlinted::Budget, place, &message));
         }
     }
     out
@@ -156,8 +203,8 @@ fn text(entity: &dyn Entity, field: &str) -> String {
 }
 
 /// Asks one rule about one entity (or about each element of its list).
-fn ask<'a>(rule: &'a Rule, asked: &Asked<'a>, (context, share): (&'a Context<'a>, &'a Share), out: &mut Evaluation) {
-    let mut eval = Eval::new((context, share), &rule.params, &rule.lets, rule.slots);
+fn ask<'a>(rule: &'a Rule, asked: &Asked<'a>, around: &Around<'a>, out: &mut Evaluation) {
+    let mut eval = Eval::new(around.clone(), &rule.params, &rule.lets, rule.slots);
     for (slot, value) in asked.variables.iter().enumerate() {
         eval.set(slot, value.clone());
     }
@@ -167,9 +214,9 @@ fn ask<'a>(rule: &'a Rule, asked: &Asked<'a>, (context, share): (&'a Context<'a>
             let (list, _) = eval.run(list);
             let items = elements(&list);
             if !rule.added {
-                share.grow(items.len() * ELEMENT);
+                around.share.grow(items.len() * ELEMENT);
             }
-            for item in items.iter() {
+            for item in items.iter().take_while(|_| around.share.spent().is_none()) {
                 eval.forget_lets();
                 eval.set(*slot, item.clone());
                 decide(rule, asked, &mut eval, out);
@@ -356,6 +403,19 @@ mod tests {
         };
         assert_eq!(of("pool"), [("mine".to_owned(), "2 2".to_owned())], "a pool is there for all that run");
         assert_eq!(of("workload"), [("w".to_owned(), "2 1".to_owned())], "a workload is there for its own");
+    }
+
+    #[test]
+    fn rules_that_take_too_much_are_told_once_of_a_file() {
+        let long = || Arc::new(NodePool { name: Fact::value("x".repeat(4 << 20), SPAN), ..NodePool::blank(SPAN) });
+        let facts = Facts { pools: vec![long(), long()], ..Facts::default() };
+        let numbers = (0..20).map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
+        let forbid = format!("forbid: \"[{numbers}].exists(n, (pool.name + string(n)).lower() == 'x')\"");
+        let evaluation = asked(vec![facts], &rules(&format!("applies_to: pool\n{forbid}\nmessage: m")));
+        let told: Vec<(&str, &str)> =
+            evaluation.findings.iter().map(|finding| (&*finding.rule, &*finding.message)).collect();
+        let message = "not linted: some rules were not asked, as it takes more work than one file may ask for";
+        assert_eq!(told, [("file-not-linted", message)]);
     }
 
     #[test]

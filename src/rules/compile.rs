@@ -308,7 +308,7 @@ impl Compiler {
                         (Type::Dyn, Const::Null)
                     }
                 };
-                self.scope.params.push(Variable { name: param.name.clone(), ty, used: false, loops: 0 });
+                self.scope.params.push(Variable { name: param.name.clone(), ty, used: false, loops: 0, asks: false });
                 value
             })
             .collect()

@@ -228,7 +228,7 @@ impl<'r> BySubject<'r> {
         &'s self,
         subject: &Subject,
         kind: Option<&'s str>,
-    ) -> impl Iterator<Item = &'s Rule> + use<'s, 'r> {
+    ) -> impl Iterator<Item = &'r Rule> + use<'s, 'r> {
         let place = subjects().iter().position(|(known, _)| known.name == subject.name);
         let rules = place.map(|place| self.found[place].get_or_init(|| self.of(subject)));
         let found = rules.and_then(|rules| rules.get(kind.unwrap_or("")));

@@ -23,13 +23,17 @@ pub struct Typed {
     pub loops: u64,
     /// Where its value is kept for all turns of the loops around it, which it does not depend on.
     pub kept: Option<usize>,
+    /// Whether its value depends on what is asked about, and not only on where that stands.
+    pub asks: bool,
+    /// Whether its value is kept for everything that is asked about at one place.
+    pub common: bool,
 }
 
 impl Typed {
     /// The literal null.
     pub fn null() -> Self {
         let (node, ty) = (Node::Const(Const::Null), Type::Null);
-        Self { node, ty, text: "null".into(), start: 0, loops: 0, kept: None }
+        Self { node, ty, text: "null".into(), start: 0, loops: 0, kept: None, asks: false, common: false }
     }
 }
 
@@ -108,6 +112,8 @@ pub struct Variable {
     pub used: bool,
     /// The loops that its value depends on, as [`Typed::loops`].
     pub loops: u64,
+    /// Whether its value depends on what is asked about, as [`Typed::asks`].
+    pub asks: bool,
 }
 
 /// The names of a rule, and what was wrong with its expressions.
@@ -130,7 +136,7 @@ pub struct Scope {
 impl Scope {
     /// Declares a variable and returns its slot.
     pub fn declare(&mut self, name: &str, ty: Type) -> usize {
-        self.variables.push(Variable { name: name.to_owned(), ty, used: false, loops: 0 });
+        self.variables.push(Variable { name: name.to_owned(), ty, used: false, loops: 0, asks: true });
         self.hidden.push(false);
         self.variables.len() - 1
     }
@@ -138,7 +144,7 @@ impl Scope {
     /// Declares the variable of a loop: what is checked from now on stands in it.
     pub fn open_loop(&mut self, name: &str, ty: Type) -> usize {
         let slot = self.declare(name, ty);
-        self.variables[slot].loops = 1 << self.level;
+        (self.variables[slot].loops, self.variables[slot].asks) = (1 << self.level, false);
         self.level += 1;
         slot
     }
@@ -146,7 +152,7 @@ impl Scope {
     /// Declares a name for an expression.
     pub fn bind(&mut self, name: &str, typed: &Typed) -> usize {
         let slot = self.declare(name, typed.ty.clone());
-        self.variables[slot].loops = typed.loops;
+        (self.variables[slot].loops, self.variables[slot].asks) = (typed.loops, typed.asks);
         slot
     }
 
@@ -163,7 +169,7 @@ impl Scope {
     /// Types an expression of `text`. Faults are added to the scope; the result is usable only without any.
     pub fn check(&mut self, expr: &Expr, text: &str) -> Typed {
         let (node, ty) = self.node(expr, text);
-        let loops = self.loops(&node);
+        let (loops, asks) = (self.loops(&node), self.asks(&node));
         let worth = match node {
             Node::Macro { .. } | Node::Call { .. } | Node::Entities(_) => true,
             Node::Field(..) | Node::DynField(..) | Node::Index(..) => matches!(ty, Type::List(_) | Type::Map(_)),
@@ -177,6 +183,8 @@ impl Scope {
             start: expr.range.start,
             loops,
             kept,
+            asks,
+            common: worth && loops == 0 && !asks,
         }
     }
 
@@ -197,6 +205,20 @@ impl Scope {
             Node::Cond(a, b, c) => a.loops | b.loops | c.loops,
             Node::List(items) | Node::Default(items) | Node::Call { args: items, .. } => all(items),
             Node::Macro { list, slot, body, .. } => list.loops | body.loops & !self.variables[*slot].loops,
+        }
+    }
+
+    /// Whether the value of a node depends on what is asked about.
+    fn asks(&self, node: &Node) -> bool {
+        match node {
+            Node::Const(_) | Node::Param(_) | Node::Entities(_) => false,
+            Node::Slot(slot) => self.variables[*slot].asks,
+            Node::Field(inner, _) | Node::DynField(inner, _) => inner.asks,
+            Node::Not(inner) | Node::Negative(inner) | Node::Known(inner) => inner.asks,
+            Node::Index(a, b) | Node::Binary(_, a, b) => a.asks || b.asks,
+            Node::Cond(a, b, c) => a.asks || b.asks || c.asks,
+            Node::List(items) | Node::Default(items) | Node::Call { args: items, .. } => items.iter().any(|i| i.asks),
+            Node::Macro { list, body, .. } => list.asks || body.asks,
         }
     }
 

@@ -12,7 +12,9 @@ use crate::parse::View;
 use crate::rules::functions::{Context, Function};
 use crate::source::Span;
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// What an expression costs to evaluate, beside the text and the lists that it touches.
@@ -32,9 +34,37 @@ pub struct Used<'a> {
     pub unread: bool,
 }
 
+/// What is kept of an expression: its value, and what it used.
+type Kept<'a> = (Value<'a>, Rc<[Used<'a>]>);
+
+/// What expressions are for everything that is asked about at one place, by their addresses, and what finding that out may
+/// spend: whoever asks first does not pay for the others.
+pub struct Common<'a> {
+    known: RefCell<HashMap<usize, Kept<'a>>>,
+    share: Rc<Share>,
+}
+
+impl Common<'_> {
+    /// Nothing is known yet.
+    pub fn new(share: Share) -> Self {
+        Self { known: RefCell::default(), share: Rc::new(share) }
+    }
+}
+
+/// What an evaluation goes by: what it may look at, what it may spend, and what is common to all that stands there.
+#[derive(Clone)]
+pub struct Around<'a> {
+    /// What functions may ask about the run.
+    pub context: &'a Context<'a>,
+    /// What is spent; then answers are unknown.
+    pub share: Rc<Share>,
+    /// What others that were asked about there found out.
+    pub common: &'a Common<'a>,
+}
+
 /// The state of one evaluation: slots of variables, and what was used.
 pub struct Eval<'a> {
-    context: &'a Context<'a>,
+    around: Around<'a>,
     params: &'a [Const],
     slots: Vec<Option<Value<'a>>>,
     /// Bindings that are evaluated on first use: slot, expression, and what it used.
@@ -42,26 +72,20 @@ pub struct Eval<'a> {
     let_trails: Vec<Rc<[Used<'a>]>>,
     trail: Vec<Used<'a>>,
     /// What is the same in all turns of the loops around it, with what it used.
-    kept: Vec<Option<(Value<'a>, Rc<[Used<'a>]>)>>,
-    share: &'a Share,
+    kept: Vec<Option<Kept<'a>>>,
 }
 
 impl<'a> Eval<'a> {
     /// The expression that uses a value written elsewhere, for what stands at `from`.
     pub fn use_of(&self, value: Span, from: Span) -> Option<Span> {
-        self.context.use_of(value, from)
+        self.around.context.use_of(value, from)
     }
 
-    /// An evaluation with `slots` variables, which may spend a share; then answers are unknown.
-    pub fn new(
-        (context, share): (&'a Context<'a>, &'a Share),
-        params: &'a [Const],
-        lets: &'a [(usize, Typed)],
-        slots: usize,
-    ) -> Self {
+    /// An evaluation with `slots` variables.
+    pub fn new(around: Around<'a>, params: &'a [Const], lets: &'a [(usize, Typed)], slots: usize) -> Self {
         let let_trails = vec![Rc::default(); lets.len()];
         let (slots, trail, kept) = (vec![None; slots], Vec::new(), Vec::new());
-        Self { context, params, slots, lets, let_trails, trail, kept, share }
+        Self { around, params, slots, lets, let_trails, trail, kept }
     }
 
     /// Makes place for more variables: what a rule says may bind some that it does not ask with.
@@ -90,6 +114,9 @@ impl<'a> Eval<'a> {
 
     /// The value of an expression, what is kept of it first.
     fn value(&mut self, typed: &'a Typed) -> Value<'a> {
+        if typed.common {
+            return self.common(typed);
+        }
         let Some(place) = typed.kept else { return self.evaluated(typed) };
         if let Some((value, used)) = self.kept.get(place).and_then(Option::as_ref) {
             self.trail.extend_from_slice(used);
@@ -98,6 +125,23 @@ impl<'a> Eval<'a> {
         let (value, used) = self.apart(|eval| eval.evaluated(typed));
         self.trail.extend_from_slice(&used);
         self.keep(place, (value.clone(), used));
+        value
+    }
+
+    /// The value of an expression that is the same for everything that is asked about there.
+    fn common(&mut self, typed: &'a Typed) -> Value<'a> {
+        let address = std::ptr::from_ref(typed) as usize;
+        let common = self.around.common;
+        let known = common.known.borrow().get(&address).cloned();
+        let (value, used) = known.unwrap_or_else(|| {
+            let own = std::mem::replace(&mut self.around.share, Rc::clone(&common.share));
+            let found = self.apart(|eval| eval.evaluated(typed));
+            self.around.share = own;
+            common.known.borrow_mut().insert(address, found.clone());
+            found
+        });
+        common.share.spent().into_iter().for_each(|spent| self.around.share.fail(spent));
+        self.trail.extend_from_slice(&used);
         value
     }
 
@@ -112,16 +156,16 @@ impl<'a> Eval<'a> {
     /// How a value reads in a message.
     pub fn shown(&mut self, typed: &'a Typed) -> String {
         let value = self.run(typed).0;
-        if weigh(&value, self.share).is_err() { "…".to_owned() } else { value.to_string() }
+        if weigh(&value, &self.around.share).is_err() { "…".to_owned() } else { value.to_string() }
     }
 
-    fn keep(&mut self, place: usize, kept: (Value<'a>, Rc<[Used<'a>]>)) {
+    fn keep(&mut self, place: usize, kept: Kept<'a>) {
         self.kept.resize(self.kept.len().max(place + 1), None);
         self.kept[place] = Some(kept);
     }
 
     fn evaluated(&mut self, typed: &'a Typed) -> Value<'a> {
-        if self.share.work(COST).is_err() {
+        if self.around.share.work(COST).is_err() {
             return too_much();
         }
         match &typed.node {
@@ -175,7 +219,7 @@ impl<'a> Eval<'a> {
                 Value { data: Data::Unknown(_), span } => Value { data: Data::Null, span },
                 value => value,
             },
-            Node::Entities(list) => self.context.entities(list),
+            Node::Entities(list) => self.around.context.entities(list),
             Node::Call { function, args } => self.call(function, args),
         }
     }
@@ -213,10 +257,10 @@ impl<'a> Eval<'a> {
         if !function.takes_null && args.iter().any(|a| matches!(a.data, Data::Null)) {
             return Value::of(Data::Null);
         }
-        if function.pay(&args, self.share).is_err() {
+        if function.pay(&args, &self.around.share).is_err() {
             return too_much();
         }
-        let (mut value, unread) = evidence::watched(|| (function.call)(&args, self.context));
+        let (mut value, unread) = evidence::watched(|| (function.call)(&args, self.around.context));
         self.rests_on(unread);
         if value.span.is_none() {
             value.span = args.iter().find_map(|a| a.span);
@@ -265,13 +309,13 @@ impl<'a> Eval<'a> {
     /// Applies an operator that touches both of its sides.
     fn binary(&mut self, op: Op, a: Value<'a>, b: Value<'a>) -> Value<'a> {
         let spent = match (op, &a.data, &b.data) {
-            (Op::Add, Data::Str(_) | Data::List(_), _) | (Op::Add, _, Data::Str(_)) => weigh(&a, self.share)
-                .and_then(|a| Ok(a + weigh(&b, self.share)?))
-                .and_then(|made| self.share.make(made)),
+            (Op::Add, Data::Str(_) | Data::List(_), _) | (Op::Add, _, Data::Str(_)) => weigh(&a, &self.around.share)
+                .and_then(|a| Ok(a + weigh(&b, &self.around.share)?))
+                .and_then(|made| self.around.share.make(made)),
             (_, Data::Str(_) | Data::List(_) | Data::Map(_), Data::Str(_) | Data::List(_)) => {
-                weigh(&a, self.share).and_then(|_| weigh(&b, self.share)).map(drop)
+                weigh(&a, &self.around.share).and_then(|_| weigh(&b, &self.around.share)).map(drop)
             }
-            (Op::In, _, Data::List(_)) => weigh(&b, self.share).map(drop),
+            (Op::In, _, Data::List(_)) => weigh(&b, &self.around.share).map(drop),
             _ => Ok(()),
         };
         if spent.is_err() { too_much() } else { binary(op, a, b) }
@@ -369,7 +413,7 @@ impl<'a> Eval<'a> {
             self.slots[slot] = Some(item.clone());
             let value = self.value(body);
             // What is left of the elements is not told in part.
-            if self.share.spent().is_some() {
+            if self.around.share.spent().is_some() {
                 return too_much();
             }
             if kind == Macro::Map {
@@ -572,8 +616,11 @@ mod tests {
 
     const VARIABLES: [&str; 5] = ["unknown", "absent", "yes", "no", "big"];
 
+    fn around<'a>(context: &'a Context<'a>, common: &'a Common<'a>) -> Around<'a> {
+        Around { context, share: Rc::new(Share::of(1, 0)), common }
+    }
+
     fn run(text: &str) -> String {
-        let share = Share::of(1, 0);
         let mut scope = Scope::default();
         for name in VARIABLES {
             scope.declare(name, Type::Dyn);
@@ -581,9 +628,9 @@ mod tests {
         let typed = scope.check(&ast::expression(text).expect("syntax"), text);
         assert!(scope.faults.is_empty(), "{:?}", scope.faults);
         let facts = Facts::default();
-        let around = Surroundings::alone(&facts);
-        let context = Context::anywhere(&around);
-        let mut eval = Eval::new((&context, &share), &[], &[], scope.variables.len());
+        let facts_around = Surroundings::alone(&facts);
+        let (context, common) = (Context::anywhere(&facts_around), Common::new(Share::of(1, 0)));
+        let mut eval = Eval::new(around(&context, &common), &[], &[], scope.variables.len());
         let text = |text: &'static str| Value::of(Data::Str(Cow::Borrowed(text)));
         eval.set(0, Value::unknown(Why::Template, None));
         eval.set(1, Value::of(Data::Null));
@@ -627,15 +674,14 @@ mod tests {
         let mut entity = Image::blank(place);
         entity.tag = Fact::value("1.0".to_owned(), place);
         entity.digest = Fact::value("sha256:0".to_owned(), place);
-        let share = Share::of(1, 0);
         let decided = |text: &str| -> Vec<String> {
             let mut scope = Scope::default();
             scope.declare("image", Image::ty());
             let typed = scope.check(&ast::expression(text).expect("syntax"), text);
             let facts = Facts::default();
-            let around = Surroundings::alone(&facts);
-            let context = Context::anywhere(&around);
-            let mut eval = Eval::new((&context, &share), &[], &[], 1);
+            let facts_around = Surroundings::alone(&facts);
+            let (context, common) = (Context::anywhere(&facts_around), Common::new(Share::of(1, 0)));
+            let mut eval = Eval::new(around(&context, &common), &[], &[], 1);
             eval.set(0, entity.reflect());
             eval.run(&typed).1.into_iter().map(|used| used.path.into()).collect()
         };
@@ -650,15 +696,14 @@ mod tests {
         let mut entity = Image::blank(place);
         entity.tag = Fact::value("1.0".to_owned(), place).resting_on(true);
         entity.digest = Fact::value("sha256:0".to_owned(), place);
-        let share = Share::of(1, 0);
         let unread = |text: &str| {
             let mut scope = Scope::default();
             scope.declare("image", Image::ty());
             let typed = scope.check(&ast::expression(text).expect("syntax"), text);
             let facts = Facts::default();
-            let around = Surroundings::alone(&facts);
-            let context = Context::anywhere(&around);
-            let mut eval = Eval::new((&context, &share), &[], &[], scope.variables.len());
+            let facts_around = Surroundings::alone(&facts);
+            let (context, common) = (Context::anywhere(&facts_around), Common::new(Share::of(1, 0)));
+            let mut eval = Eval::new(around(&context, &common), &[], &[], scope.variables.len());
             eval.set(0, entity.reflect());
             eval.run(&typed).1.iter().any(|used| used.unread)
         };
