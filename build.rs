@@ -19,6 +19,7 @@ fn main() {
     write("rules.deflate", &deflated.finish().expect("memory takes everything"));
     let (text, layouts) = layouts(&root.join("rules/catalog"));
     write("catalog.txt", text.as_bytes());
+    write("gpu_words.rs", gpu_words(&root.join("rules/catalog")).as_bytes());
     write("layouts.rs", layouts.as_bytes());
 }
 
@@ -66,6 +67,51 @@ fn fields(line: &str) -> Vec<&str> {
         c == ',' && !quoted
     };
     line.split(outside).map(|field| field.trim_matches('"')).collect()
+}
+
+/// What makes a file speak of GPUs: the words of `gpu_words.csv`, and names of other tables. The words one behind the other,
+/// sorted, where each ends, and which three letters one may begin with (see `src/catalog/mentions.rs`).
+fn gpu_words(directory: &Path) -> String {
+    const NAMES: [(&str, &str); 11] = [
+        ("accelerator_resources", "resource"),
+        ("builds", "package"),
+        ("gke_machines", "accelerator"),
+        ("gke_machines", "machine_type"),
+        ("gpu_names", "product_label"),
+        ("gpu_words", "word"),
+        ("gpus", "id"),
+        ("gpus", "gke_accelerators"),
+        ("image_families", "repositories"),
+        ("instances", "instance_type"),
+        ("servers", "images"),
+    ];
+    let mut words = std::collections::BTreeSet::new();
+    for (table, column) in NAMES {
+        let written = fs::read_to_string(directory.join(table).with_extension("csv")).expect("a table is readable");
+        let mut lines = written.lines().map(fields);
+        let header = lines.next().expect("a header");
+        let index = |name: &str| header.iter().position(|column| *column == name);
+        let (column, gpu) = (index(column).expect("a column"), index("gpu").filter(|_| table == "instances"));
+        let lines = lines.filter(|line| gpu.is_none_or(|gpu| !line[gpu].is_empty()));
+        let names = lines.flat_map(|line| line[column].split(' ').map(str::to_lowercase).collect::<Vec<_>>());
+        // A name of a letter and a number (T4, P4) is the name of many things.
+        words.extend(names.filter(|name| name.len() > 3 && !name.contains(['*', '(', ')'])));
+    }
+    let (mut text, mut ends, mut starts) = (String::new(), Vec::new(), vec![0u64; 512]);
+    for word in words {
+        let start = start_of(word.trim_start_matches('-').as_bytes());
+        starts[start / 64] |= 1 << (start % 64);
+        text += &word;
+        ends.push(text.len());
+    }
+    format!(
+        "static TEXT: &str = {text:?};\nstatic ENDS: &[u32] = &{ends:?};\nstatic STARTS: [u64; 512] = {starts:?};\n"
+    )
+}
+
+/// A number for the three letters that a word begins with.
+fn start_of(word: &[u8]) -> usize {
+    word[..3].iter().fold(0, |start, byte| start << 5 | usize::from(byte & 31))
 }
 
 /// The table of the rules, and their files one behind the other.

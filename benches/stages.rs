@@ -142,7 +142,7 @@ fn reporting(c: &mut Criterion) {
     let verdict = verdict(&outcome);
     let mut group = c.benchmark_group("report");
     for reporter in REPORTERS {
-        let human = HumanOptions { color: false, width: WIDTH, show_unknown: false, summary: true };
+        let human = HumanOptions { color: false, width: WIDTH, show_unknown: false, show_unread: false, summary: true };
         let report = Report { verdict: &verdict, sources: &outcome.sources, rules: &rules, human };
         group.bench_function(reporter.name, |b| b.iter(|| (reporter.write)(&report)));
     }

@@ -28,6 +28,7 @@ mod gpus;
 mod images;
 mod kinds;
 mod machines;
+mod mentions;
 mod model_names;
 mod models;
 mod programs;
@@ -57,6 +58,7 @@ pub use machines::{
     instance, instance_family_gpu, instance_gpu, instances, is_instance_like, is_plain_machine, machine_gpus,
     most_gpus, nearest_instance, node_image, platform_driver, platform_toolkit, runs_admission_plugin,
 };
+pub use mentions::mentions;
 pub use model_names::{NamedModel, named_model};
 pub use models::{Model, model, models, published_quantization};
 pub use programs::{

@@ -57,6 +57,7 @@ tables! {
     GKE_MACHINES gke_machines "accelerator* machine_type";
     GPU_NAMES gpu_names "name* product_label+ gpu+";
     GPU_TOTALS gpu_totals "gpu* total_gib:1..2000";
+    GPU_WORDS gpu_words "word*";
     GPUS gpus
         "id* name+ aliases+ vendor architecture compute_capability:version gfx memory_gb:1..2000 \
         memory_mib:1024..2000000 memory_gb_per_s:10..50000 nvlink_gb_per_s:0..10000 tdp_w:10..5000 mig:flag \

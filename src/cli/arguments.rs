@@ -194,6 +194,12 @@ pub struct Check {
     /// List what could not be decided, and why
     #[arg(long)]
     pub show_unknown: bool,
+    /// List where files speak of GPUs and were not understood
+    #[arg(long)]
+    pub show_unread: bool,
+    /// Exit with 1 when a file speaks of GPUs and was not understood, or not as a whole
+    #[arg(long)]
+    pub fail_on_unread: bool,
     /// Threads
     #[arg(long)]
     pub jobs: Option<usize>,

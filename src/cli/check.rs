@@ -8,7 +8,7 @@ use super::{CLEAN, FINDINGS, print_as_is};
 use crate::discover::{self, Kind, Options};
 use crate::facts::{HelmRelease, ReleaseFormat};
 use crate::finding::{Confidence, Finding, Severity};
-use crate::judge::{self, Coverage, Verdict};
+use crate::judge::{self, Coverage, Unread, Verdict};
 use crate::known::Fact;
 use crate::lint;
 use crate::parse::{Dialect, Raw, merged, yaml};
@@ -38,9 +38,10 @@ pub fn run(check: &Check) -> Result<u8, String> {
     };
     let found: Vec<PathBuf> = files.found.iter().map(|(_, disk)| disk.clone()).collect();
     let outputs = outputs(check, &[found, setup.read.clone(), check.values.clone()].concat())?;
-    let by_name = |input: &&lint::Input| discover::kind_of(&input.path).is_some();
-    let read =
-        files.inputs.iter().filter(|input| by_name(input) || !matches!(input.kind, Kind::Chart | Kind::Data)).count();
+    let by_name = |input: &lint::Input| discover::kind_of(&input.path).is_some();
+    let counts = |input: &lint::Input| by_name(input) || !matches!(input.kind, Kind::Chart | Kind::Data);
+    let inputs = (0u32..).map(SourceId).zip(&files.inputs);
+    let mut read: Vec<SourceId> = inputs.filter(|(_, input)| counts(input)).map(|(id, _)| id).collect();
     // The configuration comes after the files, so that its facts have places too.
     let (config, mut extra) = setup.after(files.inputs.len());
     let mut declared = config.facts();
@@ -55,18 +56,21 @@ pub fn run(check: &Check) -> Result<u8, String> {
     let waives = !check.no_suppressions && !check.isolated;
     let annotations = if waives { std::mem::take(&mut outcome.annotations) } else { Vec::new() };
     let unread = std::mem::take(&mut outcome.skipped);
-    let (seen, linted) = (read + files.skipped.len(), read - unread.len().min(read));
+    let seen = read.len() + files.skipped.len();
+    let not_read: BTreeSet<&str> = unread.iter().map(|(path, _)| path.as_str()).collect();
+    read.retain(|id| !not_read.contains(outcome.sources.get(*id).path.as_str()));
     let mut skipped = [files.skipped, unread].concat();
     skipped.sort();
     let empty = empty(check, &files.found, &skipped);
     let coverage = Coverage {
         seen,
-        linted,
         skipped,
         excluded: files.excluded,
         configuration: setup.restrictions.clone(),
         notes: std::mem::take(&mut outcome.notes),
+        ..coverage(&read, &mut outcome)
     };
+    let all_read = coverage.unread.is_empty();
     let input = judge::Input {
         findings: outcome.evaluation.findings,
         undecided: outcome.evaluation.undecided,
@@ -83,7 +87,7 @@ pub fn run(check: &Check) -> Result<u8, String> {
     let verdict = judge::judge(input, &outcome.sources, &config, &wishes);
     write(check, &outputs, &verdict, &outcome.sources, &setup.rules)?;
     let fail_on = check.fail_on.map(Severity::from).or(config.fail_on).unwrap_or(Severity::Error);
-    let failed = verdict.shown.iter().any(|f| f.severity >= fail_on);
+    let failed = verdict.shown.iter().any(|f| f.severity >= fail_on) || check.fail_on_unread && !all_read;
     // The process ends here: giving back piece by piece what it holds is for nothing.
     std::mem::forget((setup.rules, verdict, outcome.sources));
     match empty {
@@ -93,6 +97,21 @@ pub fn run(check: &Check) -> Result<u8, String> {
         }
         _ => Ok(CLEAN),
     }
+}
+
+/// What of the files that were read was understood.
+fn coverage(read: &[SourceId], outcome: &mut lint::Outcome) -> Coverage {
+    let lint::Coverage { understood, mut unread } = std::mem::take(&mut outcome.coverage);
+    let mut out = Coverage::default();
+    for id in read {
+        let partly = understood.contains(id);
+        out.understood += usize::from(partly);
+        match unread.remove(id) {
+            Some(words) => out.unread.push(Unread { partly, words }),
+            None => out.nothing += usize::from(!partly),
+        }
+    }
+    out
 }
 
 /// What is found below the paths, and what is left out.
@@ -179,5 +198,11 @@ fn human_options(check: &Check, terminal: bool) -> HumanOptions {
             terminal && std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
         }
     };
-    HumanOptions { color, width: human::WIDTH, show_unknown: check.show_unknown, summary: !check.quiet }
+    HumanOptions {
+        color,
+        width: human::WIDTH,
+        show_unknown: check.show_unknown,
+        show_unread: check.show_unread,
+        summary: !check.quiet,
+    }
 }

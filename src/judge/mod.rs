@@ -15,9 +15,13 @@ use jiff::civil::Date;
 pub struct Coverage {
     /// Files seen.
     pub seen: usize,
-    /// Files linted.
-    pub linted: usize,
-    /// Paths and reasons of the others.
+    /// How many of them facts came out of.
+    pub understood: usize,
+    /// How many of them were read, speak of no GPU, and hold nothing that we know.
+    pub nothing: usize,
+    /// Where the others, and parts of those that facts came out of, speak of GPUs.
+    pub unread: Vec<Unread>,
+    /// Paths and reasons of those that were not read.
     pub skipped: Vec<(String, String)>,
     /// How many files and directories were not looked at, by what left them out.
     pub excluded: Vec<(String, usize)>,
@@ -26,6 +30,50 @@ pub struct Coverage {
     /// Files that were read in part, and charts that were not judged or with and without what operators serve: paths, with what to
     /// know of it.
     pub notes: Vec<(String, String)>,
+}
+
+/// Where a file speaks of GPUs and no fact came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unread {
+    /// Whether facts came out of other parts of the file.
+    pub partly: bool,
+    /// The first word of each line that does.
+    pub words: Vec<Span>,
+}
+
+impl Unread {
+    /// What of the file was not understood, with the words that speak of GPUs there.
+    pub fn text(&self, sources: &Sources) -> String {
+        const MOST: usize = 5;
+        let mut words: Vec<&str> = Vec::new();
+        for word in self.words.iter().map(|word| &sources.get(word.source).text[word.range()]) {
+            if !words.contains(&word) && words.len() <= MOST {
+                words.push(word);
+            }
+        }
+        let more = if words.len() > MOST { ", …" } else { "" };
+        let part = if self.partly { " in part" } else { "" };
+        let lines = self.words.len();
+        let on = if lines == 1 { "one line speaks".to_owned() } else { format!("{lines} lines speak") };
+        format!("not understood{part}: {on} of GPUs ({}{more})", words[..words.len().min(MOST)].join(", "))
+    }
+}
+
+impl Coverage {
+    /// How many files were read.
+    pub fn linted(&self) -> usize {
+        self.understood + self.nothing + self.not_understood()
+    }
+
+    /// How many files speak of GPUs and were not understood.
+    pub fn not_understood(&self) -> usize {
+        self.unread.iter().filter(|unread| !unread.partly).count()
+    }
+
+    /// How many files were understood in part.
+    pub fn partly(&self) -> usize {
+        self.unread.iter().filter(|unread| unread.partly).count()
+    }
 }
 
 /// What a configuration keeps from being told.

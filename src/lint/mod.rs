@@ -5,6 +5,7 @@
 mod builds;
 mod charts;
 mod compose;
+mod coverage;
 mod kustomizations;
 mod named;
 mod read;
@@ -23,6 +24,7 @@ use crate::link::{self, Directories, Variant};
 use crate::parse::{Problem, Tree};
 use crate::rules::Ruleset;
 use crate::source::{Source, SourceId, Sources, Span};
+pub use coverage::Coverage;
 pub use named::{Named, inline, named};
 use rayon::prelude::*;
 pub use read::template;
@@ -58,6 +60,8 @@ pub struct Outcome {
     pub comments: Vec<Span>,
     /// Suppressions that objects carry as annotations.
     pub annotations: Vec<Annotation>,
+    /// What facts came out of, and where files speak of GPUs and none did.
+    pub coverage: Coverage,
     /// Templates of charts that could not be read, with the reason.
     pub skipped: Vec<(String, String)>,
     /// Files that were read in part, and charts that were not judged or were in several ways that no value tells apart: paths,
@@ -163,11 +167,13 @@ fn repository(
     let mut here = Repository { sources, files, trees: BTreeMap::new() };
     let mut facts = declared;
     let mut modules = Vec::new();
+    let mut mentions = BTreeMap::new();
     let files = here.files.clone();
     for (id, read) in in_turns(&files, |(id, kind)| (*id, read::read(*id, sources.get(*id), *kind))) {
         let in_part = |trouble: &Trouble| matches!(trouble, Trouble::Syntax(_) | Trouble::NotLinted(_));
         let in_part = read.problems.iter().any(|(_, trouble)| in_part(trouble));
         facts.unread.extend((read.skipped.is_some() || in_part).then_some(id));
+        mentions.extend((!read.mentions.is_empty()).then_some((id, read.mentions)));
         out.skipped.extend(read.skipped.map(|reason| (here.path(id).to_owned(), reason)));
         out.notes.extend(read.note.map(|note| (here.path(id).to_owned(), note)));
         out.tell(read.problems);
@@ -224,6 +230,7 @@ fn repository(
     }
     let asked = variants::ask(&variants, (directories, paths), rules);
     out.evaluation.append(asked);
+    out.coverage = coverage::coverage(&here, mentions, &variants, rules);
     out.annotations =
         variants.iter().flat_map(|variant| &variant.facts.objects).filter_map(|o| annotation(o)).collect();
     if keep {
@@ -269,6 +276,8 @@ impl Outcome {
         self.evaluation.append(other.evaluation);
         self.comments.extend(other.comments);
         self.annotations.extend(other.annotations);
+        self.coverage.understood.extend(other.coverage.understood);
+        self.coverage.unread.extend(other.coverage.unread);
         self.skipped.extend(other.skipped);
         self.notes.extend(other.notes);
     }

@@ -1,5 +1,6 @@
 //! One file: its text parsed by its kind, with what is wrong with it. Knows syntaxes and templates; joins nothing.
 
+use super::coverage;
 use super::syntax;
 use super::trouble::Trouble;
 use crate::discover::{self, Kind, Template};
@@ -28,13 +29,20 @@ pub struct Read {
     pub module: Option<ModuleFile>,
     /// Why it was not linted, if it was not.
     pub skipped: Option<String>,
+    /// Where it speaks of GPUs.
+    pub mentions: Vec<Span>,
     /// What of it was not read, if something was not.
     pub note: Option<String>,
 }
 
 /// Reads one file.
 pub fn read(id: SourceId, source: &Source, kind: Kind) -> Read {
-    guarded(id, || read_file(id, source, kind))
+    guarded(id, || {
+        let mut read = read_file(id, source, kind);
+        read.comments.sort_unstable();
+        read.mentions = coverage::mentions(id, source, &read.comments);
+        read
+    })
 }
 
 /// A panic is a finding on its file; the others are read all the same.

@@ -2,6 +2,7 @@
 
 use super::Report;
 use crate::finding::{Finding, Severity, Undecided};
+use crate::judge::Unread;
 use crate::source::{Sources, Span, sanitise};
 use crate::words::Word as _;
 use serde::{Serialize, Serializer};
@@ -44,7 +45,11 @@ fn report<'r>(with: &'r Report<'r>) -> impl Serialize + 'r {
         })),
         files: json!({
             "seen": coverage.seen,
-            "linted": coverage.linted,
+            "linted": coverage.linted(),
+            "understood": coverage.understood,
+            "nothing": coverage.nothing,
+            "not_understood": coverage.not_understood(),
+            "unread": coverage.unread.iter().map(|unread| unread_part(unread, sources)).collect::<Vec<_>>(),
             "skipped": coverage.skipped.iter().map(|(path, reason)| json!({"path": path, "reason": reason})).collect::<Vec<_>>(),
             "excluded": coverage.excluded.iter().map(|(by, count)| json!({"by": by, "count": count})).collect::<Vec<_>>(),
             "notes": coverage.notes.iter().map(|(path, note)| json!({"path": path, "note": note})).collect::<Vec<_>>(),
@@ -57,6 +62,18 @@ fn report<'r>(with: &'r Report<'r>) -> impl Serialize + 'r {
             "unknown": verdict.undecided.len(),
         }),
     }
+}
+
+/// Where a file was not understood.
+fn unread_part(unread: &Unread, sources: &Sources) -> Value {
+    let words = unread.words.iter().map(|word| {
+        json!({
+            "range": range(sources, *word),
+            "word": sources.get(word.source).text[word.range()],
+        })
+    });
+    let path = unread.words.first().map(|word| &sources.get(word.source).path);
+    json!({"path": path, "partly": unread.partly, "words": words.collect::<Vec<_>>()})
 }
 
 #[derive(Serialize)]

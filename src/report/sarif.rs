@@ -33,7 +33,11 @@ fn report(verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Value {
     let coverage = &verdict.coverage;
     let skipped = coverage.skipped.iter().map(|(path, reason)| (path, format!("not linted: {reason}")));
     let told = skipped.chain(coverage.notes.iter().map(|(path, note)| (path, note.clone())));
-    let told = told.map(|(path, text)| Notification::new(Some(path), &text));
+    let unread = coverage.unread.iter().filter_map(|unread| {
+        let path = &sources.get(unread.words.first()?.source).path;
+        Some((path, unread.text(sources)))
+    });
+    let told = told.chain(unread).map(|(path, text)| Notification::new(Some(path), &text));
     let excluded = coverage.excluded.iter().map(|(by, count)| format!("excluded by {by}: {count}"));
     let excluded = excluded.map(|text| Notification::new(None, &text));
     let configuration = coverage.configuration.iter();
@@ -361,7 +365,7 @@ mod tests {
             waived: vec![(finding(&id), "known".to_owned())],
             coverage: Coverage {
                 seen: 3,
-                linted: 2,
+                understood: 2,
                 skipped: vec![("big.yaml".to_owned(), "too large".to_owned())],
                 ..Coverage::default()
             },

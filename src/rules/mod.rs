@@ -223,15 +223,23 @@ impl<'r> BySubject<'r> {
         out
     }
 
+    /// Whether some rule is about a subject of a kind.
+    pub fn asks(&self, subject: &Subject, kind: Option<&str>) -> bool {
+        self.found_of(subject).is_some_and(|rules| rules.contains_key(kind.unwrap_or("")))
+    }
+
+    fn found_of(&self, subject: &Subject) -> Option<&HashMap<&'r str, Vec<&'r Entry>>> {
+        let place = subjects().iter().position(|(known, _)| known.name == subject.name)?;
+        Some(self.found[place].get_or_init(|| self.of(subject)))
+    }
+
     /// Checked rules about a subject (and, for raw documents, a kind).
     pub fn about<'s>(
         &'s self,
         subject: &Subject,
         kind: Option<&'s str>,
     ) -> impl Iterator<Item = &'r Rule> + use<'s, 'r> {
-        let place = subjects().iter().position(|(known, _)| known.name == subject.name);
-        let rules = place.map(|place| self.found[place].get_or_init(|| self.of(subject)));
-        let found = rules.and_then(|rules| rules.get(kind.unwrap_or("")));
+        let found = self.found_of(subject).and_then(|rules| rules.get(kind.unwrap_or("")));
         found.into_iter().flatten().filter_map(|entry| entry.rule())
     }
 }

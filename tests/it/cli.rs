@@ -23,7 +23,7 @@ spec:
 ";
 const RULE: &str = "gpu-limit-missing";
 
-fn directory(files: &[(&str, &str)]) -> TempDir {
+pub fn directory(files: &[(&str, &str)]) -> TempDir {
     let root = tempfile::tempdir().expect("a directory for the test");
     for (path, text) in files {
         let path = root.path().join(path);
@@ -33,7 +33,7 @@ fn directory(files: &[(&str, &str)]) -> TempDir {
     root
 }
 
-fn gpulint(root: &Path, arguments: &[&str]) -> Output {
+pub fn gpulint(root: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gpulint"));
     command.current_dir(root).args(arguments).stdin(Stdio::null()).output().expect("the binary runs")
 }
@@ -47,11 +47,11 @@ fn fed(root: &Path, arguments: &[&str], input: &str) -> Output {
     child.wait_with_output().expect("the binary ends")
 }
 
-fn code(output: &Output) -> i32 {
+pub fn code(output: &Output) -> i32 {
     output.status.code().expect("no signal ended it")
 }
 
-fn out(output: &Output) -> String {
+pub fn out(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("UTF-8")
 }
 
@@ -101,7 +101,7 @@ fn the_failing_severity_can_be_chosen() {
 #[test]
 fn a_clean_run_says_one_line_and_a_quiet_one_nothing() {
     let root = directory(&[("a.yaml", "- a\n")]);
-    assert_eq!(out(&gpulint(root.path(), &["check"])), "nothing found · 1 file seen, 1 linted\n");
+    assert_eq!(out(&gpulint(root.path(), &["check"])), "nothing found · 1 file: 1 nothing here for us\n");
     assert_eq!(out(&gpulint(root.path(), &["check", "--quiet"])), "");
 }
 

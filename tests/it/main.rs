@@ -10,6 +10,7 @@ mod charts;
 mod cli;
 mod compose;
 mod configuration;
+mod coverage;
 mod docs;
 mod formats;
 mod gate;

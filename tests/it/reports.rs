@@ -61,7 +61,9 @@ fn verdict(rules: &Ruleset) -> (Verdict, Sources) {
         annotations: Vec::new(),
         coverage: Coverage {
             seen: 3,
-            linted: 2,
+            understood: 2,
+            nothing: 0,
+            unread: vec![],
             skipped: vec![("big.yaml".to_owned(), "too large".to_owned())],
             excluded: vec![(".gitignore".to_owned(), 3)],
             configuration: Some(Restrictions {
@@ -85,7 +87,7 @@ fn every_output_tells_every_finding_and_what_was_not_read() {
     let rules = Ruleset::builtin();
     let (verdict, sources) = verdict(&rules);
     assert!(verdict.shown.len() > 2 && !verdict.waived.is_empty(), "{:?}", verdict.shown);
-    let human = HumanOptions { color: false, width: 10_000, show_unknown: false, summary: true };
+    let human = HumanOptions { color: false, width: 10_000, show_unknown: false, show_unread: false, summary: true };
     for reporter in REPORTERS {
         let text = (reporter.write)(&Report { verdict: &verdict, sources: &sources, rules: &rules, human });
         for finding in &verdict.shown {
@@ -124,7 +126,7 @@ const ATTACKS: &[&str] = &[
 #[test]
 fn no_value_steers_a_terminal_a_runner_or_a_reader() {
     let rules = Ruleset::builtin();
-    let human = HumanOptions { color: false, width: 60, show_unknown: true, summary: true };
+    let human = HumanOptions { color: false, width: 60, show_unknown: true, show_unread: false, summary: true };
     for attack in ATTACKS {
         let span = Span::new(SourceId(0), 0..1);
         // A word before it, so that wrapping may put it on a line of its own.
@@ -152,7 +154,9 @@ fn no_value_steers_a_terminal_a_runner_or_a_reader() {
             undecided: vec![undecided],
             coverage: Coverage {
                 seen: 1,
-                linted: 1,
+                understood: 1,
+                nothing: 0,
+                unread: vec![],
                 skipped: vec![(text(), text())],
                 excluded: vec![(text(), 1)],
                 configuration: Some(Restrictions { path: text(), by: vec![("rules turned off", vec![text()])] }),

@@ -152,7 +152,9 @@ fn a_report_follows_the_schema() {
         annotations: Vec::new(),
         coverage: Coverage {
             seen: 3,
-            linted: 2,
+            understood: 2,
+            nothing: 0,
+            unread: vec![],
             skipped: vec![("big.yaml".to_owned(), "too large".to_owned())],
             excluded: vec![(".gitignore".to_owned(), 3)],
             configuration: Some(Restrictions {
@@ -169,7 +171,7 @@ fn a_report_follows_the_schema() {
         today: jiff::civil::date(2026, 11, 21),
     };
     let verdict = judge::judge(input, &outcome.sources, &config::Config::default(), &options);
-    let human = HumanOptions { color: false, width: 80, show_unknown: false, summary: true };
+    let human = HumanOptions { color: false, width: 80, show_unknown: false, show_unread: false, summary: true };
     let text = json::write(&Report { verdict: &verdict, sources: &outcome.sources, rules: &rules, human });
     let report: Value = serde_json::from_str(&text).expect("JSON");
     assert!(report["diagnostics"][0]["url"].as_str().is_some_and(|url| url.starts_with("https://")), "{report}");

@@ -3,7 +3,7 @@
 use super::Report;
 use super::source_code::{Code, shown};
 use crate::finding::{Finding, Severity, Undecided};
-use crate::judge::Verdict;
+use crate::judge::{Unread, Verdict};
 use crate::source::{SourceId, Sources, Span, for_log, one_line};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
 use std::collections::BTreeMap;
@@ -24,6 +24,8 @@ pub struct HumanOptions {
     pub width: usize,
     /// Whether to list what could not be decided.
     pub show_unknown: bool,
+    /// Whether to list where files speak of GPUs and were not understood.
+    pub show_unread: bool,
     /// Whether to end with the summary.
     pub summary: bool,
 }
@@ -43,6 +45,9 @@ fn render(verdict: &Verdict, sources: &Sources, options: &HumanOptions) -> Strin
         let mut undecided: Vec<&Undecided> = verdict.undecided.iter().collect();
         undecided.sort_by(|a, b| (a.span, &a.why, &a.rule).cmp(&(b.span, &b.why, &b.rule)));
         undecided.chunk_by(|a, b| one(a, b)).for_each(|checks| printer.undecided(checks));
+    }
+    if options.show_unread {
+        verdict.coverage.unread.iter().for_each(|unread| printer.unread(unread));
     }
     let mut out = printer.out;
     if options.summary {
@@ -133,6 +138,16 @@ impl<'a> Printer<'a> {
         self.out.push_str(kept);
     }
 
+    /// One line for a file that was not understood: the first place, and the words.
+    fn unread(&mut self, unread: &Unread) {
+        let Some(first) = unread.words.first() else { return };
+        let source = self.sources.get(first.source);
+        let at = source.position(first.start);
+        let line = format!("{}:{}:{}: {}", source.path, at.line, at.column, unread.text(self.sources));
+        self.out.push_str(&one_line(&line));
+        self.out.push('\n');
+    }
+
     /// One line for one thing that is not known: where, why, and the rules that wait for it.
     fn undecided(&mut self, checks: &[&Undecided]) {
         let Some(first) = checks.first() else { return };
@@ -159,11 +174,7 @@ fn summary(verdict: &Verdict, options: &HumanOptions) -> String {
     if !verdict.waived.is_empty() {
         parts.push(format!("{} waived", verdict.waived.len()));
     }
-    let mut files = format!("{} seen, {} linted", plural(coverage.seen, "file"), coverage.linted);
-    if !coverage.skipped.is_empty() {
-        files.push_str(&format!(", {} skipped ({})", coverage.skipped.len(), reasons(verdict)));
-    }
-    parts.push(files);
+    parts.push(files(verdict, options));
     if !coverage.excluded.is_empty() {
         let count = plural(coverage.excluded.iter().map(|(_, count)| count).sum(), "path");
         let by: Vec<String> = coverage.excluded.iter().map(|(by, count)| format!("{count} {by}")).collect();
@@ -183,6 +194,31 @@ fn summary(verdict: &Verdict, options: &HumanOptions) -> String {
     let more = coverage.notes.len().saturating_sub(most);
     lines.extend((more > 0).then(|| format!("and {} (--show-unknown lists them)", plural(more, "further chart"))));
     lines.join("\n") + "\n"
+}
+
+/// What became of the files, in a sentence.
+fn files(verdict: &Verdict, options: &HumanOptions) -> String {
+    let coverage = &verdict.coverage;
+    let (partly, not) = (coverage.partly(), coverage.not_understood());
+    let mut parts = Vec::new();
+    if coverage.understood > 0 {
+        let of_them = if partly > 0 { format!(", {partly} of them in part") } else { String::new() };
+        parts.push(format!("{} understood{of_them}", coverage.understood));
+    }
+    if coverage.nothing > 0 {
+        parts.push(format!("{} nothing here for us", coverage.nothing));
+    }
+    if not > 0 {
+        parts.push(format!("{not} not understood"));
+    }
+    if partly + not > 0 && !options.show_unread {
+        parts.last_mut().into_iter().for_each(|last| last.push_str(" (--show-unread lists them)"));
+    }
+    if !coverage.skipped.is_empty() {
+        parts.push(format!("{} skipped ({})", coverage.skipped.len(), reasons(verdict)));
+    }
+    let count = plural(coverage.seen, "file");
+    if parts.is_empty() { count } else { format!("{count}: {}", parts.join(", ")) }
 }
 
 /// How often each reason for leaving a file out occurs: `2 Helm template, 1 too large`.

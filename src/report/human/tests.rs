@@ -3,7 +3,8 @@ use crate::finding::{Confidence, Label};
 use crate::judge::{Coverage, Restrictions};
 use crate::source::Source;
 
-const OPTIONS: HumanOptions = HumanOptions { color: false, width: 100, show_unknown: false, summary: true };
+const OPTIONS: HumanOptions =
+    HumanOptions { color: false, width: 100, show_unknown: false, show_unread: false, summary: true };
 
 fn span(source: u32, range: std::ops::Range<usize>) -> Span {
     Span::new(SourceId(source), range)
@@ -41,7 +42,7 @@ fn rendered(files: &[(&str, &str)], finding: Finding) -> String {
     let sources = Sources::new(files.iter().map(|(path, text)| Source::new(*path, *text)).collect());
     let verdict = Verdict {
         shown: vec![finding],
-        coverage: Coverage { seen: files.len(), linted: files.len(), skipped: vec![], ..Coverage::default() },
+        coverage: Coverage { seen: files.len(), understood: files.len(), skipped: vec![], ..Coverage::default() },
         ..Verdict::default()
     };
     render(&verdict, &sources, &OPTIONS)
@@ -69,7 +70,7 @@ error[driver-too-old-for-cuda]
    ╰────
   help: raise the driver
 
-1 error, 0 warnings, 0 infos · 2 files seen, 2 linted
+1 error, 0 warnings, 0 infos · 2 files: 2 understood
 ";
     assert_eq!(text, expected);
 }
@@ -89,7 +90,7 @@ fn nothing_raw_reaches_the_terminal() {
         undecided: vec![undecided(evil, evil)],
         coverage: Coverage {
             seen: 3,
-            linted: 2,
+            understood: 2,
             skipped: vec![(evil.to_owned(), evil.to_owned())],
             ..Coverage::default()
         },
@@ -131,7 +132,9 @@ fn the_summary_says_what_was_not_seen() {
         undecided: vec![check],
         coverage: Coverage {
             seen: 12,
-            linted: 9,
+            understood: 6,
+            nothing: 2,
+            unread: vec![Unread { partly: false, words: vec![span(0, 0..1)] }],
             skipped: vec![
                 skipped("too large: 9 bytes, the limit is 8"),
                 skipped("Helm template"),
@@ -144,11 +147,15 @@ fn the_summary_says_what_was_not_seen() {
     let sources = Sources::new(vec![Source::new("f", "x")]);
     assert_eq!(
         render(&verdict, &sources, &OPTIONS),
-        "nothing found · 12 files seen, 9 linted, 3 skipped (2 Helm template, 1 too large) · 1 check undecided \
+        "nothing found · 12 files: 6 understood, 2 nothing here for us, 1 not understood (--show-unread lists them), 3 skipped \
+         (2 Helm template, 1 too large) · 1 check undecided \
          (--show-unknown lists them)\n"
     );
-    let listed = render(&verdict, &sources, &HumanOptions { show_unknown: true, ..OPTIONS });
-    assert!(listed.starts_with("f:1:1: undecided: w [r]\n"), "{listed}");
+    let listed = render(&verdict, &sources, &HumanOptions { show_unknown: true, show_unread: true, ..OPTIONS });
+    assert!(
+        listed.starts_with("f:1:1: undecided: w [r]\nf:1:1: not understood: one line speaks of GPUs (x)\n"),
+        "{listed}"
+    );
 }
 
 #[test]
@@ -157,14 +164,14 @@ fn the_summary_says_what_was_left_out_and_turned_off() {
     let verdict = Verdict {
         coverage: Coverage {
             seen: 1,
-            linted: 1,
+            understood: 1,
             excluded: vec![(".gitignore".to_owned(), 2), ("exclude".to_owned(), 1)],
             configuration: Some(Restrictions { path: ".gpulint.yaml".to_owned(), by }),
             ..Coverage::default()
         },
         ..Verdict::default()
     };
-    let expected = "nothing found · 1 file seen, 1 linted · 3 paths excluded (2 .gitignore, 1 exclude)\n\
+    let expected = "nothing found · 1 file: 1 understood · 3 paths excluded (2 .gitignore, 1 exclude)\n\
                     .gpulint.yaml: 4 rules turned off (a, b, c, …)\n";
     assert_eq!(render(&verdict, &Sources::default(), &OPTIONS), expected);
 }

@@ -1,0 +1,61 @@
+//! What a run says of what it read: understood, nothing here for us, not understood.
+
+use super::cli::{code, directory, gpulint, out};
+use serde_json::Value;
+
+const POD: &str = "\
+apiVersion: v1
+kind: Pod
+metadata: {name: trainer}
+spec:
+  containers:
+    - name: main
+      image: registry.example/trainer:1
+      resources: {limits: {nvidia.com/gpu: 1}}
+";
+
+const FILES: &[(&str, &str)] = &[
+    ("pod.yaml", POD),
+    ("plain.yaml", "colours: [red, green]\n# nvidia.com/gpu is only spoken of\n"),
+    ("fleet.yaml", "fleet:\n  machine: p4d.24xlarge\n  colour: red\n"),
+    ("mixed.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\ndata: {engine: vllm}\n"),
+];
+
+fn files(arguments: &[&str]) -> Value {
+    let root = directory(FILES);
+    let output = gpulint(root.path(), &[&["check", "--format", "json"], arguments].concat());
+    serde_json::from_str::<Value>(&out(&output)).expect("JSON")["files"].take()
+}
+
+#[test]
+fn every_file_is_understood_or_not_or_of_no_concern() {
+    let files = files(&[]);
+    let counts = ["understood", "nothing", "not_understood"].map(|name| files[name].as_u64().expect("a number"));
+    assert_eq!(counts, [1, 1, 2], "{files}");
+    let unread: Vec<(&str, &str)> = files["unread"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|file| (file["path"].as_str().expect("a path"), file["words"][0]["word"].as_str().expect("a word")))
+        .collect();
+    assert_eq!(unread, [("fleet.yaml", "p4d.24xlarge"), ("mixed.yaml", "vllm")]);
+}
+
+#[test]
+fn the_summary_counts_them_and_a_flag_lists_them() {
+    let root = directory(FILES);
+    let said = out(&gpulint(root.path(), &["check"]));
+    assert!(said.contains("4 files: 1 understood, 1 nothing here for us, 2 not understood (--show-unread"), "{said}");
+    let listed = out(&gpulint(root.path(), &["check", "--show-unread"]));
+    let line = "fleet.yaml:2:12: not understood: one line speaks of GPUs (p4d.24xlarge)\n";
+    assert!(listed.contains(line), "{listed}");
+}
+
+#[test]
+fn a_gate_may_ask_for_everything_to_be_understood() {
+    let root = directory(FILES);
+    let exit = |path, flag| code(&gpulint(root.path(), &["check", path, "--select", "gang-scheduling-missing", flag]));
+    assert_eq!(exit("fleet.yaml", "--quiet"), 0);
+    assert_eq!(exit("fleet.yaml", "--fail-on-unread"), 1);
+    assert_eq!(exit("pod.yaml", "--fail-on-unread"), 0);
+}
