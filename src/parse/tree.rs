@@ -4,7 +4,7 @@ use super::mask::Condition;
 use super::scalar::{self, Scalar};
 use super::view::{Raw, View};
 use crate::known::Why;
-use crate::source::{SourceId, Span, Traced};
+use crate::source::{SourceId, Span, Tile, Traced};
 use std::collections::hash_map::Entry as MapEntry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -126,8 +126,21 @@ enum What {
         tree: u32,
         node: NodeId,
     },
-    /// Anything else, one of the others.
-    Other(u32),
+    /// One of the scalars that were decoded or brought in.
+    Decoded(u32),
+    /// One of what is not known.
+    Unknown(u32),
+}
+
+/// A scalar that does not stand byte for byte in the file of its span: a part of all texts, and of all tiles.
+#[derive(Debug, Clone, Copy)]
+struct Decoded {
+    whole: Span,
+    plain: bool,
+    at: u32,
+    len: u32,
+    tile: u32,
+    tiles: u32,
 }
 
 const _: () = assert!(size_of::<Data>() == 24);
@@ -158,8 +171,10 @@ pub struct Tree {
     texts: String,
     entries: Vec<Entry>,
     items: Vec<NodeId>,
-    /// Scalars that were decoded, and what is not known.
-    others: Vec<NodeKind>,
+    decoded: Vec<Decoded>,
+    /// Where the texts of scalars that were decoded come from.
+    tiles: Vec<Tile>,
+    unknown: Vec<Why>,
     tags: BTreeMap<NodeId, Box<str>>,
     /// Trees that parts of this one stand in.
     shared: Vec<Arc<Tree>>,
@@ -187,7 +202,9 @@ impl Builder {
             texts: String::new(),
             entries: vec![],
             items: vec![],
-            others: vec![],
+            decoded: vec![],
+            tiles: vec![],
+            unknown: vec![],
             tags: BTreeMap::new(),
             shared: vec![],
         };
@@ -204,8 +221,8 @@ impl Builder {
     pub fn scalar(&mut self, text: &str, plain: bool, span: Span, start: usize) -> NodeId {
         match start.checked_sub(span.start as usize).map(u16::try_from) {
             Some(Ok(behind)) => {
-                let what = self.tree.text(text, plain, behind);
-                self.tree.push(what, span)
+                let (at, len) = self.tree.text(text);
+                self.tree.push(What::Scalar { plain, behind, at, len }, span)
             }
             _ => self.add(NodeKind::Scalar { text: Traced::verbatim(text, span, start), plain }, span),
         }
@@ -286,13 +303,7 @@ impl Builder {
 
     /// The finished tree.
     pub fn finish(mut self) -> Tree {
-        // A tree is kept as long as what was read from it.
-        let Tree { nodes, texts, entries, items, others, .. } = &mut self.tree;
-        nodes.shrink_to_fit();
-        texts.shrink_to_fit();
-        entries.shrink_to_fit();
-        items.shrink_to_fit();
-        others.shrink_to_fit();
+        self.tree.shrink();
         self.tree
     }
 }
@@ -348,11 +359,11 @@ impl Tree {
         self.push(what, span)
     }
 
-    /// Keeps the text of a scalar that stands in its file so far behind where its span starts.
-    fn text(&mut self, text: &str, plain: bool, behind: u16) -> What {
+    /// Keeps a text: where, and how long it is.
+    fn text(&mut self, text: &str) -> (u32, u32) {
         let at = self.texts.len() as u32;
         self.texts.push_str(text);
-        What::Scalar { plain, behind, at, len: text.len() as u32 }
+        (at, text.len() as u32)
     }
 
     /// Keeps what a node at `span` is made of.
@@ -370,14 +381,54 @@ impl Tree {
                 self.items.extend(items);
                 What::Seq { at, len }
             }
-            NodeKind::Scalar { text, plain } if behind(&text, span).is_some() => {
-                self.text(text.text(), plain, behind(&text, span).unwrap_or_default())
+            NodeKind::Scalar { text, plain } => {
+                let place = self.text(text.text());
+                self.scalar(&text, plain, place, span)
             }
-            kind => {
-                self.others.push(kind);
-                What::Other(self.others.len() as u32 - 1)
+            NodeKind::Unknown(why) => {
+                self.unknown.push(why);
+                What::Unknown(self.unknown.len() as u32 - 1)
             }
         }
+    }
+
+    /// Keeps where a scalar at `span` comes from, whose text is kept.
+    fn scalar(&mut self, text: &Traced, plain: bool, (at, len): (u32, u32), span: Span) -> What {
+        if let Some(behind) = behind(text, span) {
+            return What::Scalar { plain, behind, at, len };
+        }
+        let (tiles, tile) = (text.tiles(), self.tiles.len() as u32);
+        self.decoded.push(Decoded { whole: text.whole(), plain, at, len, tile, tiles: tiles.len() as u32 });
+        self.tiles.extend_from_slice(&tiles);
+        What::Decoded(self.decoded.len() as u32 - 1)
+    }
+
+    /// The text of a scalar with where it comes from, whether it is plain, and where it is kept.
+    fn traced(&self, Data { span, what }: Data) -> Option<(Traced, bool, (u32, u32))> {
+        match what {
+            What::Scalar { plain, behind, at, len } => {
+                let start = span.start as usize + usize::from(behind);
+                Some((Traced::verbatim(&self.texts[part(at, len)], span, start), plain, (at, len)))
+            }
+            What::Decoded(place) => {
+                let Decoded { whole, plain, at, len, tile, tiles } = self.decoded[place as usize];
+                let tiles = self.tiles[part(tile, tiles)].to_vec();
+                Some((Traced::tiled(&self.texts[part(at, len)], whole, tiles), plain, (at, len)))
+            }
+            _ => None,
+        }
+    }
+
+    /// A tree is kept as long as what was read from it.
+    fn shrink(&mut self) {
+        let Tree { nodes, texts, entries, items, decoded, tiles, unknown, .. } = self;
+        nodes.shrink_to_fit();
+        texts.shrink_to_fit();
+        entries.shrink_to_fit();
+        items.shrink_to_fit();
+        decoded.shrink_to_fit();
+        tiles.shrink_to_fit();
+        unknown.shrink_to_fit();
     }
 
     /// Moves every span from the decoded text that was read to where that text was written.
@@ -388,27 +439,13 @@ impl Tree {
                 What::Map { .. } | What::Seq { .. } => text.extent(read.range()),
                 _ => text.scalar(read.range()),
             };
-            let what = match what {
-                What::Scalar { plain, at, len, .. } => {
-                    let moved = self.node(NodeId(i as u32)).traced().map(|scalar| scalar.retraced(text));
-                    match moved {
-                        Some(moved) => match behind(&moved, span) {
-                            Some(behind) => What::Scalar { plain, behind, at, len },
-                            None => self.keep(NodeKind::Scalar { text: moved, plain }, span),
-                        },
-                        None => what,
-                    }
-                }
-                What::Other(at) => {
-                    if let NodeKind::Scalar { text: scalar, .. } = &mut self.others[at as usize] {
-                        *scalar = scalar.retraced(text);
-                    }
-                    what
-                }
-                what => what,
+            let what = match self.traced(self.nodes[i]) {
+                Some((scalar, plain, place)) => self.scalar(&scalar.retraced(text), plain, place, span),
+                None => what,
             };
             self.nodes[i] = Data { span, what };
         }
+        self.shrink();
         let moved = |span: &mut Span| *span = text.span(span.range());
         self.comments.iter_mut().for_each(moved);
         self.problems.iter_mut().chain(&mut self.cut).for_each(|p| p.span = text.span(p.span.range()));
@@ -515,13 +552,11 @@ impl<'t> Node<'t> {
             What::Scalar { plain, at, len, .. } => Shape::Scalar { text: &tree.texts[part(at, len)], plain },
             What::Map { at, len } => Shape::Map(&tree.entries[part(at, len)]),
             What::Seq { at, len } => Shape::Seq(&tree.items[part(at, len)]),
-            What::Other(at) => match &tree.others[at as usize] {
-                NodeKind::Scalar { text, plain } => Shape::Scalar { text: text.text(), plain: *plain },
-                NodeKind::Map(entries) => Shape::Map(entries),
-                NodeKind::Seq(items) => Shape::Seq(items),
-                NodeKind::Unknown(why) => Shape::Unknown(why),
-                NodeKind::Null | NodeKind::Alias(_) => Shape::Null,
-            },
+            What::Decoded(place) => {
+                let Decoded { plain, at, len, .. } = tree.decoded[place as usize];
+                Shape::Scalar { text: &tree.texts[part(at, len)], plain }
+            }
+            What::Unknown(place) => Shape::Unknown(&tree.unknown[place as usize]),
         }
     }
 
@@ -581,18 +616,7 @@ impl<'t> Node<'t> {
 
     /// The text of a scalar with its way back to the source.
     pub fn traced(self) -> Option<Traced> {
-        let Data { span, what } = self.data();
-        match what {
-            What::Scalar { behind, at, len, .. } => {
-                let start = span.start as usize + usize::from(behind);
-                Some(Traced::verbatim(&self.tree.texts[part(at, len)], span, start))
-            }
-            What::Other(at) => match &self.tree.others[at as usize] {
-                NodeKind::Scalar { text, .. } => Some(text.clone()),
-                _ => None,
-            },
-            _ => None,
-        }
+        Some(self.tree.traced(self.data())?.0)
     }
 
     /// The string value: a scalar that is a string in this dialect.

@@ -211,7 +211,7 @@ fn options() -> Options {
     let mut options = Options::default();
     options.max_buffered_comment_events = 1 << 20;
     options.emit_unresolved_aliases = true;
-    options.simple_key_max_lookahead = 1 << 20;
+    options.simple_key_max_lookahead = 1 << 16;
     options.flow_nesting_limit = DEEPEST;
     options.block_nesting_limit = DEEPEST;
     options
