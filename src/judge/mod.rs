@@ -2,8 +2,10 @@
 //! configuration and suppressions; knows nothing of how findings are made.
 
 mod suppress;
+mod waiting;
 
 pub use suppress::{Annotation, is_directive};
+pub use waiting::{Waiting, waiting};
 
 use crate::config::Config;
 use crate::finding::{Confidence, Finding, OWN_PACK, Severity, Undecided};

@@ -2,8 +2,8 @@
 
 use super::Report;
 use super::source_code::{Code, shown};
-use crate::finding::{Finding, Severity, Undecided};
-use crate::judge::{Unread, Verdict};
+use crate::finding::{Finding, Severity};
+use crate::judge::{self, Unread, Verdict, Waiting};
 use crate::source::{SourceId, Sources, Span, for_log, one_line};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
 use std::collections::BTreeMap;
@@ -41,10 +41,7 @@ fn render(verdict: &Verdict, sources: &Sources, options: &HumanOptions) -> Strin
         printer.finding(finding);
     }
     if options.show_unknown {
-        let one = |a: &Undecided, b: &Undecided| a.span == b.span && a.why == b.why;
-        let mut undecided: Vec<&Undecided> = verdict.undecided.iter().collect();
-        undecided.sort_by(|a, b| (a.span, &a.why, &a.rule).cmp(&(b.span, &b.why, &b.rule)));
-        undecided.chunk_by(|a, b| one(a, b)).for_each(|checks| printer.undecided(checks));
+        judge::waiting(&verdict.undecided).iter().for_each(|group| printer.undecided(group));
     }
     if options.show_unread {
         verdict.coverage.unread.iter().for_each(|unread| printer.unread(unread));
@@ -148,16 +145,19 @@ impl<'a> Printer<'a> {
         self.out.push('\n');
     }
 
-    /// One line for one thing that is not known: where, why, and the rules that wait for it.
-    fn undecided(&mut self, checks: &[&Undecided]) {
-        let Some(first) = checks.first() else { return };
-        let source = self.sources.get(first.span.source);
-        let at = source.position(first.span.start);
-        let rules: Vec<&str> = checks.iter().map(|check| check.rule.as_str()).collect();
-        let line =
-            format!("{}:{}:{}: undecided: {} [{}]", source.path, at.line, at.column, first.why, rules.join(", "));
-        self.out.push_str(&one_line(&line));
+    /// What is not known, what would decide it, and a line for each place with the rules that wait there.
+    fn undecided(&mut self, group: &Waiting<'_>) {
+        let decided_by = group.decided_by.map(|by| format!(": {by}")).unwrap_or_default();
+        let head = format!("{} undecided as {}{decided_by}", plural(group.checks.len(), "check"), group.why);
+        self.out.push_str(&one_line(&head));
         self.out.push('\n');
+        for checks in group.checks.chunk_by(|a, b| a.span == b.span) {
+            let source = self.sources.get(checks[0].span.source);
+            let at = source.position(checks[0].span.start);
+            let rules: Vec<&str> = checks.iter().map(|check| check.rule.as_str()).collect();
+            let line = format!("{}:{}:{} [{}]", source.path, at.line, at.column, rules.join(", "));
+            self.out.push_str(&format!("  {}\n", one_line(&line)));
+        }
     }
 }
 
@@ -181,8 +181,7 @@ fn summary(verdict: &Verdict, options: &HumanOptions) -> String {
         parts.push(format!("{count} excluded ({})", by.join(", ")));
     }
     if !verdict.undecided.is_empty() {
-        let hint = if options.show_unknown { "" } else { " (--show-unknown lists them)" };
-        parts.push(format!("{} undecided{hint}", plural(verdict.undecided.len(), "check")));
+        parts.push(undecided(verdict, options));
     }
     let most = if options.show_unknown { usize::MAX } else { MOST };
     let mut lines = vec![one_line(&parts.join(" · "))];
@@ -194,6 +193,18 @@ fn summary(verdict: &Verdict, options: &HumanOptions) -> String {
     let more = coverage.notes.len().saturating_sub(most);
     lines.extend((more > 0).then(|| format!("and {} (--show-unknown lists them)", plural(more, "further chart"))));
     lines.join("\n") + "\n"
+}
+
+/// How much could not be decided, and what would decide most of it.
+fn undecided(verdict: &Verdict, options: &HumanOptions) -> String {
+    let count = plural(verdict.undecided.len(), "check");
+    if options.show_unknown {
+        return format!("{count} undecided");
+    }
+    let groups = judge::waiting(&verdict.undecided);
+    let most = groups.iter().find_map(|group| Some((group, group.decided_by?)));
+    let most = most.map(|(group, by)| format!(", {} of them as {} ({by})", group.checks.len(), group.why));
+    format!("{count} undecided{} (--show-unknown lists them)", most.unwrap_or_default())
 }
 
 /// What became of the files, in a sentence.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::finding::{Confidence, Label};
+use crate::finding::{Confidence, Label, Undecided};
 use crate::judge::{Coverage, Restrictions};
 use crate::source::Source;
 
@@ -153,7 +153,7 @@ fn the_summary_says_what_was_not_seen() {
     );
     let listed = render(&verdict, &sources, &HumanOptions { show_unknown: true, show_unread: true, ..OPTIONS });
     assert!(
-        listed.starts_with("f:1:1: undecided: w [r]\nf:1:1: not understood: one line speaks of GPUs (x)\n"),
+        listed.starts_with("1 check undecided as w\n  f:1:1 [r]\nf:1:1: not understood: one line speaks of GPUs (x)\n"),
         "{listed}"
     );
 }
@@ -184,7 +184,7 @@ fn one_thing_that_is_not_known_is_one_line() {
     };
     let sources = Sources::new(vec![Source::new("f", "x")]);
     let listed = render(&verdict, &sources, &HumanOptions { show_unknown: true, summary: false, ..OPTIONS });
-    assert_eq!(listed, "f:1:1: undecided: v [a]\nf:1:1: undecided: w [a, b]\n");
+    assert_eq!(listed, "2 checks undecided as w\n  f:1:1 [a, b]\n1 check undecided as v\n  f:1:1 [a]\n");
 }
 
 #[test]
