@@ -4,7 +4,8 @@ use super::kubernetes::{self, environment, labels};
 use super::{MOST_WORKLOADS, image, launch, too_many, training};
 use crate::facts::value::REST;
 use crate::facts::{
-    Container, ContainerRole, EnvVar, Facts, Labels, Mount, Pod, Port, SharedMemory, Volume, Workload, WorkloadFormat,
+    Container, ContainerRole, EnvVar, Facts, Labels, Mount, Pod, Port, SharedMemory, Variables, Volume, Workload,
+    WorkloadFormat,
 };
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View, shell};
@@ -71,7 +72,7 @@ fn service(tree: &Arc<Tree>, (name, view): (&str, View<'_>)) -> Workload {
     container.command = words.iter().map(|w| kubernetes::word(w)).collect();
     container.spec = Some(Raw::new(tree, view));
     container.launch = launch::of(&container, &words);
-    container.training = container.launch.as_ref().and_then(training::of);
+    container.training = container.launch.as_deref().and_then(training::of);
     if let Some(why) = ["entrypoint", "command"].into_iter().find_map(|key| kubernetes::open_words(get(key))) {
         kubernetes::leave_launch_open(&mut container, &why);
     }
@@ -109,7 +110,7 @@ pub fn arguments(build: View<'_>) -> Labels {
 }
 
 /// A map, or a list of `NAME=value`; a bare name comes from the shell.
-fn variables(view: View<'_>) -> BTreeMap<String, EnvVar> {
+fn variables(view: View<'_>) -> Variables {
     if view.node().is_some_and(Node::is_map) {
         return environment(view);
     }
@@ -119,7 +120,7 @@ fn variables(view: View<'_>) -> BTreeMap<String, EnvVar> {
         let whole = text.text();
         let (name, value) = whole.split_once('=').map_or((whole, None), |(n, v)| (n, Some(v)));
         let span = text.span(0..name.len());
-        let mut variable = EnvVar::blank(span);
+        let mut variable = Box::new(EnvVar::blank(span));
         variable.name = named(name, span);
         let key = if variable.name.is_unknown() { REST } else { name };
         variable.value = match value {

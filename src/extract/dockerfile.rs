@@ -202,10 +202,10 @@ impl<'l> Start<'l> {
 
     /// What is launched: the command is the arguments of an entrypoint that is a list; another entrypoint ignores it. Without
     /// an entrypoint, that of the base takes it.
-    fn launch(&self, stage: &Build) -> Option<Launch> {
+    fn launch(&self, stage: &Build) -> Option<Box<Launch>> {
         let span = self.entrypoint.or(self.command)?.span;
         let variable = |(name, value): (&String, &Fact<String>)| {
-            (name.clone(), EnvVar { value: value.clone(), ..EnvVar::blank(value.span) })
+            (name.clone(), Box::new(EnvVar { value: value.clone(), ..EnvVar::blank(value.span) }))
         };
         let mut container = Container::blank(span);
         container.env = stage.env.iter().map(variable).collect();

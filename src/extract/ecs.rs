@@ -100,16 +100,16 @@ fn container(tree: &Arc<Tree>, view: View<'_>, pod: &Pod) -> Container {
     out.command = words.iter().map(|w| kubernetes::word(w)).collect();
     out.spec = Some(Raw::new(tree, view));
     out.launch = launch::of(&out, &words);
-    out.training = out.launch.as_ref().and_then(training::of);
+    out.training = out.launch.as_deref().and_then(training::of);
     if let Some(why) = lists.into_iter().find_map(kubernetes::open_words) {
         kubernetes::leave_launch_open(&mut out, &why);
     }
     out
 }
 
-fn variable((name, value, secret): (View<'_>, View<'_>, bool)) -> Option<(String, EnvVar)> {
+fn variable((name, value, secret): (View<'_>, View<'_>, bool)) -> Option<(String, Box<EnvVar>)> {
     let Fact { known: Known::Value(key), span, .. } = name.string() else { return None };
-    let mut out = EnvVar::blank(span);
+    let mut out = Box::new(EnvVar::blank(span));
     out.name = name.string();
     if secret {
         out.from = Fact::value(EnvSource::Secret, value.place());

@@ -4,7 +4,7 @@
 use super::wrappers::{self, base_name};
 use crate::catalog::{self, ImageModel};
 use crate::facts::value::{Blank, REST};
-use crate::facts::{Container, EnvVar, Launch};
+use crate::facts::{Container, Launch, Variables};
 use crate::known::{Fact, Why};
 use crate::parse::shell::{self, Command, Word};
 use crate::parse::{Dialect, View, placeholder, yaml};
@@ -12,7 +12,7 @@ use crate::source::{Span, Traced};
 use std::collections::BTreeMap;
 
 /// What a container launches, by its command line, else by its image.
-pub fn of(container: &Container, words: &[&Traced]) -> Option<Launch> {
+pub fn of(container: &Container, words: &[&Traced]) -> Option<Box<Launch>> {
     let name = container.image.registry.get().zip(container.image.repository.get());
     let image = name.map(|(registry, repository)| super::image::full_name(registry, repository));
     let by_image = image.as_deref().and_then(catalog::server_of_image);
@@ -41,7 +41,7 @@ pub fn of(container: &Container, words: &[&Traced]) -> Option<Launch> {
 }
 
 /// What KServe's own runtime serves: vLLM behind a server that takes its flags.
-pub fn of_kserve(model: View<'_>, container: &Container, words: &[&Traced]) -> Option<Launch> {
+pub fn of_kserve(model: View<'_>, container: &Container, words: &[&Traced]) -> Option<Box<Launch>> {
     let format = model.path("modelFormat.name");
     if format.string().get().is_none_or(|name| name != "huggingface") {
         return None;
@@ -58,12 +58,12 @@ pub fn of_kserve(model: View<'_>, container: &Container, words: &[&Traced]) -> O
 }
 
 /// The engine that a Ray Serve application configures (`engine_kwargs`), with places in the embedded text.
-pub fn of_ray_serve(config: &Traced) -> Option<Launch> {
+pub fn of_ray_serve(config: &Traced) -> Option<Box<Launch>> {
     let tree = yaml::parse_traced(config, Dialect::Core);
     let of = tree.nodes().find(|node| node.get("engine_kwargs").is_some())?.view();
     let arguments = of.get("engine_kwargs");
     let engine = catalog::server_of_program("ray.serve.llm", None)?.engine;
-    let mut out = Launch::blank(arguments.place());
+    let mut out = Box::new(Launch::blank(arguments.place()));
     out.engine = Fact::value(engine.to_owned(), arguments.place());
     let loading = of.get("model_loading_config");
     out.model = loading.get("model_source").string().or(|| loading.get("model_id").string());
@@ -79,17 +79,13 @@ pub fn of_ray_serve(config: &Traced) -> Option<Launch> {
 }
 
 /// What a script launches.
-pub fn of_script(script: &shell::Script, env: &BTreeMap<String, EnvVar>) -> Option<Launch> {
+pub fn of_script(script: &shell::Script, env: &Variables) -> Option<Box<Launch>> {
     let commands = resolved(script, env);
     of_commands(&commands, env).or_else(|| hidden(&commands, false))
 }
 
 /// What a server's image starts when it is told nothing but options, and a model where it takes one.
-fn of_image(
-    server: catalog::Server,
-    place: Span,
-    (words, env): (&[Word], &BTreeMap<String, EnvVar>),
-) -> Option<Launch> {
+fn of_image(server: catalog::Server, place: Span, (words, env): (&[Word], &Variables)) -> Option<Box<Launch>> {
     let first = words.first();
     let model = first.filter(|first| server.image_model == Some(ImageModel::Argument) && is_model(first));
     if first.is_some_and(|first| !first.text().starts_with('-')) && model.is_none() {
@@ -104,7 +100,7 @@ fn of_image(
 
 /// A launch of which nothing can be told: a server is named behind a program that nobody knows, or a script decides what a
 /// server's image starts.
-fn hidden(commands: &[Command], of_server: bool) -> Option<Launch> {
+fn hidden(commands: &[Command], of_server: bool) -> Option<Box<Launch>> {
     let server = |words: &[Word]| {
         let (name, verb) = (base_name(words[0].text()), words.get(1).map(Word::text));
         let plain = !name.contains('.') && catalog::server_of_program(name, None).is_some();
@@ -117,20 +113,20 @@ fn hidden(commands: &[Command], of_server: bool) -> Option<Launch> {
         (named || of_server && script(program.text())).then_some(program)
     })?;
     let why = Why::NotStated(format!("what {} starts", program.text()).into());
-    let mut out = Launch::blank(program.span());
+    let mut out = Box::new(Launch::blank(program.span()));
     out.leave_open(&why);
     out.perhaps = Some(why);
     Some(out)
 }
 
 /// The commands of a script and of those that it hands to a shell, with the variables that it sets.
-fn resolved(script: &shell::Script, env: &BTreeMap<String, EnvVar>) -> Vec<Command> {
+fn resolved(script: &shell::Script, env: &Variables) -> Vec<Command> {
     let outside = |name: &str| env.get(name).and_then(|variable| variable.value.get().cloned());
     script.resolved(&outside).unfolded(&|command| Some(wrappers::inner(command)?.resolved(&outside))).commands
 }
 
 /// The commands behind a list of words: the words themselves, or the script that they hand to a shell.
-pub fn commands(words: &[&Traced], env: &BTreeMap<String, EnvVar>) -> Vec<Command> {
+pub fn commands(words: &[&Traced], env: &Variables) -> Vec<Command> {
     let owned: Vec<Traced> = words.iter().map(|w| (*w).clone()).collect();
     let Some(command) = Command::of_arguments(&owned) else { return Vec::new() };
     if let Some(inner) = wrappers::inner(&command) {
@@ -154,17 +150,17 @@ fn is_model(word: &Word) -> bool {
 }
 
 /// What a list of commands launches: the first server among them, else the first launcher.
-fn of_commands(commands: &[Command], env: &BTreeMap<String, EnvVar>) -> Option<Launch> {
+fn of_commands(commands: &[Command], env: &Variables) -> Option<Box<Launch>> {
     let serves = |launch: &Launch| {
         launch.engine.get().and_then(|engine| catalog::server(engine)).is_some_and(|server| server.serves)
     };
     let mut found = commands.iter().filter_map(|command| of_command(command, env));
     let first = found.next()?;
-    if serves(&first) { Some(first) } else { found.find(serves).or(Some(first)) }
+    if serves(&first) { Some(first) } else { found.find(|launch| serves(launch)).or(Some(first)) }
 }
 
 /// The engine that one command starts: the server behind its wrappers and launchers, else the launcher.
-fn of_command(command: &Command, env: &BTreeMap<String, EnvVar>) -> Option<Launch> {
+fn of_command(command: &Command, env: &Variables) -> Option<Box<Launch>> {
     let programs = wrappers::programs(&command.words);
     let named = |at: usize| {
         let program = base_name(command.words[at].text());
@@ -190,8 +186,8 @@ fn of_command(command: &Command, env: &BTreeMap<String, EnvVar>) -> Option<Launc
 }
 
 /// Reads the flags of an engine.
-fn read(engine: &str, place: Span, (words, env): (&[Word], &BTreeMap<String, EnvVar>)) -> Launch {
-    let mut out = Launch::blank(place);
+fn read(engine: &str, place: Span, (words, env): (&[Word], &Variables)) -> Box<Launch> {
+    let mut out = Box::new(Launch::blank(place));
     let known = || catalog::server(engine).map_or(engine, |server| server.engine);
     out.engine = Fact::watched(|| Fact::value(known().to_owned(), place));
     out.words = words.iter().map(|w| Fact::value(w.text().to_owned(), w.span())).collect();
@@ -248,7 +244,7 @@ fn open(words: &[Word], model: Span) -> Option<(String, Span)> {
 }
 
 /// The model that a script fetches for its server, or runs; nothing when there are several.
-fn fetched(server: catalog::Server, commands: &[Command], env: &BTreeMap<String, EnvVar>) -> Option<Fact<String>> {
+fn fetched(server: catalog::Server, commands: &[Command], env: &Variables) -> Option<Fact<String>> {
     let named = commands.iter().filter_map(|command| {
         let at = command.words.iter().position(|w| base_name(w.text()) == server.engine)?;
         let verb = command.words.get(at + 1).filter(|w| server.fetches().any(|verb| verb == w.text()));
@@ -260,7 +256,7 @@ fn fetched(server: catalog::Server, commands: &[Command], env: &BTreeMap<String,
 }
 
 /// Flags by long name: `--a-b c`, `--a_b=c`, `-tp 2`; a bare flag is `true`.
-fn flags(words: &[Word], env: &BTreeMap<String, EnvVar>) -> BTreeMap<String, Fact<String>> {
+fn flags(words: &[Word], env: &Variables) -> BTreeMap<String, Fact<String>> {
     let mut out = BTreeMap::new();
     let mut i = 1.min(words.len());
     // Flags alone: there is no program before them.
@@ -295,7 +291,7 @@ fn flags(words: &[Word], env: &BTreeMap<String, EnvVar>) -> BTreeMap<String, Fac
 }
 
 /// A word with its variables resolved; unknown when one has no value here.
-fn value(text: &str, span: Span, env: &BTreeMap<String, EnvVar>) -> Fact<String> {
+fn value(text: &str, span: Span, env: &Variables) -> Fact<String> {
     if !text.contains('$') {
         return match placeholder(text) {
             Some(why) => Fact::unknown(why, span),

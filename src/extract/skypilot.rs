@@ -87,7 +87,7 @@ pub fn read(tree: &Arc<Tree>, root: Yaml<'_>, facts: &mut Facts) {
     container.role = Fact::value(ContainerRole::Main, place);
     container.env = super::kubernetes::environment(view.get("envs"));
     container.launch = view.get("run").traced().and_then(|run| launch::of_script(&shell::parse(&run), &container.env));
-    container.training = container.launch.as_ref().and_then(training::of);
+    container.training = container.launch.as_deref().and_then(training::of);
     container.gpus = gpus.clone();
     container.gpu_vendor = vendor(&name);
     container.shm = Fact::value(SharedMemory::Host, place);

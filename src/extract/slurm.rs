@@ -26,7 +26,7 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> Vec<Span
         container.image = image;
     }
     container.launch = launch::of_script(&script, &BTreeMap::new());
-    container.training = container.launch.as_ref().and_then(training::of);
+    container.training = container.launch.as_deref().and_then(training::of);
     // The shell of the node has the memory of the node.
     container.shm = Fact::value(SharedMemory::Host, first);
     let get = |names: &[&str]| names.iter().find_map(|n| options.get(*n).cloned());

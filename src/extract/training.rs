@@ -90,24 +90,24 @@ pub fn config_map(view: View<'_>, facts: &mut Facts) {
                 (at, launch, training)
             }));
         } else if let Some(training) = embedded(&text) {
-            facts.trainings.push((at, training));
+            facts.trainings.push((at, *training));
         }
     }
 }
 
 /// What a text states if it is a trainer's configuration.
-fn embedded(text: &Traced) -> Option<Training> {
+fn embedded(text: &Traced) -> Option<Box<Training>> {
     let keys = SHAPES.iter().flat_map(|(_, all, any)| all.iter().chain(*any));
     if !keys.chain(&["_component_"]).any(|key| text.text().contains(key)) {
         return None;
     }
     let tree = yaml::parse_traced(text, Dialect::Core);
     let root = yaml::root(&tree)?;
-    Some(document(kind(root)?, root))
+    Some(Box::new(document(kind(root)?, root)))
 }
 
 /// The training run that a command starts; `None` when nothing says that it is one.
-pub fn of(launch: &Launch) -> Option<Training> {
+pub fn of(launch: &Launch) -> Option<Box<Training>> {
     let words: Vec<&Fact<String>> = launch.words.iter().filter(|w| w.get().is_some()).collect();
     let text = |fact: &&Fact<String>| fact.get().map_or("", |t| t.rsplit('/').next().unwrap_or(t)).to_owned();
     let named = |(_, programs, marks): &&(&str, &[&str], &[&str])| {
@@ -120,7 +120,7 @@ pub fn of(launch: &Launch) -> Option<Training> {
     if trainer.is_none() && (!launched || configs.is_empty()) {
         return None;
     }
-    let mut out = Training::blank(launch.span);
+    let mut out = Box::new(Training::blank(launch.span));
     if let Some(trainer) = trainer {
         out.trainer = Fact::value(trainer.to_owned(), launch.engine.span);
         read(trainer, &mut out, |key| {

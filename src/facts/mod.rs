@@ -42,6 +42,9 @@ use subject::{Listed, subject};
 /// Names and their string values: labels, annotations, selectors, build arguments.
 pub type Labels = BTreeMap<String, Fact<String>>;
 
+/// Environment variables by their names.
+pub type Variables = BTreeMap<String, Box<EnvVar>>;
+
 /// Declares the lists of entities: the fields of [`Facts`], how they come together, and what rules are asked about.
 /// `shared` lists are what any deployment may be joined with; the others belong to one.
 macro_rules! lists {
@@ -57,7 +60,7 @@ macro_rules! lists {
             /// What models say of themselves in their `config.json`.
             pub model_configs: Vec<Raw>,
             /// What scripts in ConfigMaps launch, by `ConfigMap/name/key`.
-            pub scripts: Vec<(String, Launch, Option<Training>)>,
+            pub scripts: Vec<(String, Box<Launch>, Option<Box<Training>>)>,
             /// Expressions that use a value which is written elsewhere (a default, an argument), by the place of that value.
             pub uses: BTreeMap<Span, Vec<Span>>,
             /// Files of modules that are there to be called, and that nobody here calls.

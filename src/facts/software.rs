@@ -170,7 +170,7 @@ entities! {
         /// The instructions of this stage.
         instructions: Vec<Instruction>,
         /// What CMD and ENTRYPOINT launch.
-        launch: Option<Launch>,
+        launch: Option<Box<Launch>>,
         /// Driver of the cluster that the files around it describe.
         #[joined = true]
         driver: Fact<Version>,

@@ -5,7 +5,7 @@ use super::value::entities;
 use super::words::{ContainerRole, EnvSource, Intent, SharedMemory, WorkloadFormat};
 use super::{
     Autoscaler, Budget, ClusterQueue, DataClass, Image, Labels, Node, NodePool, Route, Service, ServiceLevel, Software,
-    Taint, Training,
+    Taint, Training, Variables,
 };
 use crate::known::Fact;
 use crate::parse::Raw;
@@ -164,13 +164,13 @@ entities! {
         /// Whether it replaces the entrypoint of its image; else its words are arguments of that.
         entrypoint: Fact<bool>,
         /// What it launches, as far as the command line, the environment and the image tell.
-        launch: Option<Launch>,
+        launch: Option<Box<Launch>>,
         /// The training run that it launches, as far as the command line and the configuration files that it names tell.
-        training: Option<Training>,
+        training: Option<Box<Training>>,
         /// What its command states about numbers and kernels, as not every GPU has them.
         settings: Vec<Setting>,
         /// Environment by name.
-        env: BTreeMap<String, EnvVar>,
+        env: Variables,
         /// What is installed in it: from its build here, or from the catalog's knowledge of its image.
         #[joined = true]
         software: Option<Arc<Software>>,
@@ -201,11 +201,11 @@ entities! {
         /// Volume mounts.
         mounts: Vec<Mount>,
         /// Startup probe.
-        startup_probe: Option<Probe>,
+        startup_probe: Option<Box<Probe>>,
         /// Readiness probe.
-        readiness_probe: Option<Probe>,
+        readiness_probe: Option<Box<Probe>>,
         /// Liveness probe.
-        liveness_probe: Option<Probe>,
+        liveness_probe: Option<Box<Probe>>,
         /// privileged.
         privileged: Fact<bool>,
         /// Capabilities added.

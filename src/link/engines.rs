@@ -16,7 +16,8 @@ pub fn link(workload: &mut Workload) {
             container.login_off = login_off(container);
             container.sample_key = sample_key(container);
             if container.devices.is_empty() {
-                container.devices = container.env.get("CUDA_VISIBLE_DEVICES").map(listed).unwrap_or_default();
+                container.devices =
+                    container.env.get("CUDA_VISIBLE_DEVICES").map(|variable| listed(variable)).unwrap_or_default();
             }
         }
     }
@@ -48,8 +49,8 @@ fn listed(variable: &EnvVar) -> Vec<Fact<String>> {
 
 /// Everything that the launch, the training run and the environment state of this kind.
 fn settings(container: &Container) -> Vec<Setting> {
-    let serving = container.launch.iter().flat_map(of_launch);
-    let training = container.training.iter().map(of_training);
+    let serving = container.launch.iter().flat_map(|launch| of_launch(launch));
+    let training = container.training.iter().map(|training| of_training(training));
     serving.chain(training).chain(forced_attention(container)).filter(|setting| !setting.value.is_absent()).collect()
 }
 

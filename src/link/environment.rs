@@ -6,11 +6,10 @@ use super::candidates::Candidates;
 use crate::budget::{STEP, Share, Spent};
 use crate::catalog;
 use crate::facts::value::REST;
-use crate::facts::{Container, EnvSource, EnvVar, Launch, Object, Workload};
+use crate::facts::{Container, EnvSource, EnvVar, Launch, Object, Variables, Workload};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Problem, View};
 use crate::source::SourceId;
-use std::collections::BTreeMap;
 
 /// ConfigMaps by namespace and name.
 type ConfigMaps<'a> = Candidates<'a, (Namespace<'a>, &'a str), &'a Object>;
@@ -43,7 +42,7 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>, cut: &mut V
                 container.env.remove(REST);
             }
             for (name, value) in taken {
-                let variable = container.env.entry(name).or_insert_with(|| EnvVar::blank(value.span));
+                let variable = container.env.entry(name).or_insert_with(|| Box::new(EnvVar::blank(value.span)));
                 (variable.value, variable.from.known) = (value, Known::Value(EnvSource::Config));
             }
             let env = std::mem::take(&mut container.env);
@@ -116,7 +115,7 @@ fn complete<'m>(container: &Container, data: impl Fn(View<'_>) -> Option<View<'m
 }
 
 /// Gives settings that a variable stands for its value, and settings that nothing states those of their own variables.
-fn resolve(launch: &mut Launch, env: &BTreeMap<String, EnvVar>) {
+fn resolve(launch: &mut Launch, env: &Variables) {
     let value = |fact: &Fact<String>| {
         let Known::Unknown(Why::Variable(name)) = &fact.known else { return None };
         // The variable alone: $NAME, ${NAME}, $(NAME).

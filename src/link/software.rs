@@ -188,11 +188,11 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
 }
 
 /// What an entrypoint launches that is given other arguments: the engine, and nothing else is known.
-fn entered(build: &Build) -> Option<Launch> {
+fn entered(build: &Build) -> Option<Box<Launch>> {
     let instruction = build.instructions.iter().rfind(|i| i.keyword.get().is_some_and(|k| k == "ENTRYPOINT"))?;
     let takes_arguments = instruction.text.get()?.starts_with('[');
     let engine = &build.launch.as_ref()?.engine;
-    let mut out = Launch::blank(engine.span);
+    let mut out = Box::new(Launch::blank(engine.span));
     let why = Why::NotModelled("arguments for the entrypoint of a build".into());
     out.engine = engine.clone();
     out.leave_open(&why);

@@ -15,7 +15,7 @@ fn run(files: &[(&str, &str)]) -> Training {
         Input { path: (*path).to_owned(), kind, text: (*text).to_owned(), repository: 0 }
     };
     let outcome = lint::run(files.iter().map(input).collect(), Facts::default(), Vec::new(), &Ruleset::empty());
-    outcome.facts.workloads[0].pods[0].containers[0].training.clone().expect("a training run")
+    *outcome.facts.workloads[0].pods[0].containers[0].training.clone().expect("a training run")
 }
 
 fn job(command: &str, volume: &str) -> String {

@@ -3,7 +3,9 @@
 use crate::catalog::{self, Accelerator};
 use crate::extract::{image, launch, training};
 use crate::facts::value::{Blank, REST};
-use crate::facts::{Container, ContainerRole, EnvSource, EnvVar, Launch, Mount, Pod, Port, Probe, SharedMemory};
+use crate::facts::{
+    Container, ContainerRole, EnvSource, EnvVar, Launch, Mount, Pod, Port, Probe, SharedMemory, Variables,
+};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Missing, Node, Raw, Shape, Tree, View};
 use crate::quantity;
@@ -33,7 +35,7 @@ pub fn container(tree: &Arc<Tree>, view: View<'_>, role: ContainerRole, pod: &Po
     out.image = image::at(view.get("image"));
     out.env = environment(view.get("env"));
     if let Some(source) = view.get("envFrom").items().next() {
-        let mut rest = EnvVar::blank(source.place());
+        let mut rest = Box::new(EnvVar::blank(source.place()));
         let why = source.unknown().unwrap_or_else(|| Why::Remote("what envFrom names".into()));
         rest.value = Fact::unknown(why, source.place());
         out.env.entry(REST.to_owned()).or_insert(rest);
@@ -54,7 +56,7 @@ pub fn container(tree: &Arc<Tree>, view: View<'_>, role: ContainerRole, pod: &Po
     out.command = words.iter().map(|w| word(w)).collect();
     out.spec = Some(Raw::new(tree, view));
     out.launch = launch::of(&out, &words).or_else(|| launch::of_kserve(view, &out, &words));
-    out.training = out.launch.as_ref().and_then(training::of);
+    out.training = out.launch.as_deref().and_then(training::of);
     // What KServe's own runtime is given beside them is known.
     let complete = out.launch.is_some() && view.get("modelFormat").is_some() && !view.get("runtime").is_some();
     let command = view.get("command");
@@ -68,7 +70,8 @@ pub fn container(tree: &Arc<Tree>, view: View<'_>, role: ContainerRole, pod: &Po
 
 /// Arguments that stand elsewhere may state what the words at hand leave out.
 pub fn leave_launch_open(out: &mut Container, why: &Why) {
-    let launch = out.launch.get_or_insert_with(|| Launch { perhaps: Some(why.clone()), ..Launch::blank(out.span) });
+    let hidden = || Box::new(Launch { perhaps: Some(why.clone()), ..Launch::blank(out.span) });
+    let launch = out.launch.get_or_insert_with(hidden);
     launch.leave_open(why);
     launch.flags.insert(REST.to_owned(), Fact::unknown(why.clone(), launch.span));
     if let Some(training) = &mut out.training {
@@ -118,11 +121,11 @@ fn written(view: View<'_>) -> Fact<String> {
 }
 
 /// Environment variables of a list of `{name, value | valueFrom}`, or of a map.
-pub fn environment(view: View<'_>) -> BTreeMap<String, EnvVar> {
+pub fn environment(view: View<'_>) -> Variables {
     let mut out = BTreeMap::new();
     if view.node().is_some_and(|n| n.is_map()) {
         for (key, value) in entries(view) {
-            let mut variable = EnvVar::blank(value.place());
+            let mut variable = Box::new(EnvVar::blank(value.place()));
             let name = if key == REST { value.string() } else { Fact::value(key.to_owned(), value.place()) };
             variable.name = name;
             variable.value = env_value(value);
@@ -139,7 +142,7 @@ pub fn environment(view: View<'_>) -> BTreeMap<String, EnvVar> {
             Known::Unknown(_) => REST.to_owned(),
             Known::Absent => continue,
         };
-        let mut variable = EnvVar::blank(span);
+        let mut variable = Box::new(EnvVar::blank(span));
         variable.name = name.string();
         variable.value = env_value(item.get("value"));
         variable.written = written(item.get("value"));
@@ -245,8 +248,8 @@ fn mount(view: View<'_>) -> Mount {
 }
 
 /// A probe after defaulting.
-fn probe(view: View<'_>, ports: &[Port]) -> Option<Probe> {
-    let mut out = Probe::blank(view.place());
+fn probe(view: View<'_>, ports: &[Port]) -> Option<Box<Probe>> {
+    let mut out = Box::new(Probe::blank(view.place()));
     out.perhaps = view.unknown();
     if !view.is_some() && out.perhaps.is_none() {
         return None;

@@ -36,7 +36,7 @@ fn preset(view: View<'_>, resource: View<'_>, pod: &Pod) -> Option<Container> {
     out.gpu_vendor = Fact::value("nvidia".to_owned(), machine.place());
     // The operator mounts a memory volume at /dev/shm.
     out.shm = Fact::value(SharedMemory::Volume, name.place());
-    let mut launch = Launch::blank(name.place());
+    let mut launch = Box::new(Launch::blank(name.place()));
     launch.engine = Fact::value("vllm".to_owned(), name.place());
     launch.model = name.string();
     launch.tensor_parallel = gpus;
