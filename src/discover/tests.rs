@@ -83,6 +83,19 @@ fn ignore_files_hold_unless_told_otherwise() {
 }
 
 #[test]
+fn a_directory_of_templates_holds_templates_whatever_it_is_called() {
+    let dir = tree(&[
+        ("c/Chart.yaml", "name: c"),
+        ("c/templates/node_modules/a.yaml", ""),
+        ("c/templates/x/testdata/b.yaml", ""),
+        ("c/node_modules/c.yaml", ""),
+        ("templates/node_modules/d.yaml", ""),
+    ]);
+    let found = find(&options(&dir), &["."]);
+    assert_eq!(paths(&found), ["c/Chart.yaml", "c/templates/node_modules/a.yaml", "c/templates/x/testdata/b.yaml"]);
+}
+
+#[test]
 fn excludes_hold_for_named_files_only_by_force() {
     let dir = tree(&[("third/a.yaml", ""), ("b.yaml", ""), ("sub/b.yaml", "")]);
     let mut options = Options { exclude: vec!["third/".into(), "/b.yaml".into()], ..options(&dir) };

@@ -114,7 +114,7 @@ impl Walk<'_> {
         let cwd = &self.options.cwd;
         let counts = is_dir || kind_of(&shown(path, cwd)).is_some();
         let excluded = ignored.or_else(|| {
-            if is_dir && is_tool_directory(path) {
+            if is_dir && is_tool_directory(path) && !is_rendered(path) {
                 return Some(if entry.file_name() == OF_GIT { "" } else { TOOL_DIRECTORY });
             }
             self.exclude.holds(path, is_dir).then_some(EXCLUDE)
@@ -125,7 +125,7 @@ impl Walk<'_> {
             }
             return false;
         }
-        if is_dir && is_set_aside(path) {
+        if is_dir && is_set_aside(path) && !is_rendered(path) {
             out.skip(path, cwd, Reason::SetAside);
             return false;
         }
@@ -172,6 +172,13 @@ fn is_tool_directory(path: &Path) -> bool {
     TOOL_DIRECTORIES.iter().any(|tool| name == *tool)
         // Go's vendored modules; any other `vendor` may be what is deployed.
         || name == "vendor" && path.join("modules.txt").exists()
+}
+
+/// Whether Helm renders what lies there, whatever the directory is called.
+fn is_rendered(path: &Path) -> bool {
+    let chart =
+        |at: &Path| at.file_name().is_some_and(|name| name == "templates") && at.with_file_name("Chart.yaml").is_file();
+    path.file_name().is_some_and(|name| name != OF_GIT) && path.ancestors().skip(1).any(chart)
 }
 
 fn is_set_aside(path: &Path) -> bool {

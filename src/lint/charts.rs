@@ -9,7 +9,7 @@ use crate::discover::Kind;
 use crate::extract;
 use crate::facts::{Facts, HelmRelease, Object, ReleaseFormat, Workload, WorkloadFormat};
 use crate::finding::Unlinted;
-use crate::known::Fact;
+use crate::known::{Fact, Why};
 use crate::link::{Routes, Variant};
 use crate::parse::{Builder, Dialect, Entry, NodeKind, Problem, Raw};
 use crate::render::gotemplate::Doubts;
@@ -63,11 +63,15 @@ struct One {
     routes: Routes,
     failure: Option<Problem>,
     gave_up: Option<(Problem, Trouble)>,
+    /// What Helm renders and is not understood here.
+    missed: Vec<Problem>,
     in_part: Vec<(SourceId, String)>,
-    /// Whether some sides of conditions on what is not known were not looked at.
-    open: bool,
+    /// A condition on what is not known of which one side was not looked at.
+    open: Option<Span>,
     /// Whether it is another side of the same set.
     elsewhere: bool,
+    /// Whether it is what the chart would give, did it not refuse the set.
+    overruled: bool,
     comments: Vec<Span>,
     values: Vec<SourceId>,
     read: Vec<SourceId>,
@@ -75,6 +79,9 @@ struct One {
     refused: Option<String>,
     apis: Vec<String>,
 }
+
+/// What is wrong where conditions within each other are too many.
+const OPEN: &str = "one side of it is not looked at: too many conditions on what is not known stand within each other";
 
 /// Why a template was not read that no chart and no set of values rendered.
 const UNUSED: &str = "Helm template that no values switch on";
@@ -98,14 +105,16 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant]) -> Rendered {
     // A template that some chart or some set rendered was read.
     let mut read = BTreeSet::new();
     let mut unread: BTreeMap<SourceId, String> = BTreeMap::new();
+    let is_installed = |one: &One| one.refused.is_none() && !one.elsewhere;
     let installed: BTreeSet<SourceId> =
-        done.iter().filter(|(.., one)| one.refused.is_none()).map(|(chart, ..)| *chart).collect();
+        done.iter().filter(|(.., one)| is_installed(one)).map(|(chart, ..)| *chart).collect();
     out.notes = notes(&charts, &done, (&open, &left), sources);
     let failed = open.iter().filter_map(|release| release.failed);
     out.failures.extend(
         failed.map(|span| (Problem { span, message: PANIC.to_owned() }, Trouble::NotLinted(Unlinted::Failure))),
     );
     let mut given_up = BTreeSet::new();
+    let mut missed = BTreeSet::new();
     let mut in_part = BTreeSet::new();
     let mut seen = BTreeSet::new();
     for chart in charts.iter().filter(|chart| installed.contains(&chart.metadata.source)) {
@@ -122,7 +131,16 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant]) -> Rendered {
             unread.extend(one.unread);
         }
         out.failures.extend(one.gave_up.filter(|_| given_up.insert(chart)));
+        let new = one.missed.into_iter().filter(|problem| missed.insert(problem.span));
+        out.failures.extend(new.map(|problem| (problem, Trouble::NotLinted(Unlinted::Failure))));
+        let open =
+            one.open.filter(|place| missed.insert(*place)).map(|span| Problem { span, message: OPEN.to_owned() });
+        out.failures.extend(open.map(|problem| (problem, Trouble::NotLinted(Unlinted::Budget))));
         in_part.extend(one.in_part);
+        // What a chart refuses is judged where nothing else tells what it gives.
+        if one.overruled && installed.contains(&chart) {
+            continue;
+        }
         if let Some(why) = one.refused {
             // What cannot be installed is not judged.
             if !installed.contains(&chart) {
@@ -210,8 +228,8 @@ fn every_set(
 /// What a chart gives with a set, and what it gives where that turns out otherwise which is not known.
 fn every_side(chart: &Chart<'_>, set: ValueSet, about: About<'_>) -> Vec<(ValueSet, One)> {
     let share = || Share::of(about.2, helm::bytes(chart, &set));
-    let (spent, doubts) = (share(), Doubts::default());
-    let one = guarded(chart, &set, (&doubts, &spent), about);
+    let (later, doubts) = (share(), Doubts::default());
+    let one = guarded(chart, &set, (&doubts, &share()), about);
     // Whether an operator is installed is not known: the other side is looked at too.
     let other = (set.example.is_none() && !one.apis.is_empty()).then(|| with_apis(&set, &one.apis));
     let other = other.map(|set| {
@@ -220,15 +238,19 @@ fn every_side(chart: &Chart<'_>, set: ValueSet, about: About<'_>) -> Vec<(ValueS
     });
     let mut out = vec![(None, one)];
     while doubts.again() {
-        let one = guarded(chart, &set, (&doubts, &spent), about);
+        let one = guarded(chart, &set, (&doubts, &later), about);
         let values = if set.name.is_empty() { DEFAULTS } else { &set.name };
         let turn = if doubts.turn() > 1 { format!(" ({})", doubts.turn()) } else { String::new() };
-        let name = format!("{values} where what is not known turns out otherwise{turn}");
+        let overruled = out[0].1.refused.is_some();
+        let name = match overruled {
+            true => format!("{values}, if the chart took them{turn}"),
+            false => format!("{values} where what is not known turns out otherwise{turn}"),
+        };
         let otherwise =
             ValueSet { name, layers: set.layers.clone(), release: set.release.clone(), example: set.example };
-        out.push((Some(otherwise), One { elsewhere: true, ..one }));
+        out.push((Some(otherwise), One { elsewhere: true, overruled, ..one }));
     }
-    out[0].1.open = doubts.open().is_some();
+    out[0].1.open = doubts.open();
     let mut first = Some(set);
     let sides = out.into_iter().filter_map(|(otherwise, one)| Some((otherwise.or_else(|| first.take())?, one)));
     sides.chain(other).collect()
@@ -255,16 +277,14 @@ fn notes(
             let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
             note(format!("not judged: {first}{more} left out, as there are more than {MAX_SETS} ways to install it"));
         }
-        if of_chart().any(|(_, one)| one.open) {
-            note("not judged: some conditions on what is not known before it is installed".to_owned());
-        } else if of_chart().any(|(set, one)| one.elsewhere && set.release.apis.is_empty()) {
+        if of_chart().any(|(set, one)| one.elsewhere && !one.overruled && set.release.apis.is_empty()) {
             note("judged with and without what is not known before it is installed".to_owned());
         }
         let refused = of_chart().find_map(|(_, one)| one.refused.as_ref());
-        if let Some(why) = refused.filter(|_| of_chart().all(|(_, one)| one.refused.is_some()))
+        if let Some(why) = refused.filter(|_| of_chart().all(|(_, one)| one.refused.is_some() || one.elsewhere))
             && !held.contains(chart.directory)
         {
-            note(format!("not judged: the chart refuses its values, and no others are here: {why}"));
+            note(format!("judged as if it took them: the chart refuses its values, and no others are here: {why}"));
         }
         for release in open.iter().filter(|release| release.chart == i) {
             note(format!("not judged: as {} installs it: {}", release.name, release.why));
@@ -340,9 +360,11 @@ fn guarded(chart: &Chart<'_>, set: &ValueSet, spent: (&Doubts, &Share), about: A
         routes: Routes::new(),
         failure: None,
         gave_up: Some((Problem { span, message: PANIC.to_owned() }, Trouble::NotLinted(Unlinted::Failure))),
+        missed: Vec::new(),
         in_part: Vec::new(),
-        open: false,
+        open: None,
         elsewhere: false,
+        overruled: false,
         comments: Vec::new(),
         values: Vec::new(),
         read: Vec::new(),
@@ -376,6 +398,12 @@ fn one(chart: &Chart<'_>, set: &ValueSet, (doubts, share): (&Doubts, &Share), (l
     }
     let truncated = rendered.cut.into_iter().filter_map(|(value, by)| truncated(value, by, sources));
     facts.objects.extend(truncated.map(Arc::new));
+    if rendered.for_some_cluster {
+        // It may be one that serves what others do not.
+        for object in facts.objects.iter_mut().map(Arc::make_mut) {
+            object.api_version = Fact::unknown(Why::Remote("the cluster".into()), object.api_version.span);
+        }
+    }
     facts.unread = rendered.unread.iter().chain(&rendered.in_part).map(|(template, _)| *template).collect();
     let missing = rendered.dependencies.iter().any(|dependency| !dependency.here);
     facts.unread.extend(missing.then_some(chart.metadata.source));
@@ -389,9 +417,11 @@ fn one(chart: &Chart<'_>, set: &ValueSet, (doubts, share): (&Doubts, &Share), (l
         routes,
         failure: rendered.failure,
         gave_up: rendered.gave_up.map(|problem| (problem, Trouble::NotLinted(Unlinted::Budget))),
+        missed: rendered.missed,
         in_part: rendered.in_part,
-        open: false,
+        open: None,
         elsewhere: false,
+        overruled: false,
         comments,
         values,
         read: rendered.read,

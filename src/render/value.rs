@@ -1,15 +1,14 @@
 //! Values that templates compute with. Every value may know where it was written; mappings are shared and mutable, as
 //! `set` needs. Knows types and places; knows no template language.
 
+pub use super::collections::{Entry, Items, Map};
 use super::text::{Origin, Text};
 use crate::budget::{NODE, STEP, Share};
 use crate::known::Why;
 use crate::parse::scalar::Scalar;
 use crate::parse::{Node, Shape};
 use crate::source::Span;
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::ops::Deref;
 use std::rc::Rc;
 
 /// What a mapping costs beside its keys and values.
@@ -42,6 +41,8 @@ pub enum Data {
     List(Rc<Items>),
     /// Keys and values, shared.
     Map(Map),
+    /// The bytes of a file.
+    Bytes(Rc<Text>),
     /// Files of a chart.
     Files(Rc<Files>),
     /// What a cluster offers: `apps/v1`, `apps/v1/Deployment`.
@@ -52,139 +53,6 @@ pub enum Data {
 
 /// Paths and texts of files that templates may read.
 pub type Files = BTreeMap<String, Rc<Text>>;
-
-/// A value under a key, and where the key was written.
-#[derive(Debug, Clone, Default)]
-pub struct Entry {
-    /// The key.
-    pub key: Option<Span>,
-    /// The value.
-    pub value: Value,
-}
-
-/// A mapping in the order of its keys. Clones are the same mapping. It may come to hold itself: walk with a bound.
-#[derive(Debug, Clone, Default)]
-pub struct Map(Rc<RefCell<Entries>>);
-
-#[derive(Debug, Clone, Default)]
-struct Entries(BTreeMap<String, Entry>);
-
-/// The items of a list.
-#[derive(Debug, Clone, Default)]
-pub struct Items(Vec<Value>);
-
-impl Deref for Items {
-    type Target = [Value];
-
-    fn deref(&self) -> &[Value] {
-        &self.0
-    }
-}
-
-impl Drop for Items {
-    fn drop(&mut self) {
-        unravel(self.0.drain(..));
-    }
-}
-
-impl Drop for Entries {
-    fn drop(&mut self) {
-        unravel(std::mem::take(&mut self.0).into_values().map(|entry| entry.value));
-    }
-}
-
-/// Drops values one by one: templates can nest them deeper than the stack is.
-fn unravel(values: impl Iterator<Item = Value>) {
-    let container = |value: &Value| matches!(value.data, Data::List(_) | Data::Map(_));
-    let mut left: Vec<Value> = values.filter(container).collect();
-    while let Some(value) = left.pop() {
-        match value.data {
-            Data::List(items) => {
-                if let Ok(mut items) = Rc::try_unwrap(items) {
-                    left.extend(items.0.drain(..).filter(container));
-                }
-            }
-            Data::Map(map) => {
-                if let Ok(entries) = Rc::try_unwrap(map.0) {
-                    let entries = std::mem::take(&mut entries.borrow_mut().0);
-                    left.extend(entries.into_values().map(|entry| entry.value).filter(container));
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-impl Map {
-    /// An empty mapping.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// The value under a key.
-    pub fn get(&self, key: &str) -> Option<Value> {
-        self.0.borrow().0.get(key).map(|entry| entry.value.clone())
-    }
-
-    /// Puts a value under a key; `place` is where the key was written. A key that is there keeps its place.
-    pub fn insert(&self, key: &str, place: Option<Span>, value: Value) {
-        let mut entries = self.0.borrow_mut();
-        match entries.0.get_mut(key) {
-            Some(entry) => {
-                let old = std::mem::replace(&mut entry.value, value);
-                drop(entries);
-                drop(old);
-            }
-            None => {
-                entries.0.insert(key.to_owned(), Entry { key: place, value });
-            }
-        }
-    }
-
-    /// Takes a key away.
-    pub fn remove(&self, key: &str) {
-        let old = self.0.borrow_mut().0.remove(key);
-        drop(old);
-    }
-
-    /// Whether there is such a key.
-    pub fn has(&self, key: &str) -> bool {
-        self.0.borrow().0.contains_key(key)
-    }
-
-    /// How many keys there are.
-    pub fn len(&self) -> usize {
-        self.0.borrow().0.len()
-    }
-
-    /// Whether there is no key.
-    pub fn is_empty(&self) -> bool {
-        self.0.borrow().0.is_empty()
-    }
-
-    /// Keys and values as they are now.
-    pub fn entries(&self) -> Vec<(String, Entry)> {
-        self.0.borrow().0.iter().map(|(key, entry)| (key.clone(), entry.clone())).collect()
-    }
-
-    /// Keys and values of another mapping, those that are shared included.
-    pub fn copy(&self) -> Map {
-        Map(Rc::new(RefCell::new(self.0.borrow().clone())))
-    }
-
-    /// Whether both are the same mapping.
-    pub fn is(&self, other: &Map) -> bool {
-        Rc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl<K: AsRef<str>> FromIterator<(K, Value)> for Map {
-    fn from_iter<I: IntoIterator<Item = (K, Value)>>(entries: I) -> Self {
-        let map = Map::new();
-        entries.into_iter().for_each(|(key, value)| map.insert(key.as_ref(), None, value));
-        map
-    }
-}
 
 impl From<Data> for Value {
     fn from(data: Data) -> Self {
@@ -236,7 +104,13 @@ impl From<Map> for Value {
 
 impl From<Vec<Value>> for Value {
     fn from(value: Vec<Value>) -> Self {
-        Data::List(Rc::new(Items(value))).into()
+        Data::List(Rc::new(value.into())).into()
+    }
+}
+
+impl From<Items> for Value {
+    fn from(value: Items) -> Self {
+        Data::List(Rc::new(value)).into()
     }
 }
 
@@ -266,7 +140,8 @@ impl Value {
         let data = match node.kind() {
             Shape::Unknown(why) => Data::Unknown(why.clone()),
             Shape::Seq(_) => {
-                Data::List(Rc::new(Items(node.items().map(|item| Self::read(item, share, level + 1)).collect())))
+                let items: Vec<Value> = node.items().map(|item| Self::read(item, share, level + 1)).collect();
+                Data::List(Rc::new(items.into()))
             }
             Shape::Map(_) => {
                 let map = Map::new();
@@ -324,7 +199,7 @@ impl Value {
     pub fn unknown(&self) -> Option<Why> {
         match &self.data {
             Data::Unknown(why) => Some(why.clone()),
-            Data::Str(text) if text.is_unknown() => Some(Why::Template),
+            Data::Str(text) | Data::Bytes(text) if text.is_unknown() => Some(Why::Template),
             _ => None,
         }
     }
@@ -341,7 +216,7 @@ impl Value {
             Data::Bool(value) => *value,
             Data::Int(value) => *value != 0,
             Data::Float(value) => *value != 0.0,
-            Data::Str(text) => !text.is_empty(),
+            Data::Str(text) | Data::Bytes(text) => !text.is_empty(),
             Data::List(items) => !items.is_empty(),
             Data::Map(map) => !map.is_empty(),
             Data::Files(files) => !files.is_empty(),
@@ -358,7 +233,8 @@ impl Value {
         let data = match &self.data {
             _ if share.nest(level).is_err() || share.make(NODE).is_err() => Data::Nil,
             Data::List(items) => {
-                Data::List(Rc::new(Items(items.iter().map(|item| item.copy(share, level + 1)).collect())))
+                let copied = items.iter().map(|item| item.copy(share, level + 1)).collect();
+                Data::List(Rc::new(Items::of(copied, items.element())))
             }
             Data::Map(map) => {
                 let out = Map::new();
@@ -366,7 +242,7 @@ impl Value {
                 for (key, entry) in entries {
                     out.insert(&key, entry.key, entry.value.copy(share, level + 1));
                 }
-                Data::Map(out)
+                Data::Map(out.as_class(map.class()))
             }
             data => data.clone(),
         };
@@ -376,9 +252,9 @@ impl Value {
     /// Bytes that were made for it, but for what it shares with other values.
     pub fn fresh(&self) -> usize {
         match &self.data {
-            Data::Str(text) if Rc::strong_count(text) == 1 => text.size(),
+            Data::Str(text) | Data::Bytes(text) if Rc::strong_count(text) == 1 => text.size(),
             Data::List(items) if Rc::strong_count(items) == 1 => items.len() * size_of::<Value>(),
-            Data::Map(map) if Rc::strong_count(&map.0) == 1 => MAP + map.len() * NODE,
+            Data::Map(map) if map.is_alone() => MAP + map.len() * NODE,
             _ => 0,
         }
     }

@@ -81,7 +81,7 @@ fn push_text(out: &mut Vec<Segment>, range: Range<usize>) {
 
 /// Skips a comment; tells where it ends and whether the text after it is trimmed.
 fn comment(text: &str, start: usize) -> Result<(usize, bool), Fault> {
-    let fault = |message: &str| Fault { at: start..start + 2, message: message.to_owned() };
+    let fault = |message: &str| Fault { at: start..start + 2, message: message.to_owned(), ours: false };
     let end = text[start..].find("*/").map(|found| start + found + 2).ok_or_else(|| fault("unclosed comment"))?;
     match right_delimiter(&text[end..]) {
         Some((length, trim)) => Ok((end + length, trim)),
@@ -111,7 +111,7 @@ impl<'t> Lexer<'t> {
     }
 
     fn fault<T>(&self, at: Range<usize>, message: impl Into<String>) -> Result<T, Fault> {
-        Err(Fault { at, message: message.into() })
+        Err(Fault { at, message: message.into(), ours: false })
     }
 
     fn push(&mut self, kind: Kind, length: usize) {
@@ -264,7 +264,7 @@ impl<'t> Lexer<'t> {
         let mut end = usize::from(rest.starts_with(['+', '-']));
         let hex = rest[end..].starts_with("0x") || rest[end..].starts_with("0X");
         while let Some(c) = rest[end..].chars().next() {
-            let exponent = !hex && matches!(c, 'e' | 'E');
+            let exponent = matches!(c, 'p' | 'P') || !hex && matches!(c, 'e' | 'E');
             if !c.is_ascii_alphanumeric() && c != '.' && c != '_' {
                 break;
             }
@@ -276,9 +276,12 @@ impl<'t> Lexer<'t> {
         let text = rest[..end].replace('_', "");
         let kind = match integer(&text) {
             Some(value) => Kind::Int(value),
-            None => match text.parse() {
-                Ok(value) if !hex && text.ends_with(|c: char| c.is_ascii_digit() || c == '.') => Kind::Float(value),
-                _ => return self.fault(self.at..self.at + end.max(1), format!("bad number syntax: {text:?}")),
+            None => match if hex { hexadecimal(&text) } else { decimal(&text) } {
+                Some(value) => Kind::Float(value),
+                None => {
+                    let message = format!("bad number syntax: {text:?}");
+                    return Err(Fault { at: self.at..self.at + end.max(1), message, ours: text.ends_with('i') });
+                }
             },
         };
         self.push(kind, end);
@@ -309,6 +312,24 @@ pub fn integer(text: &str) -> Option<i64> {
         return None;
     }
     i64::from_str_radix(&format!("{sign}{digits}"), radix).ok()
+}
+
+fn decimal(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|_| text.ends_with(|c: char| c.is_ascii_digit() || c == '.'))
+}
+
+/// A floating number in base 16, whose exponent is one of 2: `0x1.8p-2`.
+fn hexadecimal(text: &str) -> Option<f64> {
+    let (negative, digits) = (text.starts_with('-'), text.trim_start_matches(['+', '-']).get(2..)?);
+    let (digits, exponent) = digits.split_once(['p', 'P'])?;
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let mut value = 0.0;
+    for digit in whole.chars().chain(fraction.chars()) {
+        value = value * 16.0 + f64::from(digit.to_digit(16)?);
+    }
+    let exponent = exponent.parse::<i32>().ok()?.saturating_sub(4 * fraction.len() as i32);
+    let value = (!digits.is_empty()).then(|| value * 2f64.powi(exponent))?;
+    Some(if negative { -value } else { value })
 }
 
 /// The text that stands between quotes.

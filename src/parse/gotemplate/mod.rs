@@ -18,6 +18,8 @@ pub struct Fault {
     pub at: Range<usize>,
     /// What, as a sentence without a full stop.
     pub message: String,
+    /// Whether Go takes it, and it is too much for this reader alone.
+    pub ours: bool,
 }
 
 /// A template and the templates that it defines.
@@ -37,11 +39,11 @@ pub enum Node {
     /// A pipeline whose value is written, unless it only sets variables.
     Action(Pipe),
     /// `if`.
-    If(Branch),
+    If(Choice),
     /// `range`.
     Range(Branch),
     /// `with`.
-    With(Branch),
+    With(Choice),
     /// `template`, and the place where a `block` stands.
     Template {
         /// Name of the template.
@@ -57,14 +59,23 @@ pub enum Node {
     Continue,
 }
 
-/// A condition with its two lists of nodes.
+/// Conditions in their order, and what stands after the last `else`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// What is tested, and the nodes for the first value that is true; at least one.
+    pub arms: Vec<(Pipe, Vec<Node>)>,
+    /// Nodes where none is.
+    pub otherwise: Vec<Node>,
+}
+
+/// What is walked, with its two lists of nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Branch {
-    /// What is tested or walked.
+    /// What is walked.
     pub pipe: Pipe,
-    /// Nodes for a true value, or for each item.
+    /// Nodes for each item.
     pub body: Vec<Node>,
-    /// Nodes after `else`.
+    /// Nodes where there is no item.
     pub otherwise: Vec<Node>,
 }
 

@@ -1,7 +1,7 @@
 //! Tokens into nodes.
 
 use super::lexer::{Kind, Segment, Token};
-use super::{Branch, Command, Expr, ExprKind, Fault, Node, Pipe, Template};
+use super::{Branch, Choice, Command, Expr, ExprKind, Fault, Node, Pipe, Template};
 use std::ops::Range;
 
 /// Deepest nesting of blocks and of parentheses.
@@ -25,7 +25,7 @@ pub(super) fn template(segments: Vec<Segment>) -> Result<Template, Fault> {
 }
 
 fn fault<T>(at: Range<usize>, message: impl Into<String>) -> Result<T, Fault> {
-    Err(Fault { at, message: message.into() })
+    Err(Fault { at, message: message.into(), ours: false })
 }
 
 /// What ended a list of nodes.
@@ -65,9 +65,9 @@ impl Parser {
                     return Ok((nodes, Stop::End(at)));
                 }
                 Some("else") => return Ok((nodes, Stop::Else(tokens, at))),
-                Some("if") => nodes.push(Node::If(self.branch("if", tokens, at)?)),
-                Some("with") => nodes.push(Node::With(self.branch("with", tokens, at)?)),
-                Some("range") => nodes.push(Node::Range(self.branch("range", tokens, at)?)),
+                Some("if") => nodes.push(Node::If(self.choice("if", tokens, at)?)),
+                Some("with") => nodes.push(Node::With(self.choice("with", tokens, at)?)),
+                Some("range") => nodes.push(Node::Range(self.branch(tokens, at)?)),
                 Some("define") => self.define(tokens, at)?,
                 Some("block") => nodes.push(self.block(tokens, at)?),
                 Some("template") => {
@@ -94,7 +94,7 @@ impl Parser {
 
     fn deeper<T>(&mut self, at: &Range<usize>, inner: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
         if self.nesting == MAX_NESTING {
-            return fault(at.clone(), "nested too deeply");
+            return Err(Fault { at: at.clone(), message: "nested too deeply".to_owned(), ours: true });
         }
         self.nesting += 1;
         let out = inner(self);
@@ -102,39 +102,61 @@ impl Parser {
         out
     }
 
-    fn branch(&mut self, name: &str, mut tokens: Tokens, at: Range<usize>) -> Result<Branch, Fault> {
-        let scope = self.variables.len();
+    /// The condition of a block, and the nodes up to what ends them.
+    fn arm(&mut self, name: &str, mut tokens: Tokens, at: &Range<usize>) -> Result<((Pipe, Vec<Node>), Stop), Fault> {
         let mut pipe = self.pipe(&mut tokens, name)?;
         pipe.at = at.clone();
         let in_loop = usize::from(name == "range");
         self.loops += in_loop;
-        let (body, end) = self.deeper(&at, Self::list)?;
+        let (body, end) = self.deeper(at, Self::list)?;
         self.loops -= in_loop;
+        Ok(((pipe, body), end))
+    }
+
+    /// What stands after a last `else`.
+    fn last(&mut self, name: &str, tokens: &mut Tokens, at: &Range<usize>) -> Result<Vec<Node>, Fault> {
+        tokens.finish("else")?;
+        match self.deeper(at, Self::list)? {
+            (otherwise, Stop::End(_)) => Ok(otherwise),
+            (_, Stop::Else(_, at)) => fault(at, "expected {{end}}; found {{else}}"),
+            (_, Stop::Text) => fault(at.clone(), format!("{{{{{name}}}}} has no {{{{end}}}}")),
+        }
+    }
+
+    fn branch(&mut self, tokens: Tokens, at: Range<usize>) -> Result<Branch, Fault> {
+        let scope = self.variables.len();
+        let ((pipe, body), end) = self.arm("range", tokens, &at)?;
         let otherwise = match end {
-            Stop::Text => return fault(at, format!("{{{{{name}}}}} has no {{{{end}}}}")),
+            Stop::Text => return fault(at, "{{range}} has no {{end}}"),
             Stop::End(_) => Vec::new(),
-            Stop::Else(mut tokens, place) => match tokens.keyword().as_deref() {
-                // `else if` and `else with` share the `end` of what they stand in.
-                Some("if") if name == "if" => {
-                    vec![Node::If(self.deeper(&at, |parser| parser.branch("if", tokens, place))?)]
-                }
-                Some("with") if name == "with" => {
-                    vec![Node::With(self.deeper(&at, |parser| parser.branch("with", tokens, place))?)]
-                }
+            Stop::Else(mut tokens, place) => match tokens.keyword() {
                 Some(word) => return fault(place, format!("unexpected {word} after else")),
-                None => {
-                    tokens.finish("else")?;
-                    let (otherwise, end) = self.deeper(&at, Self::list)?;
-                    match end {
-                        Stop::End(_) => otherwise,
-                        Stop::Else(_, at) => return fault(at, "expected {{end}}; found {{else}}"),
-                        Stop::Text => return fault(at, format!("{{{{{name}}}}} has no {{{{end}}}}")),
-                    }
-                }
+                None => self.last("range", &mut tokens, &at)?,
             },
         };
         self.variables.truncate(scope);
         Ok(Branch { pipe, body, otherwise })
+    }
+
+    /// `else if` and `else with` share the `end` of what they stand in.
+    fn choice(&mut self, name: &str, mut tokens: Tokens, mut at: Range<usize>) -> Result<Choice, Fault> {
+        let scope = self.variables.len();
+        let mut arms = Vec::new();
+        let otherwise = loop {
+            let (arm, end) = self.arm(name, tokens, &at)?;
+            arms.push(arm);
+            match end {
+                Stop::Text => return fault(at, format!("{{{{{name}}}}} has no {{{{end}}}}")),
+                Stop::End(_) => break Vec::new(),
+                Stop::Else(mut next, place) => match next.keyword().as_deref() {
+                    Some(word) if word == name => (tokens, at) = (next, place),
+                    Some(word) => return fault(place, format!("unexpected {word} after else")),
+                    None => break self.last(name, &mut next, &at)?,
+                },
+            }
+        };
+        self.variables.truncate(scope);
+        Ok(Choice { arms, otherwise })
     }
 
     /// Nodes up to `end`, which see none of the variables outside.

@@ -1,10 +1,8 @@
 //! The evaluator: nodes and values into text. Knows the language; asks `functions` for everything that has a name.
 
-use super::functions::{self, Call};
-use super::{Body, Doubts, Named, Noticed, RenderError, Source, Templates, add, print, read};
+use super::{Body, Doubts, Named, Noticed, RenderError, Source, Templates, print};
 use crate::budget::{NODE, STEP, Share, Spent};
-use crate::known::Why;
-use crate::parse::gotemplate::{Branch, Command, Expr, ExprKind, Node, Pipe};
+use crate::parse::gotemplate::{Branch, Choice, Command, Expr, ExprKind, Node, Pipe};
 use crate::render::text::Text;
 use crate::render::value::{Data, Value};
 use crate::source::{SourceId, Span};
@@ -19,7 +17,7 @@ const NO_VALUE: &str = "<no value>";
 /// Most blocks, templates and parentheses within each other.
 const MAX_DEPTH: usize = 200;
 
-type Outcome<T> = Result<T, RenderError>;
+pub(super) type Outcome<T> = Result<T, RenderError>;
 
 /// Renders a template.
 pub(super) fn render(
@@ -30,14 +28,15 @@ pub(super) fn render(
 ) -> Outcome<Text> {
     let Some(body) = templates.named.get(name).cloned() else {
         let nowhere = Span::new(crate::source::SourceId(0), 0..0);
-        return Err(RenderError { span: nowhere, message: format!("no template {name:?}") });
+        return Err(RenderError { span: nowhere, message: format!("no template {name:?}"), ours: true });
     };
     let (named, noticed) = (Rc::clone(&templates.named), Rc::clone(&templates.noticed));
-    let mut run = Run { named, templates: Rc::clone(&templates.files), share, doubts, depth: 0, noticed };
+    let way = name.bytes().fold(0, |way, byte| further(way, byte.into()));
+    let mut run = Run { named, templates: Rc::clone(&templates.files), share, doubts, depth: 0, way, noticed };
     run.template(&body, dot).map(|text| without_no_value(&text))
 }
 
-fn without_no_value(text: &Text) -> Text {
+pub(super) fn without_no_value(text: &Text) -> Text {
     let mut out = Text::new();
     let mut at = 0;
     while let Some(found) = text.as_str()[at..].find(NO_VALUE) {
@@ -51,11 +50,14 @@ fn without_no_value(text: &Text) -> Text {
     out
 }
 
-/// Whether an API is none of Kubernetes' own: `monitoring.coreos.com/v1`, not `batch/v1` or `gateway.networking.k8s.io/v1`.
-fn is_installed_beside(api: &str) -> bool {
-    let group = api.split('/').next().unwrap_or(api);
-    let own = ["authentication", "authorization", "networking", "storage", "scheduling", "resource", "node", "policy"];
-    group.contains('.') && !group.strip_suffix(".k8s.io").is_some_and(|name| own.contains(&name))
+/// A step on the way to a condition: a call, or a round of a loop.
+fn further(way: u64, step: u64) -> u64 {
+    (way ^ step.wrapping_add(1)).wrapping_mul(0x0100_0000_01b3)
+}
+
+/// The step that a call at a place is.
+pub(super) fn step(place: Span) -> u64 {
+    u64::from(place.source.0) << 32 | u64::from(place.start)
 }
 
 /// How a list of nodes ended.
@@ -66,35 +68,37 @@ enum Flow {
 }
 
 /// What stands after a function: operands, and the value that is piped into it.
-struct Given<'e> {
-    operands: &'e [Expr],
-    last: Option<Value>,
+pub(super) struct Given<'e> {
+    pub operands: &'e [Expr],
+    pub last: Option<Value>,
 }
 
-struct Run<'r> {
-    named: Rc<Named>,
+pub(super) struct Run<'r> {
+    pub named: Rc<Named>,
     /// The files that hold templates.
     templates: Rc<BTreeSet<SourceId>>,
-    share: &'r Share,
-    doubts: &'r Doubts,
+    pub share: &'r Share,
+    pub doubts: &'r Doubts,
     depth: usize,
-    noticed: Rc<RefCell<Noticed>>,
+    /// By which calls and rounds what is executed was reached.
+    way: u64,
+    pub noticed: Rc<RefCell<Noticed>>,
 }
 
 /// One execution of a template.
-struct Frame {
-    source: Rc<Source>,
+pub(super) struct Frame {
+    pub source: Rc<Source>,
     variables: Vec<(String, Value)>,
 }
 
 impl Frame {
-    fn error<T>(&self, at: &Range<usize>, message: impl Into<String>) -> Outcome<T> {
-        Err(RenderError { span: self.source.span(at), message: message.into() })
+    pub fn error<T>(&self, at: &Range<usize>, message: impl Into<String>) -> Outcome<T> {
+        Err(RenderError { span: self.source.span(at), message: message.into(), ours: false })
     }
 }
 
 impl Run<'_> {
-    fn template(&mut self, body: &Body, dot: &Value) -> Outcome<Text> {
+    pub fn template(&mut self, body: &Body, dot: &Value) -> Outcome<Text> {
         let mut out = Text::new();
         self.execute(body, dot, &mut out)?;
         Ok(out)
@@ -105,15 +109,15 @@ impl Run<'_> {
         self.walk(&mut frame, &body.nodes, dot, out).map(|_| ())
     }
 
-    fn work(&self, frame: &Frame, at: &Range<usize>, bytes: usize) -> Outcome<()> {
+    pub fn work(&self, frame: &Frame, at: &Range<usize>, bytes: usize) -> Outcome<()> {
         self.share.work(bytes).or_else(|spent| frame.error(at, spent.to_string()))
     }
 
-    fn make(&self, frame: &Frame, at: &Range<usize>, bytes: usize) -> Outcome<()> {
+    pub fn make(&self, frame: &Frame, at: &Range<usize>, bytes: usize) -> Outcome<()> {
         self.share.make(bytes).or_else(|spent| frame.error(at, spent.to_string()))
     }
 
-    fn deeper<T>(
+    pub fn deeper<T>(
         &mut self,
         frame: &mut Frame,
         at: &Range<usize>,
@@ -150,17 +154,8 @@ impl Run<'_> {
                         self.emit(&text, expression, out);
                     }
                 }
-                Node::If(branch) | Node::With(branch) => {
-                    let scope = frame.variables.len();
-                    let value = self.pipe(frame, dot, &branch.pipe)?;
-                    let inner = if matches!(node, Node::With(_)) { &value } else { dot };
-                    let holds = match value.data {
-                        Data::Unknown(_) => self.doubts.decide(frame.source.span(&branch.pipe.at)),
-                        _ => value.is_true(),
-                    };
-                    let (nodes, dot) = if holds { (&branch.body, inner) } else { (&branch.otherwise, dot) };
-                    let flow = self.deeper(frame, &branch.pipe.at, |run, frame| run.walk(frame, nodes, dot, out))?;
-                    frame.variables.truncate(scope);
+                Node::If(choice) | Node::With(choice) => {
+                    let flow = self.choice(frame, choice, (dot, matches!(node, Node::With(_))), out)?;
                     if !matches!(flow, Flow::Next) {
                         return Ok(flow);
                     }
@@ -179,7 +174,7 @@ impl Run<'_> {
                     let Some(body) = self.named.get(name.as_str()).cloned() else {
                         return frame.error(at, format!("template {name:?} not defined"));
                     };
-                    let text = self.deeper(frame, at, |run, _| run.template(&body, &value))?;
+                    let text = self.called(frame, at, &body, &value)?;
                     self.make(frame, at, text.size())?;
                     self.emit(&text, frame.source.span(at), out);
                 }
@@ -188,6 +183,60 @@ impl Run<'_> {
             }
         }
         Ok(Flow::Next)
+    }
+
+    /// The nodes of the first condition that holds. `with` makes its value their dot.
+    fn choice(
+        &mut self,
+        frame: &mut Frame,
+        choice: &Choice,
+        (dot, with): (&Value, bool),
+        out: &mut Text,
+    ) -> Outcome<Flow> {
+        let scope = frame.variables.len();
+        let mut chosen = (&choice.otherwise, dot.clone());
+        for (pipe, body) in &choice.arms {
+            let value = self.pipe(frame, dot, pipe)?;
+            if self.holds(frame, &pipe.at, &value)? {
+                chosen = (body, if with { value } else { dot.clone() });
+                break;
+            }
+        }
+        let (nodes, dot) = chosen;
+        let at = &choice.arms[0].0.at;
+        let flow = self.deeper(frame, at, |run, frame| run.walk(frame, nodes, &dot, out))?;
+        frame.variables.truncate(scope);
+        Ok(flow)
+    }
+
+    /// Whether a condition holds, in this turn where it is not known.
+    pub fn holds(&self, frame: &Frame, at: &Range<usize>, value: &Value) -> Outcome<bool> {
+        self.make(frame, at, NODE)?;
+        let key = (frame.source.span(at), self.way);
+        let nothing_known = match &value.data {
+            Data::Unknown(_) => true,
+            Data::Str(text) => !text.is_empty() && text.parts(0..text.len()).all(|(_, origin)| origin.unknown),
+            _ => false,
+        };
+        if nothing_known {
+            return Ok(self.doubts.decide(key));
+        }
+        self.doubts.known(key, value.is_true());
+        Ok(value.is_true())
+    }
+
+    /// What is executed further on the way: in a call, or in a round of a loop.
+    pub fn further<T>(&mut self, step: u64, inner: impl FnOnce(&mut Self) -> T) -> T {
+        let way = self.way;
+        self.way = further(way, step);
+        let out = inner(self);
+        self.way = way;
+        out
+    }
+
+    /// A template that is called at a place.
+    pub fn called(&mut self, frame: &mut Frame, at: &Range<usize>, body: &Body, dot: &Value) -> Outcome<Text> {
+        self.further(step(frame.source.span(at)), |run| run.deeper(frame, at, |run, _| run.template(body, dot)))
     }
 
     fn emit(&self, text: &Text, expression: Span, out: &mut Text) {
@@ -201,23 +250,32 @@ impl Run<'_> {
         let mut items: Box<dyn Iterator<Item = (Value, Value)>> = match &value.data {
             Data::Nil => Box::new(std::iter::empty()),
             Data::List(items) => Box::new(items.iter().enumerate().map(|(i, v)| (Value::from(i as i64), v.clone()))),
-            Data::Map(map) => {
+            Data::Versions(versions) => {
+                self.doubts.cluster().set(true);
+                let version = |(i, version): (usize, &String)| (Value::from(i as i64), Value::from(version.as_str()));
+                Box::new(versions.iter().enumerate().map(version))
+            }
+            Data::Bytes(text) => {
+                let byte = |(i, byte): (usize, u8)| (Value::from(i as i64), Value::from(i64::from(byte)));
+                Box::new(text.as_str().bytes().enumerate().map(byte))
+            }
+            Data::Map(map) if !map.class().is_struct() => {
                 self.make(frame, at, map.len() * NODE)?;
                 let entries = map.entries().into_iter();
                 Box::new(entries.map(|(key, entry)| (Value::from(key).at(entry.key), entry.value)))
             }
             Data::Files(files) => {
                 let file = |(path, text): (&String, &Rc<Text>)| {
-                    (Value::from(path.as_str()), Value { origin: text.place(), data: Data::Str(Rc::clone(text)) })
+                    (Value::from(path.as_str()), Value { origin: text.place(), data: Data::Bytes(Rc::clone(text)) })
                 };
                 Box::new(files.iter().map(file))
             }
             Data::Int(count) => Box::new((0..*count).map(|i| (Value::from(i), Value::from(i)))),
             // How often something unknown is repeated is not known: not at all, or once.
-            Data::Unknown(_) if self.doubts.decide(frame.source.span(at)) => {
-                Box::new(std::iter::once((value.clone(), value.clone())))
+            Data::Unknown(_) => {
+                let once = self.holds(frame, at, &value)?;
+                Box::new(once.then(|| (value.clone(), value.clone())).into_iter())
             }
-            Data::Unknown(_) => Box::new(std::iter::empty()),
             _ => {
                 return frame
                     .error(at, format!("range can't iterate over {}", print::text(&value, self.share).as_str()));
@@ -225,7 +283,7 @@ impl Run<'_> {
         };
         let mut first = items.next();
         let otherwise = if first.is_none() { &branch.otherwise[..] } else { &[] };
-        let mut end = Flow::Next;
+        let (mut end, mut round) = (Flow::Next, 0);
         while let Some((key, item)) = first.take().or_else(|| items.next()) {
             self.work(frame, at, STEP)?;
             frame.variables.truncate(scope);
@@ -237,7 +295,10 @@ impl Run<'_> {
                     frame.variables.push((name.clone(), (*value).clone()));
                 }
             }
-            match self.deeper(frame, at, |run, frame| run.walk(frame, &branch.body, &item, out))? {
+            round += 1;
+            match self
+                .further(round, |run| run.deeper(frame, at, |run, frame| run.walk(frame, &branch.body, &item, out)))?
+            {
                 Flow::Break => break,
                 Flow::Next | Flow::Continue => {}
             }
@@ -281,11 +342,11 @@ impl Run<'_> {
         self.fields(frame, &first.at, (base, names), &args)
     }
 
-    fn operands(&mut self, frame: &mut Frame, dot: &Value, operands: &[Expr]) -> Outcome<Vec<Value>> {
+    pub fn operands(&mut self, frame: &mut Frame, dot: &Value, operands: &[Expr]) -> Outcome<Vec<Value>> {
         operands.iter().map(|operand| self.operand(frame, dot, operand)).collect()
     }
 
-    fn operand(&mut self, frame: &mut Frame, dot: &Value, expr: &Expr) -> Outcome<Value> {
+    pub fn operand(&mut self, frame: &mut Frame, dot: &Value, expr: &Expr) -> Outcome<Value> {
         let (base, names) = match &expr.kind {
             ExprKind::Dot => return Ok(dot.clone()),
             ExprKind::Nil => return Ok(Value::NIL),
@@ -312,151 +373,6 @@ impl Run<'_> {
             return source.slice(inner).into();
         }
         Text::of(text, crate::render::text::Origin::whole(Some(frame.source.span(at)))).into()
-    }
-
-    /// The fields of a value, one within the other; the last may be a method that takes arguments.
-    fn fields(
-        &mut self,
-        frame: &Frame,
-        at: &Range<usize>,
-        (mut value, names): (Value, &[String]),
-        args: &[Value],
-    ) -> Outcome<Value> {
-        for (i, name) in names.iter().enumerate() {
-            let args = if i + 1 == names.len() { args } else { &[] };
-            value = match &value.data {
-                Data::Unknown(_) => value,
-                Data::Map(map) if args.is_empty() => map.get(name).unwrap_or_default(),
-                Data::Nil => return frame.error(at, format!("nil pointer evaluating interface {{}}.{name}")),
-                Data::Files(_) | Data::Versions(_) => {
-                    let call = Call { name, args, at: Some(frame.source.span(at)), share: self.share };
-                    if let (Data::Versions(versions), "Has", [Value { data: Data::Str(api), .. }]) =
-                        (&value.data, &**name, args)
-                        && !versions.iter().any(|version| version == api.as_str())
-                        && is_installed_beside(api.as_str())
-                    {
-                        self.noticed.borrow_mut().apis.insert(api.as_str().to_owned());
-                    }
-                    functions::method(&value, &call).or_else(|message| frame.error(at, message))?
-                }
-                Data::Map(_) => return frame.error(at, format!("{name} is not a method but has arguments")),
-                _ => return frame.error(at, format!("can't evaluate field {name} in type {}", print::type_of(&value))),
-            };
-        }
-        if names.is_empty() && !args.is_empty() {
-            return frame.error(at, "can't give argument to non-function");
-        }
-        Ok(value)
-    }
-
-    fn call(
-        &mut self,
-        frame: &mut Frame,
-        dot: &Value,
-        (name, at): (&str, &Range<usize>),
-        given: Given<'_>,
-    ) -> Outcome<Value> {
-        if matches!(name, "and" | "or") {
-            return self.logic(frame, dot, name == "and", given);
-        }
-        let mut args = self.operands(frame, dot, given.operands)?;
-        args.extend(given.last);
-        let value = match (name, args.as_slice()) {
-            ("include", [name, dot]) => {
-                if let Some(why) = name.unknown() {
-                    self.noticed.borrow_mut().hidden.insert(frame.source.span(at));
-                    return Ok(why.into());
-                }
-                let Some(found) = name.as_str().and_then(|name| self.named.get(name)).cloned() else {
-                    let name = print::text(name, self.share);
-                    return frame.error(at, format!("error calling include: no template {:?}", name.as_str()));
-                };
-                self.deeper(frame, at, |run, _| run.template(&found, dot))?.into()
-            }
-            ("tpl", [text, dot]) => match &text.data {
-                Data::Str(source) => {
-                    let source = Rc::clone(source);
-                    self.deeper(frame, at, |run, frame| run.inline(frame, at, &source, dot))?
-                }
-                Data::Unknown(_) => {
-                    self.noticed.borrow_mut().hidden.insert(frame.source.span(at));
-                    text.clone()
-                }
-                _ => return frame.error(at, format!("wrong type for tpl: {}", print::type_of(text))),
-            },
-            _ => {
-                let call = Call { name, args: &args, at: Some(frame.source.span(at)), share: self.share };
-                if let ("int" | "int64", [Value { data: Data::Float(number), origin: Some(from) }]) = (name, &*args)
-                    && number.fract() != 0.0
-                {
-                    self.noticed.borrow_mut().cut.insert((*from, frame.source.span(at)));
-                }
-                let refuses = match (name, &*args) {
-                    ("fail", [message]) => Some(message),
-                    ("required", [message, given]) if given.is_nil() || given.as_str() == Some("") => Some(message),
-                    _ => None,
-                };
-                if let Some(message) = refuses.and_then(Value::as_str) {
-                    self.noticed.borrow_mut().refused.get_or_insert_with(|| message.trim().to_owned());
-                }
-                functions::call(&call).or_else(|message| frame.error(at, message))?
-            }
-        };
-        match self.share.spent() {
-            Some(spent) => frame.error(at, spent.to_string()),
-            None => Ok(value),
-        }
-    }
-
-    /// `and`, `or`: the first operand that decides, the rest unread.
-    fn logic(&mut self, frame: &mut Frame, dot: &Value, all: bool, given: Given<'_>) -> Outcome<Value> {
-        let (mut value, mut unknown) = (Value::NIL, None);
-        for operand in given.operands.iter().map(Some).chain(given.last.as_ref().map(|_| None)) {
-            value = match operand {
-                Some(operand) => self.operand(frame, dot, operand)?,
-                None => given.last.clone().unwrap_or_default(),
-            };
-            match value.unknown() {
-                Some(why) => unknown = unknown.or(Some((why, value.origin))),
-                None if value.is_true() != all => break,
-                None => {}
-            }
-        }
-        let decided = all && !value.is_true() && value.unknown().is_none();
-        Ok(match unknown {
-            Some((why, origin)) if !decided => Value { data: Data::Unknown(why), origin },
-            _ => value,
-        })
-    }
-
-    /// A text that is a template itself.
-    fn inline(&mut self, frame: &Frame, at: &Range<usize>, text: &Text, dot: &Value) -> Outcome<Value> {
-        if !text.as_str().contains("{{") {
-            return Ok(text.clone().into());
-        }
-        if text.is_unknown() {
-            self.noticed.borrow_mut().hidden.insert(frame.source.span(at));
-            return Ok(Why::Template.into());
-        }
-        // A node of a template may be as short as five bytes.
-        self.make(frame, at, NODE + text.size() * (NODE / 8))?;
-        let whole = frame.source.span(at);
-        let (template, source) = read(Source { text: text.clone(), whole }).map_err(|problem| RenderError {
-            message: format!("error calling tpl: {}", problem.message),
-            span: problem.span,
-        })?;
-        let body = Body { nodes: template.body, source };
-        // What it defines holds within it only.
-        let outer = Rc::clone(&self.named);
-        if !template.defined.is_empty() {
-            self.work(frame, at, outer.len() * NODE)?;
-            let mut named = (*outer).clone();
-            template.defined.into_iter().for_each(|(name, nodes)| add(&mut named, &name, nodes, &body.source));
-            self.named = Rc::new(named);
-        }
-        let out = self.template(&body, dot);
-        self.named = outer;
-        Ok(without_no_value(&out?).into())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Go templates with the functions that Helm gives them: values in, text out, of which every byte leads back to what
 //! was written. Knows the language; knows no chart.
 
+mod calls;
 mod doubt;
 mod eval;
 mod functions;
@@ -13,7 +14,6 @@ pub use doubt::Doubts;
 use super::text::{Origin, Text};
 use super::value::Value;
 use crate::budget::Share;
-use crate::parse::Problem;
 use crate::parse::gotemplate::{self, Node};
 use crate::source::{SourceId, Span};
 use std::cell::RefCell;
@@ -28,6 +28,8 @@ pub struct RenderError {
     pub span: Span,
     /// What is wrong with it, as a sentence without a full stop.
     pub message: String,
+    /// Whether Helm renders it.
+    pub ours: bool,
 }
 
 /// Where nodes point into.
@@ -74,12 +76,14 @@ pub struct Noticed {
     pub apis: BTreeSet<String>,
     /// Expressions that would bring in templates of which nothing is known.
     pub hidden: BTreeSet<Span>,
+    /// Expressions that Helm evaluates and that are not understood here, each with what is not.
+    pub missed: BTreeMap<Span, String>,
 }
 
 impl Templates {
     /// Reads templates: their names (paths below the topmost chart, its name first), files and texts. Of definitions
     /// with the same name, that of the shallowest path holds, then that of the first.
-    pub fn parse(files: &[(String, SourceId, &str)]) -> (Templates, Vec<Problem>) {
+    pub fn parse(files: &[(String, SourceId, &str)]) -> (Templates, Vec<RenderError>) {
         let mut files: Vec<_> = files.iter().collect();
         files.sort_by_key(|(name, ..)| Reverse((name.matches('/').count(), name)));
         let (mut named, mut problems) = (Named::new(), Vec::new());
@@ -119,10 +123,10 @@ impl Templates {
 }
 
 /// Reads a text.
-fn read(source: Source) -> Result<(gotemplate::Template, Rc<Source>), Problem> {
+fn read(source: Source) -> Result<(gotemplate::Template, Rc<Source>), RenderError> {
     match gotemplate::parse(source.text.as_str()) {
         Ok(template) => Ok((template, Rc::new(source))),
-        Err(fault) => Err(Problem { span: source.span(&fault.at), message: fault.message }),
+        Err(fault) => Err(RenderError { span: source.span(&fault.at), message: fault.message, ours: fault.ours }),
     }
 }
 

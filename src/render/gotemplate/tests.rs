@@ -16,7 +16,7 @@ fn dot(values: &str) -> Value {
 fn render(template: &str, values: &str) -> Result<Text, RenderError> {
     let (templates, problems) = Templates::parse(&[("c/t".to_owned(), TEMPLATE, template)]);
     if let Some(problem) = problems.into_iter().next() {
-        return Err(RenderError { span: problem.span, message: problem.message });
+        return Err(problem);
     }
     templates.render("c/t", &dot(values), &Doubts::default(), &Share::of(1000, 0))
 }

@@ -7,12 +7,15 @@ pub mod install;
 pub mod objects;
 mod schema;
 pub mod sets;
+#[cfg(test)]
+mod tests;
 pub mod values;
 
 pub use chart::{Chart, File};
 pub use sets::ValueSet;
 
-use super::gotemplate::{Doubts, Templates};
+use super::class::Class;
+use super::gotemplate::{Doubts, RenderError, Templates};
 use super::text::Text;
 use super::value::{Map, Value};
 use crate::budget::{NODE, STEP, Share};
@@ -53,8 +56,12 @@ pub struct Rendered {
     pub refused: Option<String>,
     /// APIs that the templates asked for and that only what is installed beside Kubernetes would serve.
     pub apis: Vec<String>,
+    /// Expressions that Helm evaluates and that are not understood here.
+    pub missed: Vec<Problem>,
     /// What is wrong with the chart: its first fault, since one value often breaks many templates.
     pub failure: Option<Problem>,
+    /// Whether what the cluster serves decides which documents there are.
+    pub for_some_cluster: bool,
     /// Dependencies that these values switch on, with what they see.
     pub dependencies: Vec<Dependency>,
     /// Templates that were not rendered, and why.
@@ -113,7 +120,7 @@ pub fn bytes(chart: &Chart<'_>, set: &ValueSet) -> usize {
 fn rendered(chart: &Chart<'_>, set: &ValueSet, doubts: &Doubts, share: &Share) -> Rendered {
     let table = set.table(share);
     let Ok((root, values)) = install::install(chart, &table, share) else { return Rendered::default() };
-    let scope = objects::scope(&root, &values, &set.release, share);
+    let scope = objects::scope(&root, &values, &set.release, (doubts, share));
     let mut templates = Vec::new();
     collect(&scope, &mut templates, share);
     // Templates share their values, so that the order in which Helm takes them shows.
@@ -129,16 +136,13 @@ fn rendered(chart: &Chart<'_>, set: &ValueSet, doubts: &Doubts, share: &Share) -
         installed.iter().filter(|one| !one.here).map(|one| one.dependency.name.clone()).collect();
     let verdict = schema::judge(&root, &values, share);
     let mut out = Rendered { crds: crds(&root), failure: verdict.violation, ..Rendered::default() };
-    for problem in problems {
-        let template = problem.span.source;
-        out.fail(template, problem, &missing);
-    }
+    problems.into_iter().for_each(|problem| out.fail(problem.span.source, problem, &missing));
     for template in templates.iter().filter(|t| is_document(&t.name) && parsed.has(&t.name)) {
         let about: Map = [("Name", template.name.as_str()), ("BasePath", template.base.as_str())]
             .into_iter()
             .map(|(key, text)| (key, Value::from(text)))
             .collect();
-        template.dot.insert("Template", None, about.into());
+        template.dot.insert("Template", None, about.as_class(Class::Values).into());
         match parsed.render(&template.name, &Value::from(template.dot.clone()), doubts, share) {
             // A tree of what was written, and its text.
             Ok(text) if share.make(text.size() * 2).is_ok() => out.document(template.file, &text),
@@ -146,15 +150,17 @@ fn rendered(chart: &Chart<'_>, set: &ValueSet, doubts: &Doubts, share: &Share) -
             Err(_) if share.spent().is_some() => {
                 out.unread.push((template.file.source, "the budget of its chart is spent".to_owned()));
             }
-            Err(error) => {
-                let problem = Problem { span: error.span, message: error.message };
-                out.fail(template.file.source, problem, &missing);
-            }
+            Err(error) => out.fail(template.file.source, error, &missing),
         }
     }
     let noticed = parsed.noticed();
+    out.missed.extend(noticed.missed.into_iter().map(|(span, message)| Problem { span, message }));
     out.cut = noticed.cut.into_iter().collect();
-    out.refused = verdict.refusal.or(noticed.refused);
+    out.for_some_cluster = doubts.doubts_all() && doubts.cluster().get();
+    out.refused = verdict.refusal.filter(|_| !doubts.doubts_all()).or(noticed.refused);
+    if out.refused.is_some() {
+        doubts.granted().set(true);
+    }
     let hidden = |span: Span| (span.source, "what is not known decides which template is taken in".to_owned());
     out.in_part.extend(noticed.hidden.into_iter().map(hidden));
     out.apis = noticed.apis.into_iter().collect();
@@ -233,7 +239,7 @@ impl Rendered {
             Some(problem) => {
                 self.read.push(file.source);
                 let message = format!("the template renders to what is {}", problem.message);
-                self.fail(file.source, Problem { message, ..problem }, &[]);
+                self.fail(file.source, RenderError { message, span: problem.span, ours: false }, &[]);
             }
         }
         self.documents.push(Document {
@@ -245,7 +251,12 @@ impl Rendered {
     }
 
     /// A template that cannot be rendered. Where a dependency or a value is missing it may be for want of that.
-    fn fail(&mut self, template: SourceId, problem: Problem, missing: &[String]) {
+    fn fail(&mut self, template: SourceId, error: RenderError, missing: &[String]) {
+        let problem = Problem { span: error.span, message: error.message };
+        if error.ours {
+            self.unread.push((template, problem.message.clone()));
+            return self.missed.push(problem);
+        }
         let (reason, fault) = if !missing.is_empty() {
             (format!("a chart that is not here: {}", missing.join(", ")), false)
         } else if wants_values(&problem.message) {

@@ -1,15 +1,19 @@
 //! What templates see: `.Chart`, `.Release`, `.Capabilities`, `.Files`, `.Values`. Knows their shapes; evaluates
 //! nothing.
 
-use super::chart::{Chart, File};
+use super::chart::{Chart, Dependency, File};
 use super::install::Install;
 use super::sets::Release;
 use super::values::{self, Table};
 use crate::budget::{NODE, Share};
+use crate::known::Why;
 use crate::parse::Node;
+use crate::render::class::Class;
+use crate::render::gotemplate::Doubts;
 use crate::render::text::{Origin, Text};
-use crate::render::value::{Data, Files, Map, Value};
+use crate::render::value::{Data, Files, Items, Map, Value};
 use crate::source::Span;
+use std::cell::Cell;
 use std::rc::Rc;
 
 /// Group versions that Helm 3.16 takes every cluster to serve when it asks none.
@@ -87,10 +91,14 @@ pub struct Scope<'c> {
 }
 
 /// The objects of a chart and its subcharts.
-pub fn scope<'c>(root: &'c Install<'c>, values: &Table<'c>, release: &Release, share: &Share) -> Scope<'c> {
-    let capabilities = capabilities(&release.kubernetes, &release.apis);
-    let shared = Shared { release: self::release(release), capabilities, share };
-    shared.scope(root, root.name.to_owned(), table(values, (share, 1)).into(), true)
+pub fn scope<'c>(
+    root: &'c Install<'c>,
+    values: &Table<'c>,
+    release: &Release,
+    (doubts, share): (&Doubts, &Share),
+) -> Scope<'c> {
+    let shared = Shared { release: self::release(release, doubts), capabilities: capabilities(release, doubts), share };
+    shared.scope(root, root.name.to_owned(), table(values, (share, 1)).as_class(Class::Values).into(), true)
 }
 
 struct Shared<'s> {
@@ -103,13 +111,19 @@ impl Shared<'_> {
     fn scope<'c>(&self, install: &'c Install<'c>, path: String, values: Value, root: bool) -> Scope<'c> {
         // What templates see of a chart has some dozens of entries.
         let _ = self.share.make(64 * NODE);
-        let below = |name: &str| values.as_map().and_then(|map| map.get(name)).unwrap_or_else(|| Map::new().into());
+        let below = |name: &str| {
+            let found = values.as_map()?.get(name)?;
+            let table = found.as_map()?.as_class(Class::Values);
+            Some(Value { data: Data::Map(table), origin: found.origin })
+        };
+        let below = |name: &str| below(name).unwrap_or_else(|| Map::new().as_class(Class::Values).into());
         let children: Vec<Scope<'c>> = install
             .children
             .iter()
             .map(|child| self.scope(child, format!("{path}/charts/{}", child.name), below(child.name), false))
             .collect();
-        let subcharts: Map = children.iter().map(|c| (c.install.name, Value::from(c.dot.clone()))).collect();
+        let subcharts: Map =
+            children.iter().map(|c| (c.install.name, Value::from(c.dot.as_class(Class::Plain)))).collect();
         let dot: Map = [
             ("Chart", metadata(install, root, self.share)),
             ("Files", files(install.chart, self.share)),
@@ -120,6 +134,7 @@ impl Shared<'_> {
         ]
         .into_iter()
         .collect();
+        let dot = dot.as_class(Class::Values);
         Scope { install, path, dot, children }
     }
 }
@@ -141,7 +156,17 @@ fn table(table: &Table<'_>, (share, level): (&Share, usize)) -> Map {
     out
 }
 
-fn release(release: &Release) -> Value {
+/// What a dry run takes for granted: it is watched, and not known where all is doubted.
+fn granted(map: &Map, names: &[&str], what: &str, (doubts, watch): (&Doubts, &Rc<Cell<bool>>)) {
+    for name in names {
+        if doubts.doubts_all() {
+            map.insert(name, None, Why::Remote(what.into()).into());
+        }
+        map.watch(name, watch);
+    }
+}
+
+fn release(release: &Release, doubts: &Doubts) -> Value {
     let text = |text: &str| Value::from(text);
     let map: Map = [
         ("Name", text(&release.name)),
@@ -153,29 +178,34 @@ fn release(release: &Release) -> Value {
     ]
     .into_iter()
     .collect();
+    granted(&map, &["IsInstall", "IsUpgrade", "Revision"], "what was installed before", (doubts, doubts.granted()));
     map.into()
 }
 
-fn capabilities(kubernetes: &str, apis: &[String]) -> Value {
-    let number = kubernetes.trim_start_matches('v');
+fn capabilities(release: &Release, doubts: &Doubts) -> Value {
+    let number = release.kubernetes.trim_start_matches('v');
     let mut parts = number.split(['.', '-', '+']);
     let mut part = || Value::from(parts.next().unwrap_or("0"));
-    let full = Value::from(format!("v{number}"));
     let kube: Map =
-        [("Major", part()), ("Minor", part()), ("Version", full.clone()), ("GitVersion", full)].into_iter().collect();
-    let helm: Map = [("Version", HELM), ("GitCommit", ""), ("GitTreeState", ""), ("GoVersion", "")]
-        .into_iter()
-        .map(|(key, text)| (key, Value::from(text)))
-        .collect();
-    let versions = API_VERSIONS.iter().map(|version| (*version).to_owned()).chain(apis.iter().cloned()).collect();
+        [("Major", part()), ("Minor", part()), ("Version", Value::from(format!("v{number}")))].into_iter().collect();
+    let helm: Map = [("Version", HELM.into())].into_iter().collect();
+    for name in ["GitCommit", "GitTreeState", "GoVersion"] {
+        helm.insert(name, None, Why::Remote("Helm".into()).into());
+    }
+    granted(&helm, &["Version"], "Helm", (doubts, doubts.granted()));
+    let apis = API_VERSIONS.iter().map(|version| (*version).to_owned()).chain(release.apis.iter().cloned());
     let map: Map = [
-        ("KubeVersion", kube.into()),
-        ("HelmVersion", helm.into()),
-        ("APIVersions", Data::Versions(Rc::new(versions)).into()),
+        ("KubeVersion", kube.as_class(Class::KubeVersion).into()),
+        ("HelmVersion", helm.as_class(Class::HelmVersion).into()),
+        ("APIVersions", Data::Versions(Rc::new(apis.collect())).into()),
     ]
     .into_iter()
     .collect();
-    map.into()
+    granted(&map, &["KubeVersion"], "the cluster", (doubts, doubts.cluster()));
+    if doubts.doubts_all() {
+        map.insert("APIVersions", None, Why::Remote("the cluster".into()).into());
+    }
+    map.as_class(Class::Capabilities).into()
 }
 
 /// `.Chart`: what `Chart.yaml` says, absent texts being empty.
@@ -202,24 +232,46 @@ fn metadata(install: &Install<'_>, root: bool, share: &Share) -> Value {
         map.insert(name, None, get(key).map_or_else(|| "".into(), text));
     }
     for (name, key) in [("Keywords", "keywords"), ("Sources", "sources")] {
-        let items: Vec<Value> = get(key).into_iter().flat_map(Node::items).map(text).collect();
-        map.insert(name, None, items.into());
+        let items = get(key).into_iter().flat_map(Node::items).map(text).collect();
+        map.insert(name, None, Items::of(items, "string").into());
     }
     let annotations = get("annotations").map_or_else(Vec::new, Node::entries);
     let annotations: Map = annotations.into_iter().filter_map(|(k, v)| Some((k.text()?, text(v)))).collect();
-    map.insert("Annotations", None, annotations.into());
+    map.insert("Annotations", None, annotations.as_class(Class::Texts).into());
     let deprecated = get("deprecated").and_then(Node::as_bool).unwrap_or(false);
     map.insert("Deprecated", None, deprecated.into());
     let people = get("maintainers").into_iter().flat_map(Node::items).map(|node| maintainer(node, share));
-    map.insert("Maintainers", None, people.collect::<Vec<_>>().into());
-    map.into()
+    map.insert("Maintainers", None, Items::of(people.collect(), "*chart.Maintainer").into());
+    let installed = |d: &&Dependency| install.children.iter().any(|child| child.name == d.known_as());
+    let dependencies = install.chart.dependencies.iter().filter(installed).map(dependency).collect();
+    map.insert("Dependencies", None, Items::of(dependencies, "*chart.Dependency").into());
+    map.as_class(Class::Chart).into()
+}
+
+fn dependency(dependency: &Dependency) -> Value {
+    let text = |text: &str| Value::from(text);
+    let tags = dependency.tags.iter().map(|tag| text(tag)).collect();
+    let map: Map = [
+        ("Name", text(dependency.known_as())),
+        // What the list says beyond that is not kept.
+        ("Version", Why::Template.into()),
+        ("Repository", text(&dependency.repository)),
+        ("Condition", text(&dependency.conditions.join(","))),
+        ("Tags", Items::of(tags, "string").into()),
+        ("Enabled", true.into()),
+        ("ImportValues", Why::Template.into()),
+        ("Alias", text(&dependency.alias)),
+    ]
+    .into_iter()
+    .collect();
+    map.as_class(Class::Dependency).into()
 }
 
 fn maintainer(node: Node<'_>, share: &Share) -> Value {
     let field = |key: &str| node.get(key).map_or_else(|| "".into(), |node| text(node, share));
     let map: Map =
         [("Name", "name"), ("Email", "email"), ("URL", "url")].into_iter().map(|(n, key)| (n, field(key))).collect();
-    map.into()
+    map.as_class(Class::Maintainer).into()
 }
 
 /// The text of a scalar, whatever its type.
@@ -270,7 +322,7 @@ mod tests {
             kubernetes: "1.30.2".to_owned(),
             apis: Vec::new(),
         };
-        let scope = scope(&root, &values, &release, &Share::of(1, 0));
+        let scope = scope(&root, &values, &release, (&Doubts::default(), &Share::of(1, 0)));
         let child = &scope.children[0];
         assert_eq!(child.path, "a/charts/b");
         assert_eq!(at(&child.dot, "Values.x").as_str(), Some("two"));

@@ -43,6 +43,9 @@ impl Json<'_> {
     }
 
     fn value(&mut self, value: &Value, indent: Option<usize>, level: usize) {
+        if let Some(value) = print::encodable(value, self.share) {
+            return self.value(&value, indent, level);
+        }
         let inner = indent.map(|indent| indent + 2);
         match &value.data {
             _ if self.share.nest(level).is_err() || self.share.make(NODE + indent.unwrap_or(0)).is_err() => {
@@ -58,7 +61,7 @@ impl Json<'_> {
                 self.mark("]");
             }
             Data::Map(map) if !map.is_empty() => {
-                for (i, (key, entry)) in map.entries().into_iter().enumerate() {
+                for (i, (key, entry)) in print::entries(map).into_iter().enumerate() {
                     self.mark(if i == 0 { "{" } else { "," });
                     self.line(inner);
                     self.string(&Text::of(key, Origin::whole(entry.key)));

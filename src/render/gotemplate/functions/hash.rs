@@ -16,7 +16,7 @@ pub(super) fn find(name: &str) -> Option<Function> {
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// Base64 with padding.
-pub(super) fn base64(bytes: &[u8]) -> String {
+pub(in crate::render::gotemplate) fn base64(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for part in bytes.chunks(3) {
         let byte = |i: usize| u32::from(part.get(i).copied().unwrap_or(0));

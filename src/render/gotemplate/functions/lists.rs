@@ -101,7 +101,7 @@ fn slice(call: &Call<'_>) -> Outcome {
 
 fn len(call: &Call<'_>) -> Outcome {
     let length = match &call.args[0].data {
-        Data::Str(text) => text.len(),
+        Data::Str(text) | Data::Bytes(text) => text.len(),
         Data::List(items) => items.len(),
         Data::Map(map) => map.len(),
         Data::Files(files) => files.len(),
@@ -124,7 +124,11 @@ fn index(call: &Call<'_>) -> Outcome {
                 let found = usize::try_from(at).ok().and_then(|at| items.get(at));
                 found.cloned().ok_or_else(|| format!("index out of range: {at}"))?
             }
-            Data::Str(text) => {
+            Data::Files(files) => {
+                let text = files.get(call.str(i)?).cloned().unwrap_or_default();
+                Value { origin: text.place(), data: Data::Bytes(text) }
+            }
+            Data::Str(text) | Data::Bytes(text) => {
                 let byte = usize::try_from(call.int(i)?).ok().and_then(|at| text.as_str().as_bytes().get(at).copied());
                 i64::from(byte.ok_or("index out of range")?).into()
             }

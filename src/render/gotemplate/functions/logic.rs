@@ -3,7 +3,7 @@
 use super::{ANY, Call, Function, Outcome};
 use crate::known::Why;
 use crate::render::gotemplate::print;
-use crate::render::value::{Map, Value};
+use crate::render::value::{Data, Map, Value};
 
 pub(super) fn find(name: &str) -> Option<Function> {
     Some(match name {
@@ -16,12 +16,18 @@ pub(super) fn find(name: &str) -> Option<Function> {
         "ternary" => (ternary, 3, 3),
         "fail" => (|c| Err(c.str(0)?.to_owned()), 1, 1),
         "required" => (required, 2, 2),
-        "kindOf" => (|c| Ok(print::kind_of(&c.args[0]).into()), 1, 1),
-        "kindIs" => (|c| Ok((c.str(0)? == print::kind_of(&c.args[1])).into()), 2, 2),
-        "typeOf" => (|c| Ok(print::type_of(&c.args[0]).into()), 1, 1),
-        "typeIs" | "typeIsLike" => {
-            (|c| Ok((c.str(0)?.trim_start_matches('*') == print::type_of(&c.args[1])).into()), 2, 2)
-        }
+        "kindOf" => (|c| Ok(integer(c, 0).map_or_else(|| print::kind_of(&c.args[0]).into(), Value::from)), 1, 1),
+        "kindIs" => (|c| is(c, print::kind_of(&c.args[1])), 2, 2),
+        "typeOf" => (|c| Ok(type_of(c)), 1, 1),
+        "typeIs" => (|c| is(c, &print::type_of(&c.args[1])), 2, 2),
+        "typeIsLike" => (
+            |c| {
+                let name = print::type_of(&c.args[1]);
+                is(c, if c.str(0)?.starts_with('*') { &name } else { name.trim_start_matches('*') })
+            },
+            2,
+            2,
+        ),
         "lookup" => (|_| Ok(Map::new().into()), 4, 4),
         "getHostByName" => (|_| Ok("".into()), 1, 1),
         "abbrevboth"
@@ -67,9 +73,37 @@ pub(super) fn find(name: &str) -> Option<Function> {
     })
 }
 
+/// Go's whole numbers; which of them one is, is not kept.
+const INTEGERS: &[&str] = &["int", "int64", "uint64", "uint8"];
+
+fn integer(call: &Call<'_>, index: usize) -> Option<Why> {
+    matches!(call.args[index].data, Data::Int(_)).then(|| Why::NotModelled("which of Go's whole numbers it is".into()))
+}
+
+/// Whether a value is of a type or kind. What Helm calls its own types differs between its versions.
+fn is(call: &Call<'_>, name: &str) -> Outcome {
+    let asked = call.str(0)?;
+    let own = |name: &str| name.contains('.') && !name.contains("semver.");
+    let named = |name: &str| name.rsplit('.').next().map(str::to_owned);
+    match integer(call, 1).filter(|_| INTEGERS.contains(&asked)) {
+        Some(why) => Ok(why.into()),
+        None if own(name) && named(asked) == named(name) => Ok(Why::NotModelled("which Helm it is".into()).into()),
+        None => Ok((asked == name).into()),
+    }
+}
+
+fn type_of(call: &Call<'_>) -> Value {
+    let name = print::type_of(&call.args[0]);
+    match integer(call, 0) {
+        Some(why) => why.into(),
+        None if name.contains('.') && !name.contains("semver.") => Why::NotModelled("which Helm it is".into()).into(),
+        None => name.into(),
+    }
+}
+
 fn ternary(call: &Call<'_>) -> Outcome {
     match call.args[2].data {
-        crate::render::value::Data::Bool(value) => Ok(call.args[if value { 0 } else { 1 }].clone()),
+        Data::Bool(value) => Ok(call.args[if value { 0 } else { 1 }].clone()),
         _ => Err(call.wrong(2, "bool")),
     }
 }

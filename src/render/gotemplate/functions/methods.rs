@@ -2,33 +2,91 @@
 
 use super::{Call, Outcome};
 use crate::budget::NODE;
+use crate::render::class::Class;
 use crate::render::gotemplate::print;
 use crate::render::pattern::Pattern;
-use crate::render::text::Text;
-use crate::render::value::{Data, Files, Map, Value};
+use crate::render::text::{Origin, Text};
+use crate::render::value::{Data, Files, Items, Map, Value};
 use std::rc::Rc;
 
-/// Calls a method of a value.
-pub(in crate::render::gotemplate) fn method(receiver: &Value, call: &Call<'_>) -> Outcome {
-    if let Some(why) = call.args.iter().find_map(Value::unknown) {
-        return Ok(why.into());
+/// Calls a method of a value, if it has such a one.
+pub(in crate::render::gotemplate) fn method(receiver: &Value, call: &Call<'_>) -> Option<Outcome> {
+    let class = receiver.as_map().map(Map::class);
+    let wants = match (&receiver.data, class, call.name) {
+        (.., Some(Class::Version), _) => return super::semver::method(receiver, call),
+        (Data::Files(_), _, "Get" | "GetBytes" | "Lines" | "Glob") => 1,
+        (Data::Files(_), _, "AsConfig" | "AsSecrets") => 0,
+        (Data::Versions(_), _, "Has") => 1,
+        (_, Some(Class::Values), "Table" | "PathValue") => 1,
+        (_, Some(Class::Values), "AsMap" | "YAML") => 0,
+        (_, Some(Class::KubeVersion), "String" | "GitVersion") => 0,
+        (_, Some(Class::Capabilities), "Copy") => 0,
+        (_, Some(Class::Chart), "Metadata") => 0,
+        _ => return None,
+    };
+    Some(match call.args.iter().find_map(Value::unknown) {
+        Some(why) => Ok(why.into()),
+        None if call.args.len() == wants => answer(receiver, call),
+        None => Err(format!("wrong number of args for {}: want {wants} got {}", call.name, call.args.len())),
+    })
+}
+
+fn answer(receiver: &Value, call: &Call<'_>) -> Outcome {
+    match &receiver.data {
+        Data::Files(files) => of_files(files, call),
+        Data::Versions(versions) => Ok(versions.iter().any(|v| Ok(v.as_str()) == call.str(0)).into()),
+        Data::Map(map) => match call.name {
+            "AsMap" => Ok(map.as_class(Class::Plain).into()),
+            "Metadata" => Ok(map.as_class(Class::Metadata).into()),
+            "YAML" => {
+                let mut text = print::text(&super::yaml::to_yaml(receiver, call)?, call.share);
+                text.push("\n", Origin::default());
+                Ok(text.into())
+            }
+            "Table" => Ok(table(map, call.str(0)?)?.as_class(Class::Values).into()),
+            "PathValue" => path_value(map, call.str(0)?),
+            "String" | "GitVersion" => Ok(map.get("Version").unwrap_or_default()),
+            _ => Ok(receiver.clone()),
+        },
+        _ => Ok(Value::NIL),
     }
-    if let Data::Files(files) = &receiver.data {
-        // Looking for one costs nothing; what all of them say is made only where all are asked for.
-        call.make(if call.name.starts_with("As") { files.values().map(|f| f.size() * 2).sum() } else { NODE })?;
+}
+
+fn of_files(files: &Rc<Files>, call: &Call<'_>) -> Outcome {
+    // Looking for one costs nothing; what all of them say is made only where all are asked for.
+    call.make(if call.name.starts_with("As") { files.values().map(|f| f.size() * 2).sum() } else { NODE })?;
+    match call.name {
+        "Get" => Ok(text(files, call)?.into()),
+        "GetBytes" => {
+            let text = text(files, call)?;
+            Ok(Value { origin: text.place(), data: Data::Bytes(Rc::new(text)) })
+        }
+        "Lines" => lines(&text(files, call)?, call),
+        "Glob" => Ok(Data::Files(Rc::new(glob(files, call)?)).into()),
+        "AsConfig" => super::yaml::to_yaml(&named(files, Text::clone), call),
+        _ => {
+            let encoded = |text: &Text| text.derived(super::hash::base64(text.as_str().as_bytes()));
+            super::yaml::to_yaml(&named(files, encoded), call)
+        }
     }
-    match (&receiver.data, call.name, call.args.len()) {
-        (Data::Files(files), "Get" | "GetBytes", 1) => Ok(text(files, call)?.into()),
-        (Data::Files(files), "Lines", 1) => lines(&text(files, call)?, call),
-        (Data::Files(files), "Glob", 1) => Ok(Data::Files(Rc::new(glob(files, call)?)).into()),
-        (Data::Files(files), "AsConfig", 0) => super::yaml::to_yaml(&named(files, Text::clone), call),
-        (Data::Files(files), "AsSecrets", 0) => super::yaml::to_yaml(
-            &named(files, |text| text.derived(super::hash::base64(text.as_str().as_bytes()))),
-            call,
-        ),
-        (Data::Versions(versions), "Has", 1) => Ok(versions.iter().any(|v| Ok(v.as_str()) == call.str(0)).into()),
-        _ => Err(format!("can't evaluate field {} in type {}", call.name, print::type_of(receiver))),
-    }
+}
+
+/// `.Values.Table "a.b"`: mappings within each other.
+fn table(map: &Map, path: &str) -> Result<Map, String> {
+    path.split('.').try_fold(map.clone(), |table, name| match table.get(name).map(|found| found.data) {
+        Some(Data::Map(inner)) => Ok(inner),
+        _ => Err(format!("{name:?} is not a table")),
+    })
+}
+
+/// `.Values.PathValue "a.b"`: what stands there, unless it is a mapping.
+fn path_value(map: &Map, path: &str) -> Outcome {
+    let found = match path.rsplit_once('.') {
+        Some((above, name)) => table(map, above)?.get(name),
+        None => map.get(path),
+    };
+    let found = found.filter(|found| !matches!(found.data, Data::Map(_)));
+    found.ok_or_else(|| format!("{path:?} is not a value"))
 }
 
 fn text(files: &Files, call: &Call<'_>) -> Result<Text, String> {
@@ -41,7 +99,7 @@ fn lines(text: &Text, call: &Call<'_>) -> Outcome {
     let whole = text.as_str().strip_suffix('\n').unwrap_or(text.as_str());
     call.make(text.size() + 2 * NODE * whole.matches('\n').count())?;
     let lines = whole.split('\n').filter(|_| !text.is_empty()).map(|line| Value::from(text.part(line)));
-    Ok(lines.collect::<Vec<_>>().into())
+    Ok(Items::of(lines.collect(), "string").into())
 }
 
 /// Files by the last part of their path.

@@ -15,14 +15,16 @@ mod semver;
 mod strings;
 mod yaml;
 
+pub(super) use hash::base64;
 pub(super) use methods::method;
 
-use super::print;
+use super::{Noticed, print};
 use crate::budget::{NODE, STEP, Share};
 use crate::known::Why;
 use crate::render::text::{Origin, Text};
 use crate::render::value::{Data, Entry, Map, Value};
 use crate::source::Span;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// A function by name, with its arguments.
@@ -35,6 +37,8 @@ pub(super) struct Call<'a> {
     pub at: Option<Span>,
     /// What it may spend.
     pub share: &'a Share,
+    /// What rendering shows beside the text.
+    pub noticed: &'a RefCell<Noticed>,
 }
 
 type Outcome = Result<Value, String>;
@@ -201,7 +205,7 @@ impl<'a> Call<'a> {
 
     /// The text of any value.
     fn shown(&self, index: usize) -> Text {
-        print::text(&self.args[index], self.share)
+        strings::text(&self.args[index], self.share)
     }
 
     /// Spends work, as [`Share::work`].
@@ -226,6 +230,14 @@ impl<'a> Call<'a> {
         let map = self.map(index)?;
         self.work(map.len() * NODE)?;
         Ok(map.entries())
+    }
+
+    /// What Helm evaluates and nobody here does.
+    fn missed(&self, what: &str) -> Outcome {
+        if let Some(at) = self.at {
+            self.noticed.borrow_mut().missed.entry(at).or_insert_with(|| format!("{what} is not understood"));
+        }
+        Ok(Value::from(Why::Template).at(self.at))
     }
 
     /// What only a cluster, a clock or chance can tell.

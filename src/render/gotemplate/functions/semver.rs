@@ -1,6 +1,8 @@
 //! Semantic versions and constraints on them, as Masterminds/semver reads them.
 
-use super::{Call, Function, Outcome};
+use super::{Call, Function, Outcome, numbers};
+use crate::render::class::Class;
+use crate::render::gotemplate::print;
 use crate::render::value::{Map, Value};
 use std::cmp::Ordering;
 
@@ -14,26 +16,80 @@ pub(super) fn find(name: &str) -> Option<Function> {
 
 fn compare(call: &Call<'_>) -> Outcome {
     let (constraint, text) = (call.str(0)?, call.str(1)?);
-    let version = Version::parse(text).ok_or_else(|| format!("Invalid Semantic Version: {text:?}"))?;
+    let version = read(text)?;
     let allowed = allows(constraint, &version).ok_or_else(|| format!("improper constraint: {constraint}"))?;
     Ok(allowed.into())
 }
 
+fn read(text: &str) -> Result<Version, String> {
+    Version::parse(text).ok_or_else(|| format!("Invalid Semantic Version: {text:?}"))
+}
+
 fn semver(call: &Call<'_>) -> Outcome {
     let text = call.str(0)?;
-    let version = Version::parse(text).ok_or_else(|| format!("Invalid Semantic Version: {text:?}"))?;
+    let meta = text.split_once('+').map_or("", |(_, meta)| meta);
+    Ok(object(&read(text)?, meta, call.args[0].clone()))
+}
+
+fn object(version: &Version, meta: &str, original: Value) -> Value {
     let [major, minor, patch] = version.numbers.map(|n| Value::from(n as i64));
-    let map: Map = [
-        ("Major", major),
-        ("Minor", minor),
-        ("Patch", patch),
-        ("Prerelease", version.pre.as_str().into()),
-        ("Metadata", text.split_once('+').map_or("", |(_, meta)| meta).into()),
-        ("Original", text.into()),
-    ]
-    .into_iter()
-    .collect();
-    Ok(map.into())
+    let (pre, meta) = (version.pre.as_str().into(), meta.into());
+    let parts = [("Major", major), ("Minor", minor), ("Patch", patch), ("Prerelease", pre), ("Metadata", meta)];
+    parts.into_iter().chain([("Original", original)]).collect::<Map>().as_class(Class::Version).into()
+}
+
+/// A version that was made an object, and what stands after its plus sign.
+fn version(value: &Value) -> Option<(Version, String)> {
+    let map = value.as_map().filter(|map| map.class() == Class::Version)?;
+    let part = |name: &str| map.get(name).unwrap_or_default();
+    let number = |name: &str| numbers::int(&part(name)) as u64;
+    let text = |name: &str| part(name).as_str().unwrap_or_default().to_owned();
+    let numbers = [number("Major"), number("Minor"), number("Patch")];
+    Some((Version { numbers, pre: text("Prerelease") }, text("Metadata")))
+}
+
+/// Calls a method of a version, if there is such a one.
+pub(super) fn method(receiver: &Value, call: &Call<'_>) -> Option<Outcome> {
+    let (own, meta) = version(receiver)?;
+    let with = |numbers: [u64; 3], pre: &str, meta: &str| {
+        let version = Version { numbers, pre: pre.to_owned() };
+        let full = print::text(&object(&version, meta, Value::NIL), call.share);
+        object(&version, meta, full.into())
+    };
+    let [major, minor, patch] = own.numbers;
+    let order = || {
+        let other = call
+            .args
+            .first()
+            .and_then(version)
+            .ok_or_else(|| "wrong type for value; expected *semver.Version".to_owned())?;
+        Ok::<_, String>(own.order(&other.0))
+    };
+    let given = || call.str(0).map(|text| text.trim_start_matches(['-', '+']).to_owned());
+    let (wants, answer): (usize, Outcome) = match (call.name, call.args.len()) {
+        ("Major" | "Minor" | "Patch" | "Prerelease" | "Metadata" | "Original", _) => {
+            (0, Ok(receiver.as_map().and_then(|map| map.get(call.name)).unwrap_or_default()))
+        }
+        ("String", _) => (0, Ok(print::text(receiver, call.share).into())),
+        ("IncPatch", _) => {
+            let patch = if own.pre.is_empty() { patch.saturating_add(1) } else { patch };
+            (0, Ok(with([major, minor, patch], "", "")))
+        }
+        ("IncMinor", _) => (0, Ok(with([major, minor.saturating_add(1), 0], "", ""))),
+        ("IncMajor", _) => (0, Ok(with([major.saturating_add(1), 0, 0], "", ""))),
+        ("SetPrerelease", 1) => (1, given().map(|pre| with(own.numbers, &pre, &meta))),
+        ("SetMetadata", 1) => (1, given().map(|meta| with(own.numbers, &own.pre, &meta))),
+        ("Compare", 1) => (1, order().map(|order| (order as i64).into())),
+        ("LessThan", 1) => (1, order().map(|order| order.is_lt().into())),
+        ("LessThanEqual", 1) => (1, order().map(|order| order.is_le().into())),
+        ("GreaterThan", 1) => (1, order().map(|order| order.is_gt().into())),
+        ("GreaterThanEqual", 1) => (1, order().map(|order| order.is_ge().into())),
+        ("Equal", 1) => (1, order().map(|order| order.is_eq().into())),
+        _ => return None,
+    };
+    let unknown = call.args.iter().find_map(Value::unknown).map(|why| Ok(why.into()));
+    let wrong = || Err(format!("wrong number of args for {}: want {wants} got {}", call.name, call.args.len()));
+    Some(unknown.unwrap_or_else(|| if call.args.len() == wants { answer } else { wrong() }))
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -52,11 +52,19 @@ pub(super) fn find(name: &str) -> Option<Function> {
     })
 }
 
+/// A value as Sprig takes it for text.
+pub(super) fn text(value: &Value, share: &Share) -> Text {
+    match &value.data {
+        Data::Bytes(text) => (**text).clone(),
+        _ => print::text(value, share),
+    }
+}
+
 /// Texts with a separator between them.
 pub(super) fn joined(values: &[&Value], separator: &str, call: &Call<'_>) -> Outcome {
     let mut out = Text::new();
     for (i, value) in values.iter().enumerate() {
-        let text = print::text(value, call.share);
+        let text = text(value, call.share);
         call.make(STEP + separator.len() + text.size())?;
         if i > 0 {
             out.push(separator, Origin::default());
@@ -288,21 +296,35 @@ fn repeat(call: &Call<'_>) -> Outcome {
     Ok(out.into())
 }
 
+/// Lines of no more bytes than a width, as goutils breaks them: at spaces, and `wrapWith` within words.
 fn wrap(call: &Call<'_>, separator: &str, index: usize) -> Outcome {
     let (width, text) = (call.count(0)?.max(1), call.text(index)?);
-    call.make(text.as_str().matches(' ').count() * STEP)?;
-    let mut lines: Vec<String> = vec![String::new()];
-    for word in text.as_str().split(' ') {
-        match lines.last_mut() {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) if line.len() + 1 + word.len() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
+    let separator = if separator.is_empty() { "\n" } else { separator };
+    let bytes = text.as_str().as_bytes();
+    call.make(bytes.len() + separator.len().saturating_mul(bytes.len()))?;
+    let part = |range: Range<usize>| bytes.get(range).unwrap_or_default();
+    let (mut out, mut at) = (Vec::new(), 0);
+    while bytes.len() - at > width {
+        if bytes[at] == b' ' {
+            at += 1;
+            continue;
         }
+        let last = part(at..at + width + 1).iter().rposition(|b| *b == b' ').map(|found| at + found);
+        let next = || part(at + width..bytes.len()).iter().position(|b| *b == b' ').map(|found| at + width + found);
+        let (end, following) = match last {
+            Some(space) => (space, space + 1),
+            None if index == 2 => (at + width, at + width),
+            None => match next() {
+                Some(space) => (space, space + 1),
+                None => break,
+            },
+        };
+        out.extend_from_slice(&bytes[at..end]);
+        out.extend_from_slice(separator.as_bytes());
+        at = following;
     }
-    Ok(text.derived(lines.join(separator)).into())
+    out.extend_from_slice(&bytes[at..]);
+    Ok(text.derived(String::from_utf8_lossy(&out).into_owned()).into())
 }
 
 fn abbrev(call: &Call<'_>) -> Outcome {
@@ -368,7 +390,7 @@ fn percent(c: char) -> Option<String> {
 /// The texts of a list, or of a single value, that are not nothing.
 pub(super) fn texts(value: &Value, share: &Share) -> Vec<Text> {
     let text = |value: &Value| {
-        let text = print::text(value, share);
+        let text = self::text(value, share);
         if share.make(NODE + text.size()).is_ok() { text } else { Text::new() }
     };
     match &value.data {

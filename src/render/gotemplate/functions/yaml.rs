@@ -102,6 +102,9 @@ impl Writer<'_> {
     }
 
     fn node(&mut self, value: &Value, place: Place) {
+        if let Some(value) = print::encodable(value, self.share) {
+            return self.node(&value, place);
+        }
         let bytes = NODE + place.indent + 2 * super::read(value);
         if self.share.nest(place.level).and_then(|()| self.share.make(bytes)).is_err() {
             return self.mark("null");
@@ -122,7 +125,7 @@ impl Writer<'_> {
     }
 
     fn mapping(&mut self, map: &Map, place: Place) {
-        let mut entries = map.entries();
+        let mut entries = print::entries(map);
         if self.share.work(entries.iter().map(|(key, _)| STEP * (4 + key.len())).sum()).is_err() {
             return;
         }
@@ -145,15 +148,16 @@ impl Writer<'_> {
                 self.mark(":");
             }
             let inner = Place { indent: place.indent + 2, inline: false, level: place.level + 1 };
-            match &entry.value.data {
-                Data::Map(map) if !map.is_empty() => self.node(&entry.value, inner),
+            let value = print::encodable(&entry.value, self.share).unwrap_or_else(|| entry.value.clone());
+            match &value.data {
+                Data::Map(map) if !map.is_empty() => self.node(&value, inner),
                 // Lists are not indented under their key.
                 Data::List(items) if !items.is_empty() => {
-                    self.node(&entry.value, Place { indent: place.indent, ..inner });
+                    self.node(&value, Place { indent: place.indent, ..inner });
                 }
                 _ => {
                     self.mark(" ");
-                    self.node(&entry.value, inner);
+                    self.node(&value, inner);
                 }
             }
         }
