@@ -31,8 +31,8 @@ pub enum Data {
     Nil,
     /// A truth value.
     Bool(bool),
-    /// A whole number of the template language; numbers of YAML are floating.
-    Int(i64),
+    /// A whole number of the template language, and what Go calls its type; numbers of YAML are floating.
+    Int(i64, &'static str),
     /// A floating number.
     Float(f64),
     /// Text.
@@ -68,7 +68,7 @@ impl From<bool> for Value {
 
 impl From<i64> for Value {
     fn from(value: i64) -> Self {
-        Data::Int(value).into()
+        Data::Int(value, "int").into()
     }
 }
 
@@ -121,6 +121,11 @@ impl From<Why> for Value {
 }
 
 impl Value {
+    /// A whole number of 64 bits, as Sprig computes with.
+    pub fn long(value: i64) -> Self {
+        Data::Int(value, "int64").into()
+    }
+
     /// Nothing, from nowhere.
     pub const NIL: Value = Value { data: Data::Nil, origin: None };
 
@@ -214,7 +219,7 @@ impl Value {
         match &self.data {
             Data::Nil | Data::Unknown(_) => false,
             Data::Bool(value) => *value,
-            Data::Int(value) => *value != 0,
+            Data::Int(value, _) => *value != 0,
             Data::Float(value) => *value != 0.0,
             Data::Str(text) | Data::Bytes(text) => !text.is_empty(),
             Data::List(items) => !items.is_empty(),

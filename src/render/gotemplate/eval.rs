@@ -270,7 +270,7 @@ impl Run<'_> {
                 };
                 Box::new(files.iter().map(file))
             }
-            Data::Int(count) => Box::new((0..*count).map(|i| (Value::from(i), Value::from(i)))),
+            Data::Int(count, _) => Box::new((0..*count).map(|i| (Value::from(i), Value::from(i)))),
             // How often something unknown is repeated is not known: not at all, or once.
             Data::Unknown(_) => {
                 let once = self.holds(frame, at, &value)?;

@@ -35,7 +35,7 @@ fn bytes(text: &str) -> String {
 /// A semantic version in full.
 fn version(map: &Map) -> Text {
     let part = |name: &str| map.get(name).unwrap_or_default();
-    let number = |name: &str| if let Data::Int(number) = part(name).data { number } else { 0 };
+    let number = |name: &str| if let Data::Int(number, _) = part(name).data { number } else { 0 };
     let after = |mark: &str, name: &str| part(name).as_str().filter(|s| !s.is_empty()).map(|s| format!("{mark}{s}"));
     let numbers = format!("{}.{}.{}", number("Major"), number("Minor"), number("Patch"));
     let (pre, meta) = (after("-", "Prerelease"), after("+", "Metadata"));
@@ -77,7 +77,7 @@ fn plain(value: &Value, out: &mut String) {
     match &value.data {
         Data::Nil => out.push_str("<nil>"),
         Data::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-        Data::Int(value) => out.push_str(&value.to_string()),
+        Data::Int(value, _) => out.push_str(&value.to_string()),
         Data::Float(value) => out.push_str(&float(*value)),
         Data::Versions(versions) => out.push_str(&format!("[{}]", versions.join(" "))),
         Data::Bytes(text) => out.push_str(&bytes(text.as_str())),
@@ -172,12 +172,12 @@ pub(super) fn scientific(value: f64, digits: &str, exponent: i32) -> String {
     format!("{sign}{first}{point}{rest}e{direction}{:02}", exponent.abs())
 }
 
-/// The type of a value, as `%T` writes it. That of a whole number may be another one of Go's.
+/// The type of a value, as `%T` writes it.
 pub(super) fn type_of(value: &Value) -> String {
     let name = match &value.data {
         Data::Nil => "<nil>",
         Data::Bool(_) => "bool",
-        Data::Int(_) => "int",
+        Data::Int(_, name) => name,
         Data::Float(_) => "float64",
         Data::Str(_) | Data::Unknown(_) => "string",
         Data::Bytes(_) => "[]uint8",
@@ -194,7 +194,7 @@ pub(super) fn kind_of(value: &Value) -> &'static str {
     match &value.data {
         Data::Nil => "invalid",
         Data::Bool(_) => "bool",
-        Data::Int(_) => "int",
+        Data::Int(_, name) => name,
         Data::Float(_) => "float64",
         Data::Str(_) | Data::Unknown(_) => "string",
         Data::List(_) | Data::Versions(_) | Data::Bytes(_) => "slice",

@@ -1,3 +1,5 @@
+mod functions;
+
 use super::super::value::Map;
 use super::*;
 use crate::budget::Share;

@@ -78,7 +78,6 @@ fn what_only_an_installation_tells_is_looked_at_from_both_sides() {
         "and .Release.IsUpgrade .Release.IsInstall",
         "ternary true false .Release.IsUpgrade",
         "typeIs \"chartutil.Values\" .Values",
-        "kindIs \"int64\" (add 1 1)",
         "eq (now | date \"2006\") \"1999\"",
     ] {
         let shown = turns(&format!("{{{{ if {condition} }}}}\na: 1\n{{{{ else }}}}\na: 2\n{{{{ end }}}}"));

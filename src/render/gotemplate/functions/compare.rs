@@ -31,7 +31,7 @@ fn equal(call: &Call<'_>) -> Result<bool, String> {
             (Data::Nil, Data::Nil) => true,
             (Data::Nil, _) | (_, Data::Nil) => false,
             (Data::Bool(a), Data::Bool(b)) => a == b,
-            (Data::Int(a), Data::Int(b)) => a == b,
+            (Data::Int(a, _), Data::Int(b, _)) => a == b,
             (Data::Float(a), Data::Float(b)) => a == b,
             (Data::Str(a), Data::Str(b)) => a.as_str() == b.as_str(),
             (Data::List(_) | Data::Map(_), _) | (_, Data::List(_) | Data::Map(_)) => {
@@ -48,10 +48,12 @@ fn equal(call: &Call<'_>) -> Result<bool, String> {
 
 fn order(call: &Call<'_>) -> Result<Option<Ordering>, String> {
     match (&call.args[0].data, &call.args[1].data) {
-        (Data::Int(a), Data::Int(b)) => Ok(Some(a.cmp(b))),
+        (Data::Int(a, _), Data::Int(b, _)) => Ok(Some(a.cmp(b))),
         (Data::Float(a), Data::Float(b)) => Ok(a.partial_cmp(b)),
         (Data::Str(a), Data::Str(b)) => Ok(Some(a.as_str().cmp(b.as_str()))),
-        (Data::Int(_) | Data::Float(_) | Data::Str(_), Data::Int(_) | Data::Float(_) | Data::Str(_)) => Err(mismatch()),
+        (Data::Int(..) | Data::Float(_) | Data::Str(_), Data::Int(..) | Data::Float(_) | Data::Str(_)) => {
+            Err(mismatch())
+        }
         _ => Err("invalid type for comparison".to_owned()),
     }
 }
@@ -74,7 +76,7 @@ fn same_to(a: &Value, b: &Value, (share, level): (&Share, usize)) -> bool {
     match (&a.data, &b.data) {
         (Data::Nil, Data::Nil) => true,
         (Data::Bool(a), Data::Bool(b)) => a == b,
-        (Data::Int(a), Data::Int(b)) => a == b,
+        (Data::Int(a, of), Data::Int(b, other)) => a == b && of == other,
         (Data::Float(a), Data::Float(b)) => a == b,
         (Data::Str(a), Data::Str(b)) => a.as_str() == b.as_str(),
         (Data::List(a), Data::List(b)) => {

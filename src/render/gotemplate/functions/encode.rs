@@ -1,4 +1,4 @@
-//! JSON, TOML and URLs.
+//! JSON and TOML.
 
 use super::strings::escaped;
 use super::{Call, Function, Outcome, yaml};
@@ -13,8 +13,6 @@ pub(super) fn find(name: &str) -> Option<Function> {
         "toRawJson" => (|c| json(c, None, false), 1, 1),
         "toPrettyJson" => (|c| json(c, Some(0), true), 1, 1),
         "toToml" => (to_toml, 1, 1),
-        "urlParse" => (url_parse, 1, 1),
-        "urlJoin" => (url_join, 1, 1),
         name => return yaml::find(name),
     })
 }
@@ -123,9 +121,10 @@ fn json_float(value: f64) -> String {
 
 fn to_toml(call: &Call<'_>) -> Outcome {
     let mut out = Text::new();
-    match call.args[0].as_map() {
-        Some(map) => table(map, &[], &mut out, call.share),
-        None => return Ok(call.shown(0).into()),
+    match &call.args[0].data {
+        Data::Map(map) => table(map, &[], &mut out, call.share),
+        Data::Str(_) => toml_value(&call.args[0], &mut out, (call.share, 1)),
+        _ => return Ok(call.shown(0).into()),
     }
     Ok(out.into())
 }
@@ -152,7 +151,8 @@ fn table(map: &Map, path: &[String], out: &mut Text, share: &Share) {
     for (key, entry) in &entries {
         let path = [path, &[toml_key(key)]].concat();
         let head = |out: &mut Text, open: &str, close: &str| {
-            let blank = if out.is_empty() { "" } else { "\n" };
+            let apart = path.len() == 1 || open.len() > 1;
+            let blank = if out.is_empty() || !apart { "" } else { "\n" };
             let pad = "  ".repeat(path.len() - 1);
             out.push(&format!("{blank}{pad}{open}{}{close}\n", path.join(".")), Origin::whole(entry.key));
         };
@@ -209,46 +209,4 @@ fn toml_value(value: &Value, out: &mut Text, (share, level): (&Share, usize)) {
         }
         _ => out.push_text(&print::text(value, share)),
     }
-}
-
-fn url_parse(call: &Call<'_>) -> Outcome {
-    let text = call.text(0)?;
-    let (rest, fragment) = text.as_str().split_once('#').unwrap_or((text.as_str(), ""));
-    let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let (scheme, rest) = rest.split_once("://").unwrap_or(("", rest));
-    let at = if scheme.is_empty() { 0 } else { rest.find('/').unwrap_or(rest.len()) };
-    let (authority, path) = rest.split_at(at);
-    let (userinfo, host) = authority.rsplit_once('@').unwrap_or(("", authority));
-    let hostname = host.rsplit_once(':').map_or(host, |(name, _)| name);
-    let parts = [
-        ("scheme", scheme),
-        ("userinfo", userinfo),
-        ("host", host),
-        ("hostname", hostname),
-        ("path", path),
-        ("query", query),
-        ("opaque", ""),
-        ("fragment", fragment),
-    ];
-    Ok(parts.into_iter().map(|(name, part)| (name, Value::from(text.part(part)))).collect::<Map>().into())
-}
-
-fn url_join(call: &Call<'_>) -> Outcome {
-    let map = call.map(0)?;
-    let part =
-        |name: &str| map.get(name).map(|value| print::text(&value, call.share).as_str().to_owned()).unwrap_or_default();
-    let mut out = String::new();
-    let mut add = |before: &str, name: &str, after: &str| {
-        let part = part(name);
-        if !part.is_empty() {
-            out.push_str(&format!("{before}{part}{after}"));
-        }
-    };
-    add("", "scheme", "://");
-    add("", "userinfo", "@");
-    add("", "host", "");
-    add("", "path", "");
-    add("?", "query", "");
-    add("#", "fragment", "");
-    Ok(out.into())
 }

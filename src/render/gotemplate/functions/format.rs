@@ -17,8 +17,12 @@ pub(super) fn find(name: &str) -> Option<Function> {
     })
 }
 
-/// Values one after the other, with spaces between those that are not text.
 fn print_all(call: &Call<'_>) -> Outcome {
+    Ok(printed(call)?.into())
+}
+
+/// Values one after the other, with spaces between those that are not text.
+pub(super) fn printed(call: &Call<'_>) -> Result<Text, String> {
     let mut out = Text::new();
     for (i, value) in call.args.iter().enumerate() {
         let text = |value: &Value| matches!(value.data, Data::Str(_));
@@ -29,7 +33,7 @@ fn print_all(call: &Call<'_>) -> Outcome {
         call.make(STEP + text.size())?;
         out.push_text(&text);
     }
-    Ok(out.into())
+    Ok(out)
 }
 
 fn println(call: &Call<'_>) -> Outcome {
@@ -110,7 +114,7 @@ impl<'c> Reader<'c> {
 
     /// A width or precision out of a value, `None` where that is no whole number.
     fn star(&mut self) -> Option<i64> {
-        self.value().and_then(|value| if let Data::Int(number) = value.data { Some(number) } else { None })
+        self.value().and_then(|value| if let Data::Int(number, _) = value.data { Some(number) } else { None })
     }
 
     /// Flags, width, precision and letter; what is wrong with them is written.
@@ -303,11 +307,11 @@ fn written(verb: &Verb, value: &Value, share: &Share) -> Text {
         (letter, Data::Nil) => computed(format!("%!{letter}(<nil>)")),
         ('v' | 'd', Data::Bytes(_)) => print::text(value, share),
         ('v' | 's' | 'q' | 'x' | 'X', Data::Str(text) | Data::Bytes(text)) => of_text(verb, text, share),
-        ('v' | 'd' | 'x' | 'X' | 'o' | 'O' | 'b', Data::Int(number)) => computed(whole(verb, *number)),
-        ('U', Data::Int(number)) if verb.sharp => computed(format!("U+{number:04X} '{}'", character(*number))),
-        ('U', Data::Int(number)) => computed(format!("U+{number:04X}")),
-        ('c', Data::Int(number)) => computed(character(*number).to_string()),
-        ('q', Data::Int(number)) => computed(format!("'{}'", character(*number))),
+        ('v' | 'd' | 'x' | 'X' | 'o' | 'O' | 'b', Data::Int(number, _)) => computed(whole(verb, *number)),
+        ('U', Data::Int(number, _)) if verb.sharp => computed(format!("U+{number:04X} '{}'", character(*number))),
+        ('U', Data::Int(number, _)) => computed(format!("U+{number:04X}")),
+        ('c', Data::Int(number, _)) => computed(character(*number).to_string()),
+        ('q', Data::Int(number, _)) => computed(format!("'{}'", character(*number))),
         ('t' | 'v', Data::Bool(_)) => print::text(value, share),
         ('f' | 'F' | 'e' | 'E' | 'g' | 'G' | 'v', Data::Float(number)) => {
             computed(signed(verb, floating(verb, *number)))
@@ -401,7 +405,8 @@ fn signed(verb: &Verb, text: String) -> String {
 
 fn floating(verb: &Verb, number: f64) -> String {
     if let Some(special) = print::special(number) {
-        return special.trim_start_matches(if verb.plus { "" } else { "+" }).to_owned();
+        let plus = verb.letter == 'v' || verb.plus;
+        return special.trim_start_matches(if plus { "" } else { "+" }).to_owned();
     }
     let text = match verb.letter {
         'f' | 'F' => format!("{number:.*}", verb.precision.unwrap_or(6)),

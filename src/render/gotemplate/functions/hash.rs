@@ -1,6 +1,7 @@
 //! Encodings and digests of bytes.
 
 use super::{Call, Function, Outcome};
+use crate::render::text::{Origin, Text};
 
 pub(super) fn find(name: &str) -> Option<Function> {
     Some(match name {
@@ -8,7 +9,9 @@ pub(super) fn find(name: &str) -> Option<Function> {
         "b64dec" => (b64dec, 1, 1),
         "sha256sum" => (|c| Ok(c.text(0)?.derived(hex(&sha256(c.str(0)?.as_bytes()))).into()), 1, 1),
         "adler32sum" => (|c| Ok(adler32(c.str(0)?.as_bytes()).to_string().into()), 1, 1),
-        "sha1sum" | "sha512sum" | "b32enc" | "b32dec" => (|c| c.unknown(), 1, 1),
+        "b32enc" => (|c| Ok(c.text(0)?.derived(base32(c.str(0)?.as_bytes())).into()), 1, 1),
+        "b32dec" => (b32dec, 1, 1),
+        "sha1sum" | "sha512sum" => (|c| c.unknown(), 1, 1),
         _ => return None,
     })
 }
@@ -29,17 +32,50 @@ pub(in crate::render::gotemplate) fn base64(bytes: &[u8]) -> String {
     out
 }
 
+const DIGITS_32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+/// Base32 with padding.
+fn base32(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len().div_ceil(5) * 8);
+    for part in bytes.chunks(5) {
+        let bits = (0..5).fold(0u64, |bits, i| bits << 8 | u64::from(part.get(i).copied().unwrap_or(0)));
+        let digits = (part.len() * 8).div_ceil(5);
+        for i in 0..8 {
+            let digit = DIGITS_32[(bits >> (35 - 5 * i)) as usize & 31];
+            out.push(if i < digits { char::from(digit) } else { '=' });
+        }
+    }
+    out
+}
+
 fn b64dec(call: &Call<'_>) -> Outcome {
+    decode(call, ("base64", 4), |byte| DIGITS.iter().position(|d| *d == byte))
+}
+
+fn b32dec(call: &Call<'_>) -> Outcome {
+    decode(call, ("base32", 8), |byte| DIGITS_32.iter().position(|d| *d == byte))
+}
+
+/// The text that digits stand for, in groups that are filled up; what is wrong with them is told as a text, too.
+fn decode(call: &Call<'_>, (name, group): (&str, usize), value: impl Fn(u8) -> Option<usize>) -> Outcome {
     let text = call.text(0)?;
-    let mut out = Vec::new();
-    let (mut bits, mut count) = (0u32, 0);
-    let digits = text.as_str().bytes().filter(|b| !matches!(b, b'\n' | b'\r'));
-    for byte in digits.take_while(|b| *b != b'=') {
-        let Some(digit) = DIGITS.iter().position(|d| *d == byte) else {
-            return Ok("illegal base64 data".into());
-        };
-        bits = bits << 6 | digit as u32;
-        count += 6;
+    let width = if group == 4 { 6 } else { 5 };
+    let (mut bits, mut count, mut out) = (0u64, 0, Vec::new());
+    let given: Vec<u8> = text.as_str().bytes().filter(|b| !matches!(b, b'\n' | b'\r')).collect();
+    let digits = given.iter().position(|b| *b == b'=').unwrap_or(given.len());
+    let read: Option<Vec<usize>> = given[..digits].iter().map(|byte| value(*byte)).collect();
+    let filled = given.len().is_multiple_of(group)
+        && given.len() - digits < group - 1
+        && given[digits..].iter().all(|b| *b == b'=');
+    let (Some(read), true) = (read, filled && digits * width % 8 < width) else {
+        let unknown = Origin { unknown: true, ..Origin::whole(text.place()) };
+        let mut message = Text::plain(format!("illegal {name} data at input byte "));
+        message.push("$(offset)", unknown);
+        return Ok(message.into());
+    };
+    for digit in read {
+        bits = (bits << width | digit as u64) & 0xffff;
+        count += width;
         if count >= 8 {
             count -= 8;
             out.push((bits >> count) as u8);

@@ -5,7 +5,8 @@ use super::strings::{joined, texts};
 use super::{ANY, Call, Function, Outcome};
 use crate::budget::{NODE, STEP};
 use crate::render::gotemplate::print;
-use crate::render::value::{Data, Value};
+use crate::render::text::Text;
+use crate::render::value::{Data, Items, Value};
 
 pub(super) fn find(name: &str) -> Option<Function> {
     Some(match name {
@@ -28,12 +29,10 @@ pub(super) fn find(name: &str) -> Option<Function> {
         "index" => (index, 1, ANY),
         "join" => (join, 2, 2),
         "sortAlpha" => (sort_alpha, 1, 1),
-        "toStrings" => {
-            (|c| Ok(texts(&c.args[0], c.share).into_iter().map(Value::from).collect::<Vec<_>>().into()), 1, 1)
-        }
+        "toStrings" => (|c| Ok(strings(texts(&c.args[0], c.share))), 1, 1),
         "split" => (|c| Ok(super::maps::numbered(parts(c, usize::MAX)?)), 2, 2),
         "splitn" => (|c| Ok(super::maps::numbered(splitn(c)?)), 3, 3),
-        "splitList" => (|c| Ok(parts(c, usize::MAX)?.into()), 2, 2),
+        "splitList" => (|c| Ok(Items::of(parts(c, usize::MAX)?, "string").into()), 2, 2),
         _ => return None,
     })
 }
@@ -85,7 +84,8 @@ fn has(call: &Call<'_>) -> Outcome {
 fn chunk(call: &Call<'_>) -> Outcome {
     let size = call.count(0)?.max(1);
     call.make(call.list(1)?.len() * (size_of::<Value>() + NODE / size))?;
-    Ok(call.list(1)?.chunks(size).map(|part| Value::from(part.to_vec())).collect::<Vec<_>>().into())
+    let chunks = call.list(1)?.chunks(size).map(|part| Value::from(part.to_vec())).collect();
+    Ok(Items::of(chunks, "[]interface {}").into())
 }
 
 /// Sprig's `slice`: part of a list. It hides Go's own, which cuts texts too.
@@ -130,7 +130,7 @@ fn index(call: &Call<'_>) -> Outcome {
             }
             Data::Str(text) | Data::Bytes(text) => {
                 let byte = usize::try_from(call.int(i)?).ok().and_then(|at| text.as_str().as_bytes().get(at).copied());
-                i64::from(byte.ok_or("index out of range")?).into()
+                Data::Int(i64::from(byte.ok_or("index out of range")?), "uint8").into()
             }
             _ => return Err(format!("can't index item of type {}", print::type_of(&value))),
         };
@@ -154,11 +154,19 @@ fn join(call: &Call<'_>) -> Outcome {
 }
 
 fn sort_alpha(call: &Call<'_>) -> Outcome {
-    let mut out = texts(&call.args[0], call.share);
+    let mut out = match call.args[0].data {
+        Data::List(_) => texts(&call.args[0], call.share),
+        _ => vec![call.shown(0)],
+    };
     // Each text is compared with some others.
     call.work(16 * out.iter().map(|text| STEP + text.len()).sum::<usize>())?;
     out.sort_by(|a, b| a.as_str().cmp(b.as_str()));
-    Ok(out.into_iter().map(Value::from).collect::<Vec<_>>().into())
+    Ok(strings(out))
+}
+
+/// A list of texts.
+pub(super) fn strings(texts: Vec<Text>) -> Value {
+    Items::of(texts.into_iter().map(Value::from).collect(), "string").into()
 }
 
 /// The parts of the last argument between separators.

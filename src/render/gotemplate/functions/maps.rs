@@ -2,8 +2,9 @@
 
 use super::{ANY, Call, Function, Outcome};
 use crate::budget::{NODE, STEP, Share};
+use crate::render::class::Class;
 use crate::render::gotemplate::print;
-use crate::render::value::{Data, Map, Value};
+use crate::render::value::{Data, Items, Map, Value};
 use std::collections::BTreeSet;
 
 pub(super) fn find(name: &str) -> Option<Function> {
@@ -28,7 +29,13 @@ pub(super) fn find(name: &str) -> Option<Function> {
 
 /// A mapping whose keys are `_0`, `_1` and so on.
 pub(super) fn numbered(values: Vec<Value>) -> Value {
-    values.into_iter().enumerate().map(|(i, value)| (format!("_{i}"), value)).collect::<Map>().into()
+    values
+        .into_iter()
+        .enumerate()
+        .map(|(i, value)| (format!("_{i}"), value))
+        .collect::<Map>()
+        .as_class(Class::Texts)
+        .into()
 }
 
 fn dict(call: &Call<'_>) -> Outcome {
@@ -56,7 +63,7 @@ fn keys(call: &Call<'_>) -> Outcome {
     for i in 0..call.args.len() {
         out.extend(call.entries(i)?.into_iter().map(|(key, entry)| Value::from(key).at(entry.key)));
     }
-    Ok(out.into())
+    Ok(Items::of(out, "string").into())
 }
 
 fn filtered(call: &Call<'_>, keep: bool) -> Outcome {

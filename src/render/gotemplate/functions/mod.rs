@@ -1,6 +1,7 @@
 //! The functions of templates: Go's own, Sprig's and Helm's. Each knows values and nothing of the engine; those that
 //! run templates (`include`, `tpl`) are the engine's.
 
+mod cases;
 mod compare;
 mod encode;
 mod format;
@@ -13,6 +14,7 @@ mod numbers;
 mod patterns;
 mod semver;
 mod strings;
+mod urls;
 mod yaml;
 
 pub(super) use hash::base64;
@@ -54,6 +56,9 @@ const CARRIERS: &[&str] = &[
     "append",
     "cat",
     "concat",
+    "date",
+    "dateInZone",
+    "date_in_zone",
     "deepCopy",
     "dict",
     "dig",
@@ -143,6 +148,7 @@ fn find(name: &str) -> Option<Function> {
         format::find,
         hash::find,
         semver::find,
+        urls::find,
     ];
     groups.iter().find_map(|group| group(name))
 }
@@ -159,7 +165,7 @@ fn placed(value: Value, call: &Call<'_>) -> Value {
             }
             None => value,
         },
-        Data::Int(_) | Data::Float(_) | Data::Bool(_) => value.at(source()),
+        Data::Int(..) | Data::Float(_) | Data::Bool(_) => value.at(source()),
         Data::Unknown(_) => value.at(call.at),
         _ => value,
     }
@@ -185,7 +191,7 @@ impl<'a> Call<'a> {
     /// A whole number, and nothing else.
     fn int(&self, index: usize) -> Result<i64, String> {
         match &self.args[index].data {
-            Data::Int(value) => Ok(*value),
+            Data::Int(value, _) => Ok(*value),
             _ => Err(self.wrong(index, "int")),
         }
     }

@@ -3,7 +3,7 @@
 use super::{Call, Function, Outcome, numbers};
 use crate::render::class::Class;
 use crate::render::gotemplate::print;
-use crate::render::value::{Map, Value};
+use crate::render::value::{Data, Map, Value};
 use std::cmp::Ordering;
 
 pub(super) fn find(name: &str) -> Option<Function> {
@@ -32,7 +32,7 @@ fn semver(call: &Call<'_>) -> Outcome {
 }
 
 fn object(version: &Version, meta: &str, original: Value) -> Value {
-    let [major, minor, patch] = version.numbers.map(|n| Value::from(n as i64));
+    let [major, minor, patch] = version.numbers.map(|n| Value::from(Data::Int(n as i64, "uint64")));
     let (pre, meta) = (version.pre.as_str().into(), meta.into());
     let parts = [("Major", major), ("Minor", minor), ("Patch", patch), ("Prerelease", pre), ("Metadata", meta)];
     parts.into_iter().chain([("Original", original)]).collect::<Map>().as_class(Class::Version).into()

@@ -1,6 +1,6 @@
 //! Functions on texts. Parts of texts keep their places.
 
-use super::{ANY, Call, Function, Outcome, print};
+use super::{ANY, Call, Function, Outcome, cases, print};
 use crate::budget::{NODE, STEP, Share};
 use crate::render::text::{Origin, Text};
 use crate::render::value::{Data, Value};
@@ -18,7 +18,7 @@ pub(super) fn find(name: &str) -> Option<Function> {
         "trunc" => (trunc, 2, 2),
         "substr" => (substr, 3, 3),
         "lower" => (|c| mapped(c, |text| text.to_lowercase()), 1, 1),
-        "upper" => (|c| mapped(c, |text| text.to_uppercase()), 1, 1),
+        "upper" => (|c| mapped(c, upper), 1, 1),
         "title" => (|c| mapped(c, |text| initials(text, |ch, out| out.extend(ch.to_uppercase()))), 1, 1),
         "untitle" => (|c| mapped(c, |text| initials(text, |ch, out| out.extend(ch.to_lowercase()))), 1, 1),
         "swapcase" => (|c| mapped(c, swapcase), 1, 1),
@@ -26,9 +26,9 @@ pub(super) fn find(name: &str) -> Option<Function> {
         "initials" => {
             (|c| mapped(c, |text| text.split_whitespace().filter_map(|word| word.chars().next()).collect()), 1, 1)
         }
-        "snakecase" => (|c| mapped_words(c, |words| words.join("_")), 1, 1),
-        "kebabcase" => (|c| mapped_words(c, |words| words.join("-")), 1, 1),
-        "camelcase" => (|c| mapped_words(c, |words| words.iter().map(|word| capital(word)).collect()), 1, 1),
+        "snakecase" => (|c| mapped(c, |text| cases::lower(text, '_')), 1, 1),
+        "kebabcase" => (|c| mapped(c, |text| cases::lower(text, '-')), 1, 1),
+        "camelcase" => (|c| mapped(c, cases::pascal), 1, 1),
         "contains" => (|c| Ok(c.str(1)?.contains(c.str(0)?).into()), 2, 2),
         "hasPrefix" => (|c| Ok(c.str(1)?.starts_with(c.str(0)?).into()), 2, 2),
         "hasSuffix" => (|c| Ok(c.str(1)?.ends_with(c.str(0)?).into()), 2, 2),
@@ -39,15 +39,17 @@ pub(super) fn find(name: &str) -> Option<Function> {
         "toString" => (|c| Ok(c.shown(0).into()), 1, 1),
         "wrap" => (|c| wrap(c, "\n", 1), 2, 2),
         "wrapWith" => (|c| wrap(c, c.str(1)?, 2), 3, 3),
-        "abbrev" => (abbrev, 2, 2),
+        "abbrev" => (|c| abbreviated(c, 0, c.int(0)?), 2, 2),
+        "abbrevboth" => (|c| abbreviated(c, c.int(0)?, c.int(1)?), 3, 3),
         "base" | "osBase" => (|c| mapped(c, |path| base(path).to_owned()), 1, 1),
         "dir" | "osDir" => (|c| mapped(c, |path| clean(path.rfind('/').map_or("", |at| &path[..=at]))), 1, 1),
         "clean" | "osClean" => (|c| mapped(c, clean), 1, 1),
         "ext" | "osExt" => (|c| part(c, 0, |path| base(path).rfind('.').map_or("", |at| &base(path)[at..])), 1, 1),
         "isAbs" | "osIsAbs" => (|c| Ok(c.str(0)?.starts_with('/').into()), 1, 1),
         "hello" => (|_| Ok("Hello!".into()), 0, 0),
-        "html" => (|c| Ok(escaped(&c.shown(0), html, c.share).into()), 1, 1),
-        "urlquery" => (|c| Ok(escaped(&c.shown(0), percent, c.share).into()), 1, 1),
+        "html" => (|c| escaped_all(c, html), 0, ANY),
+        "js" => (|c| escaped_all(c, js), 0, ANY),
+        "urlquery" => (|c| escaped_all(c, percent), 0, ANY),
         _ => return None,
     })
 }
@@ -206,12 +208,6 @@ fn substr(call: &Call<'_>) -> Outcome {
     Ok(text.slice(within(text.as_str(), range.start as usize..range.end as usize)).into())
 }
 
-/// Changes the words of a name.
-fn mapped_words(call: &Call<'_>, change: impl Fn(&[String]) -> String) -> Outcome {
-    call.make(call.text(0)?.len() * STEP)?;
-    mapped(call, |text| change(&words(text)))
-}
-
 fn mapped(call: &Call<'_>, change: impl Fn(&str) -> String) -> Outcome {
     let text = call.text(0)?;
     let changed = change(text.as_str());
@@ -238,37 +234,9 @@ fn swapcase(text: &str) -> String {
     text.chars().map(swap).collect()
 }
 
-/// The words of a name in any case, in lower case.
-fn words(text: &str) -> Vec<String> {
-    let mut out: Vec<String> = vec![String::new()];
-    let mut before: Option<char> = None;
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        if !c.is_alphanumeric() {
-            out.push(String::new());
-        } else {
-            let starts = c.is_uppercase()
-                && before.is_some_and(|b| {
-                    b.is_lowercase()
-                        || b.is_numeric()
-                        || b.is_uppercase() && chars.peek().is_some_and(|n| n.is_lowercase())
-                });
-            if starts {
-                out.push(String::new());
-            }
-            if let Some(word) = out.last_mut() {
-                word.extend(c.to_lowercase());
-            }
-        }
-        before = Some(c);
-    }
-    out.retain(|word| !word.is_empty());
-    out
-}
-
-fn capital(word: &str) -> String {
-    let mut chars = word.chars();
-    chars.next().map(|c| c.to_uppercase().chain(chars).collect()).unwrap_or_default()
+/// Capitals as Go has them: one for one.
+fn upper(text: &str) -> String {
+    text.chars().map(cases::upper).collect()
 }
 
 fn replace(call: &Call<'_>) -> Outcome {
@@ -327,13 +295,28 @@ fn wrap(call: &Call<'_>, separator: &str, index: usize) -> Outcome {
     Ok(text.derived(String::from_utf8_lossy(&out).into_owned()).into())
 }
 
-fn abbrev(call: &Call<'_>) -> Outcome {
-    let (width, text) = (call.int(0)?, call.text(1)?);
-    if width < 4 || text.len() as i64 <= width {
-        return Ok(call.args[1].clone());
+/// A text in no more bytes than a width, from an offset on, as goutils abbreviates it.
+fn abbreviated(call: &Call<'_>, offset: i64, width: i64) -> Outcome {
+    let last = call.args.len() - 1;
+    let (text, length) = (call.text(last)?, call.text(last)?.len() as i64);
+    if width < 4 || offset > 0 && width < 7 || length <= width {
+        return Ok(call.args[last].clone());
     }
-    let kept = within(text.as_str(), 0..width as usize - 3);
-    Ok(text.derived(format!("{}...", &text.as_str()[kept])).into())
+    let part = |from: i64, to: i64| &text.as_str()[within(text.as_str(), from.max(0) as usize..to.max(0) as usize)];
+    let offset = offset.min(length).min(length - (width - 3));
+    let short = if offset <= 4 {
+        format!("{}...", part(0, width - 3))
+    } else if offset + width - 3 < length {
+        let rest = part(offset, length);
+        if rest.len() as i64 <= width - 3 {
+            format!("...{rest}")
+        } else {
+            format!("...{}...", part(offset, offset + width - 6))
+        }
+    } else {
+        format!("...{}", part(length - (width - 3), length))
+    };
+    Ok(text.derived(short).into())
 }
 
 fn base(path: &str) -> &str {
@@ -377,6 +360,27 @@ fn html(c: char) -> Option<String> {
         _ => return None,
     };
     Some(entity.to_owned())
+}
+
+/// What Go's templates escape for JavaScript.
+fn js(c: char) -> Option<String> {
+    match c {
+        '\\' | '\'' | '"' => Some(format!("\\{c}")),
+        '<' | '>' | '&' | '=' => Some(format!("\\u{:04X}", u32::from(c))),
+        c if c < ' '
+            || c.is_control()
+            || matches!(c, '\u{a0}' | '\u{ad}' | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{feff}') =>
+        {
+            Some(if c.is_ascii() { format!("\\u{:04X}", u32::from(c)) } else { format!("\\u{:04x}", u32::from(c)) })
+        }
+        _ => None,
+    }
+}
+
+/// All arguments as one text, escaped.
+fn escaped_all(call: &Call<'_>, escape: fn(char) -> Option<String>) -> Outcome {
+    let all = super::format::printed(call)?;
+    Ok(escaped(&all, escape, call.share).into())
 }
 
 fn percent(c: char) -> Option<String> {

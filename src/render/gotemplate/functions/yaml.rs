@@ -17,7 +17,8 @@ const MAX_SIMPLE_KEY: usize = 128;
 
 pub(super) fn find(name: &str) -> Option<Function> {
     Some(match name {
-        "toYaml" => (|c| to_yaml(&c.args[0], c), 1, 1),
+        "toYaml" | "toYamlPretty" => (|c| to_yaml(&c.args[0], c), 1, 1),
+        "mustFromJson" => (must_from_json, 1, 1),
         "fromYaml" => (|c| from(c, Dialect::Kubernetes, false), 1, 1),
         "fromYamlArray" => (|c| from(c, Dialect::Kubernetes, true), 1, 1),
         "fromJson" => (|c| from(c, Dialect::Typed, false), 1, 1),
@@ -35,6 +36,17 @@ pub(super) fn to_yaml(value: &Value, call: &Call<'_>) -> Outcome {
     Ok(writer.out.slice(0..length).into())
 }
 
+/// Any JSON; what is wrong with it is an error.
+fn must_from_json(call: &Call<'_>) -> Outcome {
+    let Some(whole) = call.at else { return Ok(Value::NIL) };
+    call.make(call.text(0)?.size() * (NODE / 8))?;
+    let tree = yaml::parse_traced(&call.text(0)?.traced(whole), Dialect::Typed);
+    match tree.problems.first() {
+        Some(problem) => Err(problem.message.clone()),
+        None => Ok(yaml::root(&tree).map(|root| Value::from_node(root, call.share)).unwrap_or_default()),
+    }
+}
+
 /// The first document of a text; Helm turns what is wrong with it into a value.
 fn from(call: &Call<'_>, dialect: Dialect, list: bool) -> Outcome {
     let Some(whole) = call.at else { return Ok(Value::NIL) };
@@ -42,15 +54,18 @@ fn from(call: &Call<'_>, dialect: Dialect, list: bool) -> Outcome {
     call.make(call.text(0)?.size() * (NODE / 8))?;
     let tree = yaml::parse_traced(&call.text(0)?.traced(whole), dialect);
     let value = yaml::root(&tree).map(|root| Value::from_node(root, call.share)).unwrap_or_default();
-    let message = match (tree.problems.first(), &value.data) {
-        (Some(problem), _) => problem.message.clone(),
+    match (tree.problems.first(), &value.data) {
+        (Some(_), _) => {}
         (None, Data::Map(_)) if !list => return Ok(value),
         (None, Data::List(_)) if list => return Ok(value),
         (None, Data::Unknown(_)) => return Ok(value),
         (None, Data::Nil) if list => return Ok(Vec::new().into()),
         (None, Data::Nil) => return Ok(Map::new().into()),
-        _ => format!("cannot unmarshal {} here", print::type_of(&value)),
-    };
+        _ => {}
+    }
+    // Nobody knows Go's words for what is wrong.
+    let mut message = Text::plain("error: ");
+    message.push("$(error)", Origin { unknown: true, ..Origin::whole(call.at) });
     let message = Value::from(message);
     Ok(if list { vec![message].into() } else { Map::from_iter([("Error", message)]).into() })
 }
