@@ -39,7 +39,7 @@ pub fn project(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
 }
 
 /// A service.
-fn service(tree: &Arc<Tree>, (name, view): (&str, View<'_>)) -> Workload {
+pub(super) fn service(tree: &Arc<Tree>, (name, view): (&str, View<'_>)) -> Workload {
     let get = |key: &str| view.get(key);
     let mut pod = Pod::blank(view.place());
     pod.role = Fact::value("main".to_owned(), view.place());

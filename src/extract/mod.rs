@@ -3,6 +3,7 @@
 pub mod ansible;
 pub mod built;
 pub mod cloudformation;
+pub mod commands;
 pub mod compose;
 pub mod dockerfile;
 pub mod ecs;

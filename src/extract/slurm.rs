@@ -1,6 +1,6 @@
 //! Slurm batch scripts: `#SBATCH` lines as the resources, the script as what they launch. Knows sbatch's options.
 
-use super::{image, install, intent, launch, training};
+use super::{commands, image, install, intent, launch, training};
 use crate::catalog;
 use crate::facts::{
     Container, ContainerRole, Facts, Gpu, Image, Node, Object, Pod, SharedMemory, Workload, WorkloadFormat,
@@ -17,6 +17,7 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> Vec<Span
     facts.objects.extend(script(id, path, text).map(Arc::new));
     let script = shell::parse(&whole);
     facts.package_files.extend(install::of_script(&script, path).into_iter().map(Arc::new));
+    commands::read(&script, facts);
     let (options, comments) = directives(id, text);
     let Some(first) = options.values().map(|f| f.span).min() else { return comments };
     let mut container = Container::blank(first);

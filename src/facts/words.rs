@@ -34,6 +34,8 @@ words! {
         Skypilot = "skypilot",
         /// Batch scripts of Slurm.
         Slurm = "slurm",
+        /// Containers that scripts run: `docker run`.
+        Docker = "docker",
         /// Helm values read as data, where no chart is at hand.
         Values = "values",
     }
@@ -48,6 +50,8 @@ words! {
         Eksctl = "eksctl",
         /// NodePools of Karpenter.
         Karpenter = "karpenter",
+        /// Commands of scripts: `gcloud container node-pools create`.
+        Shell = "shell",
         /// gpulint's own configuration file.
         Configuration = "configuration",
     }
@@ -74,6 +78,8 @@ words! {
         Values = "values",
         /// A task of Ansible.
         Ansible = "ansible",
+        /// `helm install` of a script.
+        Shell = "shell",
         /// gpulint's own configuration file.
         Configuration = "configuration",
         /// Options of gpulint's command line.

@@ -21,6 +21,8 @@ pub struct Script {
     pub commands: Vec<Command>,
     /// Constructs of which one branch runs in any case: with an `else`, with a pattern for the rest.
     pub exhaustive: BTreeSet<u32>,
+    /// The bodies of its heredocs, as written.
+    pub heredocs: Vec<Traced>,
     /// How many constructs there are.
     constructs: u32,
 }
@@ -135,7 +137,12 @@ impl Script {
 
     /// The script with others in the place of the commands that run them.
     pub fn unfolded(self, inner: &dyn Fn(&Command) -> Option<Script>) -> Script {
-        let mut out = Script { commands: Vec::new(), exhaustive: self.exhaustive, constructs: self.constructs };
+        let mut out = Script {
+            commands: Vec::new(),
+            exhaustive: self.exhaustive,
+            heredocs: self.heredocs,
+            constructs: self.constructs,
+        };
         for command in self.commands {
             match inner(&command) {
                 Some(script) => out.append(script, &command.arms),
@@ -174,7 +181,8 @@ pub fn parse(text: &Traced) -> Script {
         numbered: 0,
     };
     parser.run();
-    Script { constructs: parser.numbered, ..parser.script }
+    let heredocs = parser.lexer.bodies.iter().map(|body| text.slice(body.clone())).collect();
+    Script { constructs: parser.numbered, heredocs, ..parser.script }
 }
 
 /// How deep commands in commands are looked for; each level is read again.

@@ -22,11 +22,13 @@ pub(super) struct Lexer<'a> {
     pub(super) at: usize,
     /// Heredocs whose bodies start after the next newline: delimiter, and whether tabs are stripped.
     heredocs: Vec<(String, bool)>,
+    /// Where the bodies of heredocs stand.
+    pub(super) bodies: Vec<Range<usize>>,
 }
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text, at: 0, heredocs: Vec::new() }
+        Self { text, at: 0, heredocs: Vec::new(), bodies: Vec::new() }
     }
 
     /// The byte `ahead` of the current one.
@@ -62,15 +64,18 @@ impl<'a> Lexer<'a> {
     pub(super) fn skip_newline(&mut self) {
         self.at += 1;
         for (delimiter, strip) in std::mem::take(&mut self.heredocs) {
+            let (body, mut end) = (self.at, self.text.len());
             while self.at < self.text.len() {
                 let start = self.at;
                 self.skip_line();
                 let line = self.text[start..self.at].trim_end_matches('\r');
                 self.at = (self.at + 1).min(self.text.len());
                 if (if strip { line.trim_start_matches('\t') } else { line }) == delimiter {
+                    end = start;
                     break;
                 }
             }
+            self.bodies.push(body..end);
         }
     }
 
