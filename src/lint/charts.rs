@@ -18,6 +18,7 @@ use crate::render::helm::{self, Chart, File, KUBERNETES, ValueSet};
 use crate::source::{SourceId, Sources, Span, Traced};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -72,6 +73,8 @@ struct One {
     elsewhere: bool,
     /// Whether it is what the chart would give, did it not refuse the set.
     overruled: bool,
+    /// Tells its documents from others.
+    digest: u64,
     comments: Vec<Span>,
     values: Vec<SourceId>,
     read: Vec<SourceId>,
@@ -227,33 +230,41 @@ fn every_set(
 
 /// What a chart gives with a set, and what it gives where that turns out otherwise which is not known.
 fn every_side(chart: &Chart<'_>, set: ValueSet, about: About<'_>) -> Vec<(ValueSet, One)> {
+    let mut out = turns(chart, set, about);
+    let (set, one) = &out[0];
+    // Whether an operator is installed is not known: the other side is looked at too.
+    if set.example.is_none() && !one.apis.is_empty() {
+        let served = turns(chart, with_apis(set, &one.apis), about);
+        out.extend(served.into_iter().map(|(set, one)| (set, One { elsewhere: true, ..one })));
+    }
+    out
+}
+
+/// What a chart gives with a set at first, and where conditions on what is not known turn out otherwise.
+fn turns(chart: &Chart<'_>, set: ValueSet, about: About<'_>) -> Vec<(ValueSet, One)> {
     let share = || Share::of(about.2, helm::bytes(chart, &set));
     let (later, doubts) = (share(), Doubts::default());
-    let one = guarded(chart, &set, (&doubts, &share()), about);
-    // Whether an operator is installed is not known: the other side is looked at too.
-    let other = (set.example.is_none() && !one.apis.is_empty()).then(|| with_apis(&set, &one.apis));
-    let other = other.map(|set| {
-        let one = guarded(chart, &set, (&Doubts::default(), &share()), about);
-        (set, One { elsewhere: true, ..one })
-    });
-    let mut out = vec![(None, one)];
+    let mut first = guarded(chart, &set, (&doubts, &share()), about);
+    let overruled = first.refused.is_some();
+    let (mut others, mut seen) = (Vec::new(), BTreeSet::from([first.digest]));
     while doubts.again() {
         let one = guarded(chart, &set, (&doubts, &later), about);
+        if !seen.insert(one.digest) {
+            first.missed.extend(one.missed);
+            first.gave_up = first.gave_up.take().or(one.gave_up);
+            continue;
+        }
         let values = if set.name.is_empty() { DEFAULTS } else { &set.name };
-        let turn = if doubts.turn() > 1 { format!(" ({})", doubts.turn()) } else { String::new() };
-        let overruled = out[0].1.refused.is_some();
+        let turn = if others.is_empty() { String::new() } else { format!(" ({})", others.len() + 1) };
         let name = match overruled {
             true => format!("{values}, if the chart took them{turn}"),
             false => format!("{values} where what is not known turns out otherwise{turn}"),
         };
-        let otherwise =
-            ValueSet { name, layers: set.layers.clone(), release: set.release.clone(), example: set.example };
-        out.push((Some(otherwise), One { elsewhere: true, overruled, ..one }));
+        let set = ValueSet { name, layers: set.layers.clone(), release: set.release.clone(), example: set.example };
+        others.push((set, One { elsewhere: true, overruled, ..one }));
     }
-    out[0].1.open = doubts.open();
-    let mut first = Some(set);
-    let sides = out.into_iter().filter_map(|(otherwise, one)| Some((otherwise.or_else(|| first.take())?, one)));
-    sides.chain(other).collect()
+    first.open = doubts.open();
+    std::iter::once((set, first)).chain(others).collect()
 }
 
 /// What to know of how charts were judged: which are not, with the reason, and which with and without what operators
@@ -365,6 +376,7 @@ fn guarded(chart: &Chart<'_>, set: &ValueSet, spent: (&Doubts, &Share), about: A
         open: None,
         elsewhere: false,
         overruled: false,
+        digest: 0,
         comments: Vec::new(),
         values: Vec::new(),
         read: Vec::new(),
@@ -390,7 +402,10 @@ fn one(chart: &Chart<'_>, set: &ValueSet, (doubts, share): (&Doubts, &Share), (l
     let mut facts = Facts::default();
     let mut comments = Vec::new();
     let mut routes = Vec::new();
+    let mut digest = DefaultHasher::new();
+    rendered.refused.is_some().hash(&mut digest);
     for document in rendered.documents {
+        (document.template, &document.text).hash(&mut digest);
         routes.extend(document.routes);
         let path = &sources.get(document.template).path;
         comments.extend(document.tree.comments.iter().copied());
@@ -422,6 +437,7 @@ fn one(chart: &Chart<'_>, set: &ValueSet, (doubts, share): (&Doubts, &Share), (l
         open: None,
         elsewhere: false,
         overruled: false,
+        digest: digest.finish(),
         comments,
         values,
         read: rendered.read,

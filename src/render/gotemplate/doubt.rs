@@ -31,6 +31,8 @@ struct State {
     /// What was decided, turn by turn and in this order.
     logs: Vec<Vec<(Key, bool)>>,
     taken: BTreeSet<(Key, bool)>,
+    /// How those turned out that were known in the first turn.
+    known: BTreeMap<Key, bool>,
     /// Conditions that turned out one way only, by the turn and the place in its log where they were met.
     open: BTreeMap<(usize, usize), Key>,
     met: BTreeMap<Key, (usize, usize)>,
@@ -40,15 +42,22 @@ impl Doubts {
     /// Takes note of how a condition turned out that is known.
     pub(super) fn known(&self, key: Key, way: bool) {
         if !self.doubts_all() {
-            self.state.borrow_mut().taken.insert((key, way));
+            self.state.borrow_mut().known.insert(key, way);
         }
     }
 
-    /// How a condition turns out in this turn: as it did not before, false at first.
+    /// How a condition turns out in this turn: as it did not before, false at first where it was never known. What stands
+    /// within it was looked at as known only, so that it has to turn out as it did at first once more.
     pub(super) fn decide(&self, key: Key) -> bool {
         let state = &mut *self.state.borrow_mut();
-        let other = |way: bool| state.taken.contains(&(key, !way)) && !state.taken.contains(&(key, way));
-        let way = state.now.get(&key).copied().unwrap_or_else(|| other(true));
+        let first = || state.known.get(&key).is_some_and(|known| !known);
+        let way = state.now.get(&key).copied().unwrap_or_else(|| {
+            match [true, false].map(|way| state.taken.contains(&(key, way))) {
+                [false, true] => true,
+                [false, false] => first(),
+                _ => false,
+            }
+        });
         state.now.insert(key, way);
         state.taken.insert((key, way));
         let turn = self.turn.get();
@@ -138,6 +147,7 @@ mod tests {
         doubts.known(key, true);
         assert!(!doubts.again(), "nothing was taken for granted");
         doubts.granted().set(true);
-        assert!(doubts.again() && !doubts.decide(key) && !doubts.again());
+        assert!(doubts.again() && !doubts.decide(key));
+        assert!(doubts.again() && doubts.decide(key) && !doubts.again());
     }
 }

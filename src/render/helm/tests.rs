@@ -85,6 +85,8 @@ fn what_only_an_installation_tells_is_looked_at_from_both_sides() {
     }
     let nested = "{{ if .Release.IsUpgrade }}{{ if lookup \"a\" \"b\" \"c\" \"d\" }}a: 1{{ else }}a: 2{{ end }}{{ else }}a: 3{{ end }}";
     assert_eq!(turns(nested), ["a: 3", "a: 2", "a: 1"]);
+    let within = "{{ if .Release.IsInstall }}{{ if lookup \"a\" \"b\" \"c\" \"d\" }}a: 1{{ else }}a: 2{{ end }}{{ else }}a: 3{{ end }}";
+    assert_eq!(turns(within), ["a: 2", "a: 3", "a: 1"]);
 }
 
 #[test]
