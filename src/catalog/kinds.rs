@@ -39,6 +39,8 @@ pub enum Stands {
     Trainer,
     /// A preset on machines of a type.
     Preset,
+    /// A model, and the engine that serves it.
+    Model,
     /// An object of its own.
     Object,
     /// Something that its operator makes pods of in a way of its own.
@@ -77,6 +79,7 @@ fn place(row: Row, version: &str) -> PodPlace {
             "leader-worker" => Stands::LeaderWorker,
             "trainer" => Stands::Trainer,
             "preset" => Stands::Preset,
+            "model" => Stands::Model,
             "object" => Stands::Object,
             _ => Stands::Shape,
         },

@@ -40,6 +40,13 @@ pub fn of(container: &Container, words: &[&Traced]) -> Option<Box<Launch>> {
     Some(launch)
 }
 
+/// What an operator starts of an engine that it is told by name, with some arguments; `None` for one that is no server.
+pub fn of_arguments(engine: &str, place: Span, (words, env): (&[&Traced], &Variables)) -> Option<Box<Launch>> {
+    let engine = catalog::server(engine)?.engine;
+    let words: Vec<Word> = commands(words, env).into_iter().flat_map(|command| command.words).collect();
+    Some(read(engine, place, (&words, env)))
+}
+
 /// What KServe's own runtime serves: vLLM behind a server that takes its flags.
 pub fn of_kserve(model: View<'_>, container: &Container, words: &[&Traced]) -> Option<Box<Launch>> {
     let format = model.path("modelFormat.name");

@@ -52,6 +52,8 @@ words! {
         Karpenter = "karpenter",
         /// Commands of scripts: `gcloud container node-pools create`.
         Shell = "shell",
+        /// Compute classes of GKE.
+        ComputeClass = "compute-class",
         /// gpulint's own configuration file.
         Configuration = "configuration",
     }

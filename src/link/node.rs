@@ -140,7 +140,7 @@ fn admits(pool: &NodePool, pod: &Pod, vendors: &[&str]) -> bool {
     if wants_gpu && !has_gpu {
         return false;
     }
-    if !wants_gpu && !selects || !makes(pool, vendors) {
+    if !wants_gpu && !selects || !makes(pool, vendors) || offers::reserved(pool, pod) {
         return false;
     }
     let by_selector = pod.node_selector.iter().all(|(key, value)| match value.get() {

@@ -3,7 +3,7 @@
 
 use crate::catalog;
 use crate::facts::value::REST;
-use crate::facts::{NodePool, Pod};
+use crate::facts::{InfraFormat, NodePool, Pod};
 use crate::known::Fact;
 use crate::source::SourceId;
 use std::sync::Arc;
@@ -85,6 +85,13 @@ pub fn asked(pod: &Pod) -> Vec<Vec<Offer<'_>>> {
         out.push(offers);
     }
     out
+}
+
+/// Whether a pool is for those alone who select its compute class, and the pod does not.
+pub fn reserved(pool: &NodePool, pod: &Pod) -> bool {
+    let selects = pod.node_selector.contains_key(COMPUTE_CLASS)
+        || pod.node_affinity.iter().any(|term| term.key.get().is_some_and(|key| key == COMPUTE_CLASS));
+    pool.format.get() == Some(&InfraFormat::ComputeClass) && !selects
 }
 
 /// Whether the pool's nodes may carry the label with one of the values, by what is stated or implied.

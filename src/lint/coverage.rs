@@ -3,8 +3,9 @@
 use super::Repository;
 use crate::catalog;
 use crate::facts::value::{Data, Entity, Value};
-use crate::facts::{LISTS, Object};
+use crate::facts::{Container, LISTS, Object};
 use crate::link::Variant;
+use crate::parse::{Node, Tree};
 use crate::rules::Ruleset;
 use crate::source::{Source, SourceId, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,17 +22,34 @@ pub struct Coverage {
 /// So many lines of a file are told that speak of GPUs.
 const MOST: usize = 1000;
 
-/// API groups of the API server whose objects ask for no device: what speaks of GPUs in them is a name or a description.
-const GROUPS: [&str; 10] = [
+/// API groups whose objects ask for no device: what speaks of GPUs in them is a name, a metric or a description.
+const GROUPS: [&str; 27] = [
     "admissionregistration.k8s.io",
     "apiextensions.k8s.io",
     "apiregistration.k8s.io",
     "autoscaling",
+    "cert-manager.io",
+    "cilium.io",
+    "coordination.k8s.io",
+    "discovery.k8s.io",
+    "events.k8s.io",
+    "external-secrets.io",
+    "gateway.networking.k8s.io",
+    "grafana.integreatly.org",
+    "inference.networking.k8s.io",
+    "inference.networking.x-k8s.io",
+    "monitoring.coreos.com",
+    "monitoring.googleapis.com",
+    "networking.gke.io",
+    "networking.istio.io",
     "networking.k8s.io",
     "node.k8s.io",
+    "operators.coreos.com",
     "policy",
     "rbac.authorization.k8s.io",
     "scheduling.k8s.io",
+    "security.openshift.io",
+    "snapshot.storage.k8s.io",
     "storage.k8s.io",
 ];
 
@@ -47,23 +65,77 @@ const CORE: [&str; 8] = [
     "ServiceAccount",
 ];
 
-/// Whether an object is of a kind that asks for no device.
-fn asks_for_nothing(object: &Object) -> bool {
+/// Kinds that no rule is asked about and that are read for others: joins and rules about workloads look them up.
+const LOOKED_UP: [(&str, &str); 4] = [
+    ("kueue.x-k8s.io", "ClusterQueue"),
+    ("kueue.x-k8s.io", "LocalQueue"),
+    ("resource.k8s.io", "ResourceClaimTemplate"),
+    ("resource.nvidia.com", "ComputeDomain"),
+];
+
+/// What of a Kustomization only names something: other files, and objects that it does not state.
+const NAMES: [&str; 14] = [
+    "bases",
+    "commonLabels",
+    "components",
+    "crds",
+    "dependsOn",
+    "healthChecks",
+    "labels",
+    "namePrefix",
+    "nameSuffix",
+    "namespace",
+    "path",
+    "resources",
+    "sourceRef",
+    "targetNamespace",
+];
+
+/// Whether an object is of a kind that is read as a whole, or asks for no device.
+fn settled(object: &Object) -> bool {
     let (Some(version), Some(kind)) = (object.api_version.get(), object.kind.get()) else { return false };
     match version.split_once('/') {
-        Some((group, _)) => GROUPS.contains(&group),
+        Some((group, _)) => GROUPS.contains(&group) || LOOKED_UP.contains(&(group, kind.as_str())),
         None => CORE.contains(&kind.as_str()),
     }
 }
 
-/// Where a text speaks of GPUs outside of its comments: the first word of each line.
-pub fn mentions(id: SourceId, source: &Source, comments: &[Span]) -> Vec<Span> {
+/// Where the objects of a file are named, and name others: what something is called says nothing of what it runs on.
+pub fn names(tree: &Tree) -> Vec<Span> {
+    let mut out = Vec::new();
+    for root in tree.roots().filter(|root| root.get("apiVersion").is_some() && root.get("kind").is_some()) {
+        let metadata = root.get("metadata");
+        let named = ["name", "generateName", "namespace"].iter().filter_map(|key| metadata?.get(key));
+        out.extend(named.map(Node::span));
+        if root.get("kind").and_then(Node::text).is_some_and(|kind| kind == "Kustomization" || kind == "Component") {
+            let places = [Some(root), root.get("spec")].into_iter().flatten();
+            out.extend(places.flat_map(|place| NAMES.iter().filter_map(move |key| Some(place.get(key)?.span()))));
+            let patches = places_of_patches(root);
+            out.extend(patches.filter_map(|patch| Some(patch.get("target")?.span())));
+        }
+    }
+    out.sort_unstable();
+    out
+}
+
+/// The patches of a Kustomization, of kustomize or of Flux.
+fn places_of_patches(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+    let lists = [Some(root), root.get("spec")].into_iter().flatten().filter_map(|place| place.get("patches"));
+    lists.flat_map(Node::items)
+}
+
+/// Where a text speaks of GPUs outside of its comments and of names: the first word of each line.
+pub fn mentions(id: SourceId, source: &Source, (comments, names): (&[Span], &[Span])) -> Vec<Span> {
     let text: &str = &source.text;
     let mut told = 0;
-    let mut comments = comments.iter().peekable();
+    let (mut comments, mut names) = (comments.iter().peekable(), names.iter().peekable());
     let mut out = Vec::new();
     for word in catalog::mentions(text) {
         if word.start < told {
+            continue;
+        }
+        while names.next_if(|name| name.end as usize <= word.start).is_some() {}
+        if names.peek().is_some_and(|name| name.start as usize <= word.start) {
             continue;
         }
         let line = text[..word.start].rfind('\n').map_or(0, |end| end + 1);
@@ -94,7 +166,7 @@ pub(super) fn coverage(
             let kind = list.subject.kind.map(|field| entity.named_field(field).to_string());
             // A document that no rule asks for is not understood because it could be parsed.
             let whole = kind.as_deref().is_some_and(|kind| {
-                entity.downcast::<Object>().is_some_and(asks_for_nothing) || asked.asks(list.subject, Some(kind))
+                entity.downcast::<Object>().is_some_and(settled) || asked.asks(list.subject, Some(kind))
             });
             if kind.is_none() || whole {
                 read.understood.insert(entity.span().source);
@@ -105,6 +177,8 @@ pub(super) fn coverage(
             }
         }
     }
+    let pods = variants.iter().flat_map(|variant| &variant.facts.workloads).flat_map(|workload| &workload.pods);
+    pods.flat_map(|pod| pod.containers.iter().chain(&pod.init_containers)).for_each(|container| read.asked(container));
     for (id, lines) in &mut mentions {
         let text: &str = &here.sources.get(*id).text;
         let places = merged(read.places.remove(id).unwrap_or_default());
@@ -141,6 +215,15 @@ impl Places {
             Data::Map(entries) => entries.values().for_each(|entry| self.value(entry)),
             Data::Entity(entity) => self.entity(*entity),
             _ => self.place(value.span),
+        }
+    }
+
+    /// The names of the resources that a container asks for: how much of them may stand elsewhere.
+    fn asked(&mut self, container: &Container) {
+        let resources = container.spec.as_ref().map(|spec| spec.view().get("resources"));
+        for list in resources.iter().flat_map(|of| ["limits", "requests"].map(|key| of.get(key))) {
+            let keys = list.node().into_iter().flat_map(|node| node.entries());
+            keys.for_each(|(key, _)| self.place(Some(key.span())));
         }
     }
 

@@ -40,7 +40,8 @@ pub fn read(id: SourceId, source: &Source, kind: Kind) -> Read {
     guarded(id, || {
         let mut read = read_file(id, source, kind);
         read.comments.sort_unstable();
-        read.mentions = coverage::mentions(id, source, &read.comments);
+        let names = read.tree.as_deref().map(coverage::names).unwrap_or_default();
+        read.mentions = coverage::mentions(id, source, (&read.comments, &names));
         read
     })
 }

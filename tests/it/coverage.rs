@@ -59,3 +59,18 @@ fn a_gate_may_ask_for_everything_to_be_understood() {
     assert_eq!(exit("fleet.yaml", "--fail-on-unread"), 1);
     assert_eq!(exit("pod.yaml", "--fail-on-unread"), 0);
 }
+
+#[test]
+fn what_something_is_called_says_nothing_of_gpus() {
+    let unread = |text: &str| {
+        let root = directory(&[("a.yaml", text)]);
+        let output = gpulint(root.path(), &["check", "--format", "json", "--exit-zero"]);
+        let mut report: Value = serde_json::from_str(&out(&output)).expect("JSON");
+        report["files"]["not_understood"].take().as_u64().expect("a number")
+    };
+    let flux = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: vllm}\n";
+    assert_eq!(unread(&format!("{flux}spec: {{path: ./apps/vllm, dependsOn: [{{name: vllm}}]}}\n")), 0);
+    assert_eq!(unread(&format!("{flux}spec: {{postBuild: {{substitute: {{MACHINE: p4d.24xlarge}}}}}}\n")), 1);
+    let alone = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: vllm}\nspec: {colour: ";
+    assert_eq!([unread(&format!("{alone}red}}\n")), unread(&format!("{alone}nvidia-l4}}\n"))], [0, 1]);
+}

@@ -18,6 +18,7 @@ mod growth;
 mod guides;
 mod hiding;
 mod invariants;
+mod kinds;
 mod languages;
 mod releases;
 mod reports;

@@ -1,4 +1,4 @@
-//! Workspaces and retrieval engines of Kaito: a preset, or the operator's own server, on machines of a type.
+//! Workspaces, sets and roles of inference and retrieval engines of Kaito: a preset, or the operator's own server, on machines of a type.
 
 use crate::extract::machines;
 use crate::facts::{Container, ContainerRole, Launch, Pod, SharedMemory};
@@ -6,13 +6,22 @@ use crate::known::{Fact, Why};
 use crate::parse::{Raw, Tree, View};
 use std::sync::Arc;
 
+/// Whether there is something to run: machines that are asked for, or a preset on machines that are there.
+pub fn is_stated(view: View<'_>, resource: View<'_>) -> bool {
+    resource.get("instanceType").is_some() || view.path("inference.preset").is_some()
+}
+
 /// Kaito's pods: the operator makes them from a preset; the machine type and their number are stated.
 pub fn pods(tree: &Arc<Tree>, view: View<'_>, resource: View<'_>) -> Vec<Pod> {
     let machine = resource.get("instanceType");
     let mut pod = Pod::blank(resource.place());
     pod.role = Fact::value("main".to_owned(), resource.place());
-    pod.replicas = resource.get("count").int().or_default(1);
-    pod.node_selector.insert("node.kubernetes.io/instance-type".to_owned(), machine.string());
+    let count = resource.get("count");
+    let count = if count.is_some() { count } else { resource.get("replicas") };
+    pod.replicas = count.int().or_default(1);
+    if machine.is_some() {
+        pod.node_selector.insert("node.kubernetes.io/instance-type".to_owned(), machine.string());
+    }
     pod.gpus = Fact::unknown(Why::Remote("the preset and the machine type".into()), machine.place());
     pod.containers.extend(preset(view, resource, &pod));
     pod.spec = Some(Raw::new(tree, view.opened(super::open())));
@@ -23,6 +32,7 @@ pub fn pods(tree: &Arc<Tree>, view: View<'_>, resource: View<'_>) -> Vec<Pod> {
 /// takes is stated, or the operator finds out.
 fn preset(view: View<'_>, resource: View<'_>, pod: &Pod) -> Option<Container> {
     let name = view.path("inference.preset.name");
+    let name = if name.is_some() { name } else { view.path("model.name") };
     let machine = resource.get("instanceType");
     let gpus = match machine.is_some() {
         true => machines::gpus_of(&machine.string()),
@@ -32,7 +42,10 @@ fn preset(view: View<'_>, resource: View<'_>, pod: &Pod) -> Option<Container> {
     out.name = name.string();
     out.role = Fact::value(ContainerRole::Main, name.place());
     out.gpus = gpus.clone();
-    out.gpu_resource = Fact::value("nvidia.com/gpu".to_owned(), machine.place());
+    out.gpu_resource = match resource.path("partition.mode").is_some() {
+        true => Fact::unknown(Why::LeftTo("how the cluster offers its slices".into()), machine.place()),
+        false => Fact::value("nvidia.com/gpu".to_owned(), machine.place()),
+    };
     out.gpu_vendor = Fact::value("nvidia".to_owned(), machine.place());
     // The operator mounts a memory volume at /dev/shm.
     out.shm = Fact::value(SharedMemory::Volume, name.place());

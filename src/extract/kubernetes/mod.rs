@@ -2,6 +2,7 @@
 
 mod containers;
 mod kaito;
+mod kubeai;
 mod nodes;
 mod objects;
 mod places;

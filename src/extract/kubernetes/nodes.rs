@@ -1,4 +1,4 @@
-//! Karpenter's pools of nodes, and the way to eksctl's.
+//! Karpenter's pools of nodes, compute classes of GKE, and the way to eksctl's pools.
 
 use super::pods::{labels, requirement};
 use crate::extract::eksctl;
@@ -17,6 +17,42 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
     if karpenter && matches!(kind, "NodePool" | "Provisioner") {
         facts.pools.push(Arc::new(pool(tree, view, kind)));
     }
+    if kind == "ComputeClass"
+        && view.get("apiVersion").string().get().is_some_and(|v| v.starts_with("cloud.google.com/"))
+    {
+        facts.pools.extend(compute_class(tree, view).map(Arc::new));
+    }
+}
+
+/// The machines that a compute class of GKE makes, in the order in which it tries them. Those of pools that it names are
+/// stated with the pools.
+fn compute_class<'t>(tree: &Arc<Tree>, view: View<'t>) -> impl Iterator<Item = NodePool> + use<'t> {
+    let name = view.path("metadata.name").string();
+    let (kind, tree) = (view.get("kind").string(), Arc::clone(tree));
+    let priorities = view.path("spec.priorities").items();
+    let made = |of: &View<'t>| ["machineType", "machineFamily", "gpu", "tpu"].iter().any(|key| of.get(key).is_some());
+    priorities.filter(made).map(move |of| {
+        let mut out = NodePool::blank(of.place());
+        out.format = Fact::value(InfraFormat::ComputeClass, of.place());
+        out.kind = kind.clone();
+        out.name = name.clone();
+        out.platform = Fact::value("gke".to_owned(), of.place());
+        out.in_cluster = Fact::value(true, of.place());
+        out.labels.insert("cloud.google.com/compute-class".to_owned(), name.clone());
+        let machine = of.get("machineType");
+        out.instance_types = machine.is_some().then(|| machine.string()).into_iter().collect();
+        let (gpu, tpu) = (of.get("gpu"), of.get("tpu"));
+        let accelerator = if gpu.is_some() { gpu } else { tpu };
+        if accelerator.is_some() {
+            out.accelerator = accelerator.get("type").string();
+            out.accelerator_count = accelerator.get("count").int();
+            out.driver_mode = accelerator.get("driverVersion").string().map(|mode| mode.to_uppercase());
+        }
+        out.spot = of.get("spot").boolean();
+        out.zones = of.path("location.zones").strings();
+        out.object = Some(Raw::new(&tree, of));
+        out
+    })
 }
 
 fn pool(tree: &Arc<Tree>, view: View<'_>, kind: &str) -> NodePool {

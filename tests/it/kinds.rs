@@ -1,0 +1,46 @@
+//! Kinds of operators and of clouds: rules fire on what they state, and stay silent on what is right.
+
+use super::cli::{directory, gpulint, out};
+use serde_json::Value;
+
+/// The rules that fire on a manifest.
+fn fired(manifest: &str) -> Vec<String> {
+    let root = directory(&[("a.yaml", manifest)]);
+    let output = gpulint(root.path(), &["check", "--format", "json", "--exit-zero"]);
+    let report: Value = serde_json::from_str(&out(&output)).expect("JSON");
+    let findings = report["diagnostics"].as_array().expect("a list").iter();
+    findings.map(|finding| finding["rule"].as_str().expect("a rule").to_owned()).collect()
+}
+
+/// Whether a rule fires on the first manifest and not on the second.
+fn tells(rule: &str, guilty: &str, innocent: &str) {
+    let fires = |manifest: &str| fired(manifest).iter().any(|id| id == rule);
+    assert!(fires(guilty), "{rule} is silent on\n{guilty}\n{:?}", fired(guilty));
+    assert!(!fires(innocent), "{rule} fires on\n{innocent}");
+}
+
+#[test]
+fn arguments_of_a_model_of_kubeai_go_to_its_engine() {
+    let model = |share: &str| {
+        format!(
+            "apiVersion: kubeai.org/v1\nkind: Model\nmetadata: {{name: chat}}\nspec:\n  url: hf://Qwen/Qwen3-8B\n  \
+             engine: VLLM\n  args: [--gpu-memory-utilization={share}]\n  resourceProfile: nvidia-gpu-l4:1\n"
+        )
+    };
+    tells("memory-utilization-out-of-range", &model("95"), &model("0.95"));
+}
+
+#[test]
+fn pods_of_a_compute_class_land_on_its_machines_and_no_others_do() {
+    let class = "apiVersion: cloud.google.com/v1\nkind: ComputeClass\nmetadata: {name: small}\nspec:\n  priorities:\n    \
+                 - {machineType: g2-standard-12, gpu: {type: nvidia-l4, count: 1}}\n---\n";
+    let pod = |selector: &str, gpus: u32| {
+        format!(
+            "{class}apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec:\n  nodeSelector: {{{selector}}}\n  \
+             containers: [{{name: a, image: \"registry.example/a:1\", resources: {{limits: {{nvidia.com/gpu: {gpus}}}}}}}]\n"
+        )
+    };
+    let selects = "cloud.google.com/compute-class: small";
+    tells("gpus-exceed-node", &pod(selects, 4), &pod(selects, 1));
+    tells("gpus-exceed-node", &pod(selects, 4), &pod("", 4));
+}
