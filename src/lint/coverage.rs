@@ -2,7 +2,7 @@
 
 use super::Repository;
 use crate::catalog;
-use crate::facts::value::{Data, Entity, Value};
+use crate::facts::value::{Data, Entity, EntityType, Type, Value};
 use crate::facts::{Container, LISTS, Object};
 use crate::link::Variant;
 use crate::parse::{Node, Tree};
@@ -199,12 +199,15 @@ struct Places {
     wanted: BTreeSet<SourceId>,
     understood: BTreeSet<SourceId>,
     places: BTreeMap<SourceId, Vec<(u32, u32)>>,
+    /// By the type of an entity, the fields in which it states something itself.
+    fields: BTreeMap<&'static str, Vec<usize>>,
 }
 
 impl Places {
     fn entity(&mut self, entity: &dyn Entity) {
-        let fields = entity.entity().fields.iter().enumerate().filter(|(_, field)| !field.joined);
-        fields.for_each(|(index, _)| self.value(&entity.field(index)));
+        let ty = entity.entity();
+        let fields = self.fields.entry(ty.name).or_insert_with(|| own_fields(ty)).clone();
+        fields.into_iter().for_each(|index| self.value(&entity.field(index)));
     }
 
     fn value(&mut self, value: &Value<'_>) {
@@ -232,6 +235,18 @@ impl Places {
             self.places.entry(span.source).or_default().push((span.start, span.end));
         }
     }
+}
+
+/// The fields of an entity but for those that hold what others state: each of those is met in its own list.
+fn own_fields(entity: &'static EntityType) -> Vec<usize> {
+    let listed =
+        |ty: &Type| matches!(ty, Type::Entity(entity) if LISTS.iter().any(|list| list.subject.entity == *entity));
+    let others = |ty: Type| match ty {
+        Type::List(item) => listed(&item),
+        ty => listed(&ty),
+    };
+    let fields = entity.fields.iter().enumerate();
+    fields.filter(|(_, field)| !field.joined && !others((field.ty)())).map(|(index, _)| index).collect()
 }
 
 /// The line of a word.
