@@ -41,6 +41,10 @@ pub enum Stands {
     Preset,
     /// A model, and the engine that serves it.
     Model,
+    /// A service of Dynamo.
+    Dynamo,
+    /// The driver or the executors of a Spark application.
+    Spark,
     /// An object of its own.
     Object,
     /// Something that its operator makes pods of in a way of its own.
@@ -80,6 +84,8 @@ fn place(row: Row, version: &str) -> PodPlace {
             "trainer" => Stands::Trainer,
             "preset" => Stands::Preset,
             "model" => Stands::Model,
+            "dynamo" => Stands::Dynamo,
+            "spark" => Stands::Spark,
             "object" => Stands::Object,
             _ => Stands::Shape,
         },

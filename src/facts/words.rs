@@ -72,6 +72,8 @@ words! {
         Helmfile = "helmfile",
         /// A release of Skaffold.
         Skaffold = "skaffold",
+        /// A component of a recipe of NVIDIA's AI Cluster Runtime.
+        Recipe = "recipe",
         /// A dependency in Chart.yaml.
         ChartDependency = "chart-dependency",
         /// helmCharts of a kustomization.

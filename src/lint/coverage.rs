@@ -65,10 +65,14 @@ const CORE: [&str; 8] = [
     "ServiceAccount",
 ];
 
-/// Kinds that no rule is asked about and that are read for others: joins and rules about workloads look them up.
-const LOOKED_UP: [(&str, &str); 4] = [
+/// Kinds that no rule is asked about: joins and rules about workloads look them up, or they ask for no device
+/// themselves, as what sets up a network or says where the weights of a model are.
+const KINDS: [(&str, &str); 7] = [
     ("kueue.x-k8s.io", "ClusterQueue"),
     ("kueue.x-k8s.io", "LocalQueue"),
+    ("mellanox.com", "NicClusterPolicy"),
+    ("ome.io", "BaseModel"),
+    ("ome.io", "ClusterBaseModel"),
     ("resource.k8s.io", "ResourceClaimTemplate"),
     ("resource.nvidia.com", "ComputeDomain"),
 ];
@@ -95,7 +99,7 @@ const NAMES: [&str; 14] = [
 fn settled(object: &Object) -> bool {
     let (Some(version), Some(kind)) = (object.api_version.get(), object.kind.get()) else { return false };
     match version.split_once('/') {
-        Some((group, _)) => GROUPS.contains(&group) || LOOKED_UP.contains(&(group, kind.as_str())),
+        Some((group, _)) => GROUPS.contains(&group) || KINDS.contains(&(group, kind.as_str())),
         None => CORE.contains(&kind.as_str()),
     }
 }
@@ -113,6 +117,8 @@ pub fn names(tree: &Tree) -> Vec<Span> {
             let patches = places_of_patches(root);
             out.extend(patches.filter_map(|patch| Some(patch.get("target")?.span())));
         }
+        // What a runtime can load is called as frameworks are.
+        out.extend(root.path("spec.supportedModelFormats").map(Node::span));
     }
     out.sort_unstable();
     out
@@ -179,10 +185,22 @@ pub(super) fn coverage(
     }
     let pods = variants.iter().flat_map(|variant| &variant.facts.workloads).flat_map(|workload| &workload.pods);
     pods.flat_map(|pod| pod.containers.iter().chain(&pod.init_containers)).for_each(|container| read.asked(container));
+    let places: BTreeMap<SourceId, _> = read.places.into_iter().map(|(id, places)| (id, merged(places))).collect();
+    let mut groups: BTreeMap<SourceId, Vec<(u32, u32)>> = BTreeMap::new();
+    for object in variants.iter().flat_map(|variant| &variant.facts.objects) {
+        // The group of an API says no more than what was read of the object.
+        let (place, body) =
+            (object.api_version.span, object.body.as_ref().and_then(|body| Some(body.view().node()?.span())));
+        let read = |body: Span| places.get(&place.source).is_some_and(|all| overlap(all, (body.start, body.end)));
+        if body.is_some_and(|body| body.source == place.source && read(body)) {
+            groups.entry(place.source).or_default().push((place.start, place.end));
+        }
+    }
     for (id, lines) in &mut mentions {
         let text: &str = &here.sources.get(*id).text;
-        let places = merged(read.places.remove(id).unwrap_or_default());
-        lines.retain(|word| !overlap(&places, line(text, *word)));
+        let places = places.get(id).map_or(&[][..], Vec::as_slice);
+        let groups = merged(groups.remove(id).unwrap_or_default());
+        lines.retain(|word| ![places, &groups].iter().any(|places| overlap(places, line(text, *word))));
         // What came out of a part of it came out of it.
         if !places.is_empty() {
             read.understood.insert(*id);

@@ -44,3 +44,23 @@ fn pods_of_a_compute_class_land_on_its_machines_and_no_others_do() {
     tells("gpus-exceed-node", &pod(selects, 4), &pod(selects, 1));
     tells("gpus-exceed-node", &pod(selects, 4), &pod("", 4));
 }
+
+#[test]
+fn resources_that_operators_call_otherwise_are_those_of_a_pod() {
+    let workers = |gpus: u32| {
+        format!(
+            "apiVersion: nvidia.com/v1alpha1\nkind: DynamoGraphDeployment\nmetadata: {{name: a}}\nspec:\n  services:\n    \
+             Worker:\n      replicas: 1\n      resources: {{limits: {{gpu: \"{gpus}\"}}}}\n      extraPodSpec:\n        \
+             nodeSelector: {{node.kubernetes.io/instance-type: p5.48xlarge}}\n        mainContainer: {{image: \"a:1\"}}\n"
+        )
+    };
+    tells("gpus-exceed-node", &workers(16), &workers(8));
+    let executors = |gpus: u32| {
+        format!(
+            "apiVersion: sparkoperator.k8s.io/v1beta2\nkind: SparkApplication\nmetadata: {{name: a}}\nspec:\n  image: a:1\n  \
+             executor:\n    instances: 2\n    gpu: {{name: nvidia.com/gpu, quantity: {gpus}}}\n    \
+             nodeSelector: {{node.kubernetes.io/instance-type: g6.2xlarge}}\n"
+        )
+    };
+    tells("gpus-exceed-node", &executors(2), &executors(1));
+}

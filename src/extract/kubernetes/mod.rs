@@ -1,6 +1,7 @@
 //! Kubernetes documents. Knows the API's objects, their defaults and the kinds that carry pods.
 
 mod containers;
+mod drafts;
 mod kaito;
 mod kubeai;
 mod nodes;

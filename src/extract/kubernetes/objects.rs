@@ -2,16 +2,18 @@
 
 use super::pods::labels;
 use crate::facts::{Autoscaler, Budget, Facts, Labels, Metric, Port, Route, Service};
-use crate::known::Fact;
+use crate::known::{Fact, Why};
 use crate::parse::{Raw, Tree, View};
 use crate::quantity;
 use std::sync::Arc;
 
 /// Reads an object that is joined with workloads.
 pub fn read(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
-    let knative = view.get("apiVersion").string().get().is_some_and(|v| v.starts_with("serving.knative.dev"));
+    let version = |group: &str| view.get("apiVersion").string().get().is_some_and(|v| v.starts_with(group));
+    let knative = version("serving.knative.dev");
     match kind {
         "HorizontalPodAutoscaler" => facts.autoscalers.push(Arc::new(hpa(tree, view))),
+        "PodAutoscaler" if version("autoscaling.aibrix.ai/") => facts.autoscalers.push(Arc::new(aibrix(tree, view))),
         "ScaledObject" | "ScaledJob" => facts.autoscalers.push(Arc::new(keda(tree, view))),
         "Service" if !knative => facts.services.push(Arc::new(service(tree, view))),
         "Ingress" | "HTTPRoute" | "GRPCRoute" | "VirtualService" => {
@@ -80,6 +82,24 @@ fn hpa_metric(view: View<'_>) -> Metric {
             out.target = target.parse(quantity::parse);
         }
     }
+    out
+}
+
+/// An autoscaler of AIBrix: sources of metrics, each with its target. What it leaves out its own defaults decide.
+fn aibrix(tree: &Arc<Tree>, view: View<'_>) -> Autoscaler {
+    let mut out = autoscaler(tree, view);
+    let spec = view.opened(super::open()).get("spec");
+    out.min_replicas = spec.get("minReplicas").int();
+    out.max_replicas = spec.get("maxReplicas").int();
+    let metric = |source: View<'_>| {
+        let mut metric = Metric::blank(source.place());
+        metric.r#type = source.get("metricSourceType").string();
+        metric.name = source.get("targetMetric").string();
+        metric.target = source.get("targetValue").parse(quantity::parse);
+        metric
+    };
+    out.metrics = spec.get("metricsSources").items().map(metric).collect();
+    out.cooldown_seconds = Fact::unknown(Why::LeftTo("the strategy of the autoscaler".into()), spec.place());
     out
 }
 

@@ -1,7 +1,7 @@
 //! Where a kind carries pods: at the places that the catalog has of it, else wherever something looks like a pod.
 //! What no schema says to stand nowhere else is unknown where it is missing.
 
-use super::{containers, kaito, kubeai, pods};
+use super::{containers, drafts, kaito, kubeai, pods};
 use crate::budget::{NODE, STEP, Share};
 use crate::catalog::{self, Absence, PodPlace, Stands};
 use crate::facts::{ContainerRole, Pod, SharedMemory};
@@ -132,6 +132,10 @@ impl Place<'_> {
             Stands::Trainer => trainer(tree, view),
             Stands::LeaderWorker => return leader_workers(tree, view),
             Stands::Preset if kaito::is_stated(self.holder, view) => return kaito::pods(tree, self.holder, view),
+            Stands::Dynamo => Pod { replicas: self.count(row), ..drafts::dynamo(tree, view, &self.role(row)) },
+            Stands::Spark => {
+                Pod { replicas: self.count(row), ..drafts::spark(tree, (view, self.holder), &self.role(row)) }
+            }
             Stands::Model if view.get("engine").is_some() => kubeai::pod(tree, view),
             _ => return Vec::new(),
         };

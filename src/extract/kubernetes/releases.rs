@@ -65,6 +65,11 @@ fn releases(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
                 facts.releases.push(Arc::new(out));
             }
         }
+        "RecipeMetadata" | "RecipeResult" => {
+            let lists = [spec.get("componentRefs"), view.get("componentRefs")].into_iter().flat_map(View::items);
+            let charts = lists.filter(|item| item.get("type").string().get().is_some_and(|kind| kind == "Helm"));
+            facts.releases.extend(charts.map(|item| Arc::new(component(tree, item))));
+        }
         "ApplicationSet" => releases(tree, spec.get("template"), "Application", facts),
         "Config" if view.get("apiVersion").string().get().is_some_and(|v| v.starts_with("skaffold/")) => {
             built::skaffold(view, facts);
@@ -74,6 +79,20 @@ fn releases(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
         }
         _ => {}
     }
+}
+
+/// A component of a recipe of AI Cluster Runtime: a chart by the name of the component unless it says another.
+fn component(tree: &Arc<Tree>, view: View<'_>) -> HelmRelease {
+    let (name, chart) = (view.get("name"), view.get("chart"));
+    let chart = if chart.is_some() { chart } else { name };
+    let mut out = release(view, ReleaseFormat::Recipe, (chart, view.get("version")));
+    out.name = name.string();
+    out.namespace = view.get("namespace").string();
+    out.repository = view.get("source").string();
+    out.values = Some(Raw::new(tree, view.get("overrides")));
+    let file = view.get("valuesFile");
+    out.values_from = file.is_some().then(|| file.string()).into_iter().collect();
+    out
 }
 
 /// A release of Skaffold: overrides lie over the files, single values over both.
