@@ -199,7 +199,7 @@ fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
         }
         Some(Format::Model) => facts.model_configs.push(Raw::new(tree, root.view())),
         Some(Format::Training(trainer)) => {
-            facts.trainings.push((path.to_owned(), training::document(trainer, root)));
+            facts.trainings.push(Arc::new(training::document(trainer, root, path)));
         }
         Some(Format::Values) => values::read(tree, root, path, facts),
         None if describes_others(root) => {}

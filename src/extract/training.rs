@@ -20,6 +20,16 @@ const SHAPES: &[(&str, &[&str], &[&str])] = &[
     ("kaito", &["training_config"], &[]),
 ];
 
+/// The same for files whose keys stand below others.
+const NESTED: &[(&str, &[&str])] = &[
+    ("nemo", &["trainer.devices", "model.micro_batch_size"]),
+    ("litgpt", &["train.micro_batch_size", "train.global_batch_size", "devices"]),
+    ("megatron", &["MODEL_ARGS.--micro-batch-size"]),
+];
+
+/// The key under which a file holds the flags of Megatron's command.
+const FLAGS: &str = "MODEL_ARGS";
+
 /// Words of a command, and flags, by which its trainer is known.
 const COMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("axolotl", &["axolotl", "axolotl.cli.train"], &[]),
@@ -44,16 +54,20 @@ pub fn kind(root: Node<'_>) -> Option<&'static str> {
     if component.is_some_and(|name| name.starts_with("torchtune.")) {
         return Some("torchtune");
     }
+    let nested = |(_, keys): &&(&str, &[&str])| keys.iter().all(|key| root.path(key).is_some());
     let shape = |(_, all, any): &&(_, &[&str], &[&str])| all.iter().all(has) && (any.is_empty() || any.iter().any(has));
-    root.is_map().then(|| SHAPES.iter().find(shape).map(|(trainer, ..)| *trainer)).flatten()
+    let shape = || SHAPES.iter().find(shape).map(|(trainer, ..)| *trainer);
+    let nested = || NESTED.iter().find(nested).map(|(trainer, _)| *trainer);
+    if root.is_map() { shape().or_else(nested) } else { None }
 }
 
 /// What a trainer's configuration file states.
-pub fn document(trainer: &str, root: Node<'_>) -> Training {
+pub fn document(trainer: &str, root: Node<'_>, path: &str) -> Training {
     let mut out = Training::blank(root.head());
+    out.path = Fact::value(path.to_owned(), root.head());
     out.trainer = Fact::value(trainer.to_owned(), root.head());
     read(trainer, &mut out, |key| {
-        let view = root.view().path(key);
+        let view = option(trainer, root.view(), key);
         let items = view.strings();
         match items.first() {
             // A list of switches reads like the text that names them.
@@ -65,6 +79,14 @@ pub fn document(trainer: &str, root: Node<'_>) -> Training {
         }
     });
     out
+}
+
+/// Where an option stands: below the keys that lead to it, or under the flag that it is.
+fn option<'t>(trainer: &str, root: View<'t>, key: &str) -> View<'t> {
+    match root.node().and_then(|node| node.get(FLAGS)) {
+        Some(_) if trainer == "megatron" => root.get(FLAGS).get(&format!("--{}", key.replace('_', "-"))),
+        _ => root.path(key),
+    }
 }
 
 /// A scalar as text; a collection where a text is expected says nothing.
@@ -89,21 +111,21 @@ pub fn config_map(view: View<'_>, facts: &mut Facts) {
                 let training = of(&launch);
                 (at, launch, training)
             }));
-        } else if let Some(training) = embedded(&text) {
-            facts.trainings.push((at, *training));
+        } else if let Some(training) = embedded(&text, &at) {
+            facts.trainings.push(training);
         }
     }
 }
 
 /// What a text states if it is a trainer's configuration.
-fn embedded(text: &Traced) -> Option<Box<Training>> {
+fn embedded(text: &Traced, at: &str) -> Option<Arc<Training>> {
     let keys = SHAPES.iter().flat_map(|(_, all, any)| all.iter().chain(*any));
     if !keys.chain(&["_component_"]).any(|key| text.text().contains(key)) {
         return None;
     }
     let tree = yaml::parse_traced(text, Dialect::Core);
     let root = yaml::root(&tree)?;
-    Some(Box::new(document(kind(root)?, root)))
+    Some(Arc::new(document(kind(root)?, root, at)))
 }
 
 /// The training run that a command starts; `None` when nothing says that it is one.
@@ -168,8 +190,14 @@ fn read(trainer: &str, out: &mut Training, lookup: impl Fn(&str) -> Option<Fact<
             Some("auto" | "none" | "None" | "null" | "") | None => Known::Absent,
             Some(meaning) => Known::Value(meaning.to_owned()),
         });
-        if !meaning.is_absent() {
-            out.set(option.field, meaning);
+        if meaning.is_absent() {
+            continue;
         }
+        let half = |precision: &Fact<String>| precision.get().filter(|t| t.contains("16")).map(|t| t.contains("bf16"));
+        let both = half(&out.precision).zip(half(&meaning));
+        if option.field == "precision" && both.is_some_and(|(first, second)| first != second) {
+            out.other_precision = std::mem::replace(&mut out.precision, Fact::absent(out.span));
+        }
+        out.set(option.field, meaning);
     }
 }

@@ -55,8 +55,6 @@ macro_rules! lists {
             $($(#[doc = $doc])+ pub $list: Vec<$entity>,)*
             /// Image names and the Dockerfiles that are declared to build them, relative to the file that declares it.
             pub images: Vec<(String, Fact<String>)>,
-            /// What configuration files of trainers state, by display path, or by `ConfigMap/name/key`.
-            pub trainings: Vec<(String, Training)>,
             /// What models say of themselves in their `config.json`.
             pub model_configs: Vec<Raw>,
             /// What scripts in ConfigMaps launch, by `ConfigMap/name/key`.
@@ -85,7 +83,6 @@ macro_rules! lists {
             pub fn append(&mut self, other: Facts) {
                 $(self.$list.extend(other.$list);)*
                 self.images.extend(other.images);
-                self.trainings.extend(other.trainings);
                 self.model_configs.extend(other.model_configs);
                 self.scripts.extend(other.scripts);
                 for (value, uses) in other.uses {
@@ -132,6 +129,8 @@ lists! {
         named: &["path"],
         ..subject("package_file", PackageFile::TYPE)
     };
+    /// Configuration files of trainers and of the libraries below them.
+    shared trainings: Vec<Arc<Training>> = Subject { named: &["path"], ..subject("training", Training::TYPE) };
     /// Charts installed by any means, with their values.
     shared releases: Vec<Arc<HelmRelease>> = subject("release", HelmRelease::TYPE);
     /// HPAs, ScaledObjects and their kin.

@@ -7,7 +7,9 @@ use crate::known::Fact;
 entities! {
     /// A training run: what the command line states, then what the configuration files that it names state, then defaults.
     Training {
-        /// axolotl, llama-factory, torchtune, transformers, trl, megatron; deepspeed and accelerate for their own files.
+        /// The file that states it, or `ConfigMap/name/key`; absent for a command line.
+        path: Fact<String>,
+        /// axolotl, llama-factory, torchtune, transformers, trl, megatron, nemo, litgpt; deepspeed and accelerate for their own files.
         trainer: Fact<String>,
         /// Model that is trained, by name or path.
         model: Fact<String>,
@@ -21,6 +23,14 @@ entities! {
         micro_batch_size: Fact<i64>,
         /// Micro batches per optimizer step.
         accumulation_steps: Fact<i64>,
+        /// Sequences per optimizer step, over all ranks.
+        global_batch_size: Fact<i64>,
+        /// GPUs of each machine that it is started on.
+        devices: Fact<i64>,
+        /// Machines that it is started on.
+        nodes: Fact<i64>,
+        /// Processes that it is started as, over all machines.
+        processes: Fact<i64>,
         /// Longest sequence in tokens.
         sequence_len: Fact<i64>,
         /// Whether short samples are packed into sequences of full length.
@@ -29,6 +39,8 @@ entities! {
         optimizer: Fact<String>,
         /// bf16 and fp16 (with 32-bit master weights), pure-bf16, pure-fp16, fp32.
         precision: Fact<String>,
+        /// A precision of the other 16-bit type that is stated as well.
+        other_precision: Fact<String>,
         /// Whose way of keeping weights, gradients and optimizer states: autocast (32-bit weights), as-loaded, autocast-or-loaded, deepspeed, fsdp, megatron.
         stack: Fact<String>,
         /// What is sharded over the data parallel ranks: 0 nothing, 1 optimizer states, 2 and gradients, 3 and weights (FSDP full shard).
@@ -53,6 +65,8 @@ entities! {
         attention: Fact<String>,
         /// Whether the loss is computed in chunks, without the logits of the whole batch.
         chunked_loss: Fact<bool>,
+        /// Whether the optimizer steps in the backward pass, as soon as a gradient is there.
+        optimizer_in_backward: Fact<bool>,
         /// Configuration files that it names.
         configs: Vec<Fact<String>>,
         /// What DeepSpeed's file states otherwise than the trainer that reads it: `train_micro_batch_size_per_gpu is 4, not 2`.
@@ -61,9 +75,10 @@ entities! {
 }
 
 settings! {
-    Training: model method objective quantization micro_batch_size accumulation_steps sequence_len packing optimizer
-        precision stack zero_stage tensor_parallel pipeline_parallel sequence_parallel gradient_checkpointing
+    Training: model method objective quantization micro_batch_size accumulation_steps global_batch_size devices nodes
+        processes sequence_len packing optimizer precision other_precision stack zero_stage tensor_parallel pipeline_parallel sequence_parallel gradient_checkpointing
         activation_offload optimizer_offload parameter_offload lora_rank attention chunked_loss
+        optimizer_in_backward
 }
 
 impl Training {

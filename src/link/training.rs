@@ -12,12 +12,12 @@ use crate::paths;
 const CHAIN: usize = 4;
 
 /// Files of trainers, by the last part of their names, which are paths.
-type Files<'a> = Candidates<'a, &'a str, &'a (String, Training)>;
+type Files<'a> = Candidates<'a, &'a str, &'a Training>;
 
 /// Fills what command lines leave out from the files that they name, then with what the trainer does by default.
 pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
     let files: Files<'_> = Candidates::gather(deployed, Reach::Deployment, |facts| {
-        facts.trainings.iter().map(|file| (file.1.span.source, vec![paths::name(&file.0)], file)).collect()
+        facts.trainings.iter().map(|file| (file.span.source, vec![paths::name(shown(file))], &**file)).collect()
     });
     deployed.each(workloads, |workload, boundary| {
         workload.pods.iter_mut().for_each(|pod| {
@@ -109,16 +109,22 @@ fn find<'f>(
     let (path, from) = (name.get()?, name.span.source);
     if let Some((map, key)) = config_map_key(path, pod, container) {
         let wanted = format!("ConfigMap/{map}/{key}");
-        return files.only(boundary, from, &[paths::name(&wanted)], |(name, _)| *name == wanted).map(|(_, file)| file);
+        return files.only(boundary, from, &[paths::name(&wanted)], |file| shown(file) == wanted).copied();
     }
     // A file of its own name needs a directory in common, or to lie beside the one that names it.
     let layout = boundary.layout();
     let wanted: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
-    let fits = |(candidate, file): &&(String, Training)| {
+    let fits = |file: &&Training| {
+        let candidate = shown(file);
         let mut ends = candidate.rsplit('/').zip(wanted.iter().rev());
         let shared = ends.by_ref().take_while(|(a, b)| a == *b).count();
         let beside = layout.directories().holds(layout.at(from), layout.at(file.span.source));
         !candidate.starts_with("ConfigMap/") && (shared >= 2 || shared == 1 && (wanted.len() == 1 || beside))
     };
-    files.only(boundary, from, &[wanted.last().copied()?], fits).map(|(_, file)| file)
+    files.only(boundary, from, &[wanted.last().copied()?], fits).copied()
+}
+
+/// Where a file stands.
+fn shown(file: &Training) -> &str {
+    file.path.get().map_or("", String::as_str)
 }
