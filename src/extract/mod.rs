@@ -1,6 +1,7 @@
 //! Formats and launchers: trees into facts. Knows what documents mean; knows neither rules nor severities.
 
 pub mod ansible;
+pub mod app_template;
 pub mod built;
 pub mod cloudformation;
 pub mod commands;

@@ -3,7 +3,7 @@
 
 use super::kubernetes;
 use crate::facts::{ContainerRole, Facts, HelmRelease, Object, Pod, ReleaseFormat, Workload, WorkloadFormat};
-use crate::known::Fact;
+use crate::known::{Fact, Why};
 use crate::parse::{DEEPEST, Node, Raw, Tree, View};
 use crate::paths;
 use crate::version::Version;
@@ -66,6 +66,11 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
         facts.releases.push(Arc::new(operator_values(tree, view)));
     } else if operator.is_some() {
         facts.releases.push(Arc::new(operator_values(tree, operator)));
+    }
+    if super::app_template::is_values(view) {
+        let unstated = Fact::unknown(Why::NotStated("the release".into()), view.place());
+        super::app_template::read(view, (&unstated, &unstated), facts);
+        return;
     }
     // The templates of the chart state the rest.
     let view = view.opened(kubernetes::open());

@@ -64,3 +64,17 @@ fn resources_that_operators_call_otherwise_are_those_of_a_pod() {
     };
     tells("gpus-exceed-node", &executors(2), &executors(1));
 }
+
+#[test]
+fn a_release_of_app_template_is_judged_as_the_objects_that_it_makes() {
+    let release = |gpus: u32| {
+        format!(
+            "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: chat}}\nspec:\n  values:\n    \
+             defaultPodOptions: {{nodeSelector: {{node.kubernetes.io/instance-type: g6.2xlarge}}}}\n    controllers:\n      \
+             chat:\n        type: cronjob\n        containers:\n          app:\n            image: {{repository: a/b, tag: 1.0.0}}\n            \
+             resources: {{limits: {{nvidia.com/gpu: {gpus}}}}}\n"
+        )
+    };
+    tells("gpus-exceed-node", &release(2), &release(1));
+    assert!(!fired(&release(1)).contains(&"job-restart-policy".to_owned()), "the chart sets what a job needs");
+}

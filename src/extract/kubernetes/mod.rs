@@ -63,14 +63,14 @@ pub fn document(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
     let kind = object.kind.get().cloned().unwrap_or_default();
     objects::read(tree, view, &kind, facts);
     nodes::read(tree, view, &kind, facts);
-    releases::read(tree, view, &kind, facts);
+    let drafted = releases::read(tree, view, &kind, facts);
     if kind == "ConfigMap" {
         embedded::read(view.get("data"), facts);
         training::config_map(view, facts);
     }
-    if let Some(workload) = workloads::read(tree, view, &object, &mut facts.cut) {
-        facts.workloads.push(workload);
-    }
+    // What the values of a release look like is not asked where it is known.
+    let workload = if drafted { None } else { workloads::read(tree, view, &object, &mut facts.cut) };
+    facts.workloads.extend(workload);
     protects(tree, view, &object, facts);
     let version = object.api_version.get().map_or("", String::as_str);
     for inner in places::objects(view, (version, &kind)).into_iter().filter(|inner| is_object(*inner)) {

@@ -1,18 +1,27 @@
 //! Charts installed by Flux, Argo CD, k3s, kustomize and Skaffold.
 
-use crate::extract::{built, embedded, values};
+use crate::extract::{app_template, built, embedded, values};
 use crate::facts::{Facts, HelmRelease, ReleaseFormat};
 use crate::known::{Fact, Known};
 use crate::parse::{Dialect, Raw, Tree, View, yaml};
 use crate::version::Version;
 use std::sync::Arc;
 
-/// Reads a release, and the configuration files in its values.
-pub fn read(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
+/// Reads a release, and the configuration files and the objects in its values; whether it is known what objects it makes.
+pub fn read(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) -> bool {
     let first = facts.releases.len();
     releases(tree, view, kind, facts);
-    let values: Vec<Raw> = facts.releases[first..].iter().filter_map(|release| release.values.clone()).collect();
-    values.iter().for_each(|raw| embedded::read(raw.view(), facts));
+    let mut drafted = false;
+    let read = facts.releases[first..].to_vec();
+    for release in read {
+        let Some(values) = &release.values else { continue };
+        embedded::read(values.view(), facts);
+        if app_template::is_values(values.view()) {
+            app_template::read(values.view(), (&release.name, &release.namespace), facts);
+            drafted = true;
+        }
+    }
+    drafted
 }
 
 fn releases(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {

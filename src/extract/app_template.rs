@@ -1,0 +1,268 @@
+//! Values of bjw-s' app-template, the chart that most clusters at home install everything with: controllers, their pods and
+//! containers, volumes and services, as the objects that the chart makes of them. What its release decides is unknown.
+
+use super::kubernetes;
+use crate::facts::Facts;
+use crate::known::{Fact, Why};
+use crate::parse::{Builder, Entry, Node, NodeId, NodeKind, View};
+use crate::source::{Span, Traced};
+use std::sync::Arc;
+
+/// Whether values are of this chart: controllers with containers, by name.
+pub fn is_values(values: View<'_>) -> bool {
+    let has_containers = |(_, controller): (_, View<'_>)| {
+        let containers = controller.get("containers");
+        let is_map = containers.node().is_some_and(Node::is_map);
+        is_map && containers.entries().into_iter().any(|(_, container)| container.get("image").is_some())
+    };
+    values.get("controllers").entries().into_iter().any(has_containers)
+}
+
+/// Reads the objects of a release; its name and namespace are those of the release.
+pub fn read(values: View<'_>, (name, namespace): (&Fact<String>, &Fact<String>), facts: &mut Facts) {
+    let Some(root) = values.node() else { return };
+    let mut draft = Draft { values, name, namespace, builder: Builder::new(root.tree().source, root.tree().dialect) };
+    let controllers: Vec<_> = enabled(values.get("controllers"));
+    let mut objects: Vec<NodeId> =
+        controllers.iter().map(|one| draft.controller(*one, controllers.len() == 1)).collect();
+    let services = enabled(values.get("service"));
+    for (key, service) in &services {
+        let of = service.get("controller").string().get().cloned();
+        let only = || controllers.first().filter(|_| controllers.len() == 1).map(|(key, _)| (*key).to_owned());
+        if let Some(controller) = of.or_else(only) {
+            objects.push(draft.service((*key, *service), &controller, services.len() == 1));
+        }
+    }
+    draft.builder.tree().documents.extend(&objects);
+    let tree = Arc::new(draft.builder.finish());
+    tree.roots().for_each(|root| kubernetes::document(&tree, root, facts));
+}
+
+/// The entries of a map that are not switched off.
+fn enabled(map: View<'_>) -> Vec<(&str, View<'_>)> {
+    let on = |(_, view): &(&str, View<'_>)| view.get("enabled").boolean().get() != Some(&false);
+    map.entries().into_iter().filter(|entry| entry.1.node().is_some_and(Node::is_map)).filter(on).collect()
+}
+
+/// What the chart decides that nobody states here.
+fn left() -> NodeKind {
+    NodeKind::Unknown(Why::LeftTo("the release of the chart".into()))
+}
+
+/// Objects that are put together.
+struct Draft<'t> {
+    values: View<'t>,
+    name: &'t Fact<String>,
+    namespace: &'t Fact<String>,
+    builder: Builder,
+}
+
+impl<'t> Draft<'t> {
+    fn text(&mut self, text: &str, span: Span) -> NodeId {
+        self.builder.add(NodeKind::Scalar { text: Traced::opaque(text, span), plain: false }, span)
+    }
+
+    fn map(&mut self, entries: Vec<(&str, NodeId)>, span: Span) -> NodeId {
+        let entry = |(key, value): (&str, NodeId)| Entry { key: self.text(key, span), value };
+        let entries = entries.into_iter().map(entry).collect();
+        self.builder.add(NodeKind::Map(entries), span)
+    }
+
+    fn list(&mut self, items: Vec<NodeId>, span: Span) -> NodeId {
+        self.builder.add(NodeKind::Seq(items), span)
+    }
+
+    /// What stands under some keys, as it stands.
+    fn copied(&mut self, view: View<'t>, keys: &[&'static str]) -> Vec<(&'static str, NodeId)> {
+        let stated = keys.iter().filter_map(|key| Some((*key, view.get(key).node()?)));
+        stated.map(|(key, node)| (key, self.builder.copy(node))).collect()
+    }
+
+    fn metadata(&mut self, (key, lone): (&str, bool), span: Span) -> NodeId {
+        let fact = |fact: &Fact<String>, suffix: &str| fact.get().map(|text| format!("{text}{suffix}"));
+        let name = match fact(self.name, &if lone { String::new() } else { format!("-{key}") }) {
+            Some(name) => self.text(&name, span),
+            None => self.builder.add(NodeKind::Unknown(Why::NotStated("the name of the release".into())), span),
+        };
+        let namespace = fact(self.namespace, "").map(|text| ("namespace", self.text(&text, span)));
+        self.map([("name", name)].into_iter().chain(namespace).collect(), span)
+    }
+
+    /// The object of a controller.
+    fn controller(&mut self, (key, of): (&'t str, View<'t>), lone: bool) -> NodeId {
+        let span = of.place();
+        let kind = of.get("type").string();
+        let (version, kind) = match kind.get().map(String::as_str) {
+            Some("statefulset") => ("apps/v1", "StatefulSet"),
+            Some("daemonset") => ("apps/v1", "DaemonSet"),
+            Some("cronjob") => ("batch/v1", "CronJob"),
+            Some("job") => ("batch/v1", "Job"),
+            _ => ("apps/v1", "Deployment"),
+        };
+        let template = self.template((key, of));
+        let mut spec = self.copied(of, &["replicas"]);
+        spec.push(("template", template));
+        if kind == "Deployment" {
+            let strategy = match of.get("strategy").node() {
+                Some(node) => {
+                    let stated = self.builder.copy(node);
+                    self.map(vec![("type", stated)], node.span())
+                }
+                None => self.builder.add(left(), span),
+            };
+            spec.push(("strategy", strategy));
+        }
+        let mut spec = self.map(spec, span);
+        if kind == "CronJob" {
+            let job = self.map(vec![("spec", spec)], span);
+            spec = self.map(vec![("jobTemplate", job)], span);
+        }
+        self.object((version, kind), ((key, lone), spec), span)
+    }
+
+    fn object(&mut self, (version, kind): (&str, &str), (name, spec): ((&str, bool), NodeId), span: Span) -> NodeId {
+        let (version, kind) = (self.text(version, span), self.text(kind, span));
+        let metadata = self.metadata(name, span);
+        self.map(vec![("apiVersion", version), ("kind", kind), ("metadata", metadata), ("spec", spec)], span)
+    }
+
+    /// The label by which services find the pods of a controller.
+    fn label(&mut self, controller: &str, span: Span) -> NodeId {
+        let value = self.text(controller, span);
+        self.map(vec![("app.kubernetes.io/controller", value)], span)
+    }
+
+    fn template(&mut self, (key, of): (&'t str, View<'t>)) -> NodeId {
+        let (span, own, defaults) = (of.place(), of.get("pod"), self.values.get("defaultPodOptions"));
+        let labels = self.label(key, span);
+        let annotations = if own.get("annotations").is_some() { own } else { defaults };
+        let mut metadata = self.copied(annotations, &["annotations"]);
+        metadata.push(("labels", labels));
+        let metadata = self.map(metadata, span);
+        let mut spec: Vec<(&str, NodeId)> = Vec::new();
+        for (name, value) in own.entries() {
+            let value = value.node().map(|node| self.builder.copy(node));
+            spec.extend(value.map(|value| (name, value)));
+        }
+        for (name, value) in defaults.entries().into_iter().filter(|(name, _)| !own.get(name).is_some()) {
+            let value = value.node().map(|node| self.builder.copy(node));
+            spec.extend(value.map(|value| (name, value)));
+        }
+        spec.retain(|(name, _)| !matches!(*name, "labels" | "annotations"));
+        // The chart fills these in by what else is stated.
+        for decided in ["restartPolicy", "dnsPolicy"] {
+            if !spec.iter().any(|(name, _)| *name == decided) {
+                spec.push((decided, self.builder.add(left(), span)));
+            }
+        }
+        for list in ["containers", "initContainers"] {
+            let containers = enabled(of.get(list));
+            let containers: Vec<NodeId> = containers.into_iter().map(|one| self.container(key, one)).collect();
+            if !containers.is_empty() {
+                let containers = self.list(containers, of.get(list).place());
+                spec.push((list, containers));
+            }
+        }
+        let volumes = enabled(self.values.get("persistence"));
+        let volumes: Vec<NodeId> = volumes.into_iter().map(|one| self.volume(one)).collect();
+        if !volumes.is_empty() {
+            let volumes = self.list(volumes, self.values.get("persistence").place());
+            spec.push(("volumes", volumes));
+        }
+        let spec = self.map(spec, span);
+        self.map(vec![("metadata", metadata), ("spec", spec)], span)
+    }
+
+    fn container(&mut self, controller: &str, (key, of): (&'t str, View<'t>)) -> NodeId {
+        const KEPT: [&str; 9] =
+            ["image", "command", "args", "env", "envFrom", "resources", "securityContext", "ports", "restartPolicy"];
+        let span = of.place();
+        let mut entries = vec![("name", self.text(key, span))];
+        entries.extend(self.copied(of, &KEPT));
+        for (kind, name) in
+            [("startup", "startupProbe"), ("readiness", "readinessProbe"), ("liveness", "livenessProbe")]
+        {
+            let probe = of.get("probes").get(kind);
+            let custom = probe.get("custom").boolean().get() == Some(&true);
+            match (probe.get("enabled").boolean().get(), probe.get("spec").node().filter(|_| custom)) {
+                (Some(false), _) => {}
+                (Some(true), Some(spec)) => entries.push((name, self.builder.copy(spec))),
+                _ => entries.push((name, self.builder.add(left(), span))),
+            }
+        }
+        let mounts = enabled(self.values.get("persistence"));
+        let mounts: Vec<NodeId> = mounts.into_iter().flat_map(|one| self.mounts(one, (controller, key))).collect();
+        if !mounts.is_empty() {
+            entries.push(("volumeMounts", self.list(mounts, span)));
+        }
+        self.map(entries, span)
+    }
+
+    /// Where a volume is mounted in a container: where the values say so, else under its name.
+    fn mounts(&mut self, (key, of): (&'t str, View<'t>), (controller, container): (&str, &str)) -> Vec<NodeId> {
+        let (global, own) = (of.get("globalMounts"), of.get("advancedMounts"));
+        let places = global.items().chain(own.get(controller).get(container).items());
+        let mut paths: Vec<(NodeId, Span)> = Vec::new();
+        for place in places {
+            if let Some(path) = place.get("path").node() {
+                paths.push((self.builder.copy(path), path.span()));
+            }
+        }
+        if paths.is_empty() && !global.is_some() && !own.is_some() {
+            paths.push((self.text(&format!("/{key}"), of.place()), of.place()));
+        }
+        let mount = |(path, span): (NodeId, Span)| {
+            let name = self.text(key, span);
+            self.map(vec![("name", name), ("mountPath", path)], span)
+        };
+        paths.into_iter().map(mount).collect()
+    }
+
+    fn volume(&mut self, (key, of): (&'t str, View<'t>)) -> NodeId {
+        let span = of.place();
+        let kind = of.get("type").string().or_default("persistentVolumeClaim".to_owned());
+        let mut entries = vec![("name", self.text(key, span))];
+        let source = match kind.get().map(String::as_str) {
+            Some("persistentVolumeClaim") => {
+                let claim = of.get("existingClaim").node().map(|node| self.builder.copy(node));
+                let claim = claim.unwrap_or_else(|| self.builder.add(left(), span));
+                Some(("persistentVolumeClaim", self.map(vec![("claimName", claim)], span)))
+            }
+            Some("emptyDir") => {
+                let stated = self.copied(of, &["medium", "sizeLimit"]);
+                Some(("emptyDir", self.map(stated, span)))
+            }
+            Some("hostPath") => {
+                let path = of.get("hostPath").node().map(|node| ("path", self.builder.copy(node)));
+                Some(("hostPath", self.map(path.into_iter().collect(), span)))
+            }
+            Some("configMap") => {
+                let stated = self.copied(of, &["name"]);
+                Some(("configMap", self.map(stated, span)))
+            }
+            Some("secret") => Some(("secret", self.map(Vec::new(), span))),
+            Some("nfs") => {
+                let stated = self.copied(of, &["server", "path"]);
+                Some(("nfs", self.map(stated, span)))
+            }
+            _ => None,
+        };
+        entries.extend(source);
+        self.map(entries, span)
+    }
+
+    fn service(&mut self, (key, of): (&'t str, View<'t>), controller: &str, lone: bool) -> NodeId {
+        let span = of.place();
+        let mut spec = self.copied(of, &["type", "clusterIP", "loadBalancerSourceRanges"]);
+        spec.push(("selector", self.label(controller, span)));
+        let mut ports = Vec::new();
+        for (name, port) in enabled(of.get("ports")) {
+            let mut entries = vec![("name", self.text(name, port.place()))];
+            entries.extend(self.copied(port, &["port", "targetPort"]));
+            ports.push(self.map(entries, port.place()));
+        }
+        spec.push(("ports", self.list(ports, span)));
+        let spec = self.map(spec, span);
+        self.object(("v1", "Service"), ((key, lone), spec), span)
+    }
+}
