@@ -72,6 +72,10 @@ fn container(words: &[Word], at: usize) -> Option<crate::facts::Workload> {
             None => {}
         }
     }
+    // What a shell puts in may be any option.
+    if let Some(word) = words[at + 1..=image].iter().find(|word| word.expands && word.text().starts_with('$')) {
+        document.leave_open(RUN, word.span());
+    }
     let reference = document.text(&words[image]);
     document.put("image", reference);
     for word in &words[image + 1..] {
@@ -89,7 +93,37 @@ fn container(words: &[Word], at: usize) -> Option<crate::facts::Workload> {
 
 /// A chart that `helm install` or `helm upgrade` installs.
 fn release(words: &[Word], at: usize) -> Option<HelmRelease> {
-    const TAKE: &[&str] = &["f", "n", "namespace", "repo", "set", "set-string", "timeout", "values", "version"];
+    // https://helm.sh/docs/helm/helm_upgrade/
+    const TAKE: &[&str] = &[
+        "ca-file",
+        "cert-file",
+        "description",
+        "f",
+        "history-max",
+        "key-file",
+        "keyring",
+        "kube-as-group",
+        "kube-as-user",
+        "kube-context",
+        "kubeconfig",
+        "l",
+        "labels",
+        "n",
+        "namespace",
+        "password",
+        "post-renderer",
+        "post-renderer-args",
+        "repo",
+        "set",
+        "set-file",
+        "set-json",
+        "set-literal",
+        "set-string",
+        "timeout",
+        "username",
+        "values",
+        "version",
+    ];
     let verb = words[at + 1..].iter().position(|word| matches!(word.text(), "install" | "upgrade"))? + at + 1;
     let mut operands = Vec::new();
     let mut rest = words[verb + 1..].iter().peekable();
@@ -109,7 +143,8 @@ fn release(words: &[Word], at: usize) -> Option<HelmRelease> {
             Some(_) => {}
         }
     }
-    let chart = operands.pop()?;
+    // Where there are more, a shell puts options among them.
+    let chart = operands.pop().filter(|_| operands.len() < 2)?;
     let mut out = HelmRelease::blank(chart.span());
     let fact = |word: &Word| stated(word.traced(), word.expands);
     out.format = Fact::value(ReleaseFormat::Shell, chart.span());
@@ -129,12 +164,19 @@ fn release(words: &[Word], at: usize) -> Option<HelmRelease> {
     });
     let all = |names: &'static [&str]| given.iter().filter(|(name, _)| names.contains(&name.as_str()));
     out.values_from = all(&["f", "values"]).map(|(_, value)| value.fact()).collect();
-    for (_, value) in all(&["set", "set-string"]) {
+    for (name, value) in all(&["set", "set-string", "set-file", "set-json", "set-literal"]) {
         let Given::Word(text, expands) = value else { continue };
-        for part in parts(text) {
+        // Lists, JSON and files have forms of their own.
+        let plain = matches!(name.as_str(), "set" | "set-string") && !text.text().contains(['{', '\\']);
+        let assignments = if plain { parts(text) } else { vec![text.clone()] };
+        for part in assignments {
             let Some((key, _)) = part.text().split_once('=') else { continue };
             let value = part.slice(key.len() + 1..part.text().len());
-            out.set.insert(key.replace('\\', ""), stated(&value, *expands));
+            let value = match plain {
+                true => stated(&value, *expands),
+                false => Fact::unknown(Why::NotModelled("a value from a list or a file".into()), value.whole()),
+            };
+            out.set.insert(key.replace('\\', ""), value);
         }
     }
     Some(out)
@@ -143,12 +185,8 @@ fn release(words: &[Word], at: usize) -> Option<HelmRelease> {
 /// The assignments of a `--set`, which commas separate.
 fn parts(text: &Traced) -> Vec<Traced> {
     let mut from = 0;
-    let whole = text.text();
-    if whole.contains('{') {
-        return vec![text.clone()];
-    }
     let mut out = Vec::new();
-    for part in whole.split(',') {
+    for part in text.text().split(',') {
         out.push(text.slice(from..from + part.len()));
         from += part.len() + 1;
     }
@@ -156,7 +194,7 @@ fn parts(text: &Traced) -> Vec<Traced> {
 }
 
 /// A command that makes machines: its first words, the resource of Terraform that says the same, and its options with the
-/// attributes that do. `=` before an attribute stands for a switch, `[]` behind it for a list.
+/// attributes that do. `[]` behind an attribute stands for a list, `?` before it for what is stated in a form of its own: not known.
 struct Maker {
     command: &'static [&'static str],
     kind: &'static str,
@@ -167,29 +205,9 @@ const MAKERS: &[Maker] = &[
     Maker {
         command: &["gcloud", "container", "node-pools", "create"],
         kind: "google_container_node_pool",
-        options: &[
-            ("cluster", "cluster"),
-            ("disk-size", "node_config.disk_size_gb"),
-            ("image-type", "node_config.image_type"),
-            ("machine-type", "node_config.machine_type"),
-            ("max-nodes", "autoscaling.max_node_count"),
-            ("min-nodes", "autoscaling.min_node_count"),
-            ("num-nodes", "node_count"),
-            ("spot", "node_config.spot"),
-        ],
+        options: GKE,
     },
-    Maker {
-        command: &["gcloud", "container", "clusters", "create"],
-        kind: "google_container_node_pool",
-        options: &[
-            ("disk-size", "node_config.disk_size_gb"),
-            ("machine-type", "node_config.machine_type"),
-            ("max-nodes", "autoscaling.max_node_count"),
-            ("min-nodes", "autoscaling.min_node_count"),
-            ("num-nodes", "node_count"),
-            ("spot", "node_config.spot"),
-        ],
-    },
+    Maker { command: &["gcloud", "container", "clusters", "create"], kind: "google_container_node_pool", options: GKE },
     Maker {
         command: &["gcloud", "compute", "instances", "create"],
         kind: "google_compute_instance",
@@ -200,6 +218,7 @@ const MAKERS: &[Maker] = &[
         kind: "azurerm_kubernetes_cluster_node_pool",
         options: &[
             ("cluster-name", "cluster_name"),
+            ("labels", "?node_labels"),
             ("max-count", "max_count"),
             ("min-count", "min_count"),
             ("name", "name"),
@@ -214,7 +233,13 @@ const MAKERS: &[Maker] = &[
     Maker {
         command: &["az", "aks", "create"],
         kind: "azurerm_kubernetes_cluster_node_pool",
-        options: &[("node-count", "node_count"), ("node-vm-size", "vm_size"), ("os-sku", "os_sku")],
+        options: &[
+            ("node-count", "node_count"),
+            ("node-vm-size", "vm_size"),
+            ("nodepool-labels", "?node_labels"),
+            ("nodepool-taints", "node_taints[]"),
+            ("os-sku", "os_sku"),
+        ],
     },
     Maker {
         command: &["az", "vm", "create"],
@@ -237,17 +262,38 @@ const MAKERS: &[Maker] = &[
             ("cluster-name", "cluster_name"),
             ("disk-size", "disk_size"),
             ("instance-types", "instance_types[]"),
+            ("labels", "?labels"),
+            ("scaling-config", "?scaling_config"),
+            ("taints", "?taint"),
         ],
     },
 ];
 
+const GKE: &[(&str, &str)] = &[
+    ("cluster", "cluster"),
+    ("disk-size", "node_config.disk_size_gb"),
+    ("image-type", "node_config.image_type"),
+    ("machine-type", "node_config.machine_type"),
+    ("max-nodes", "autoscaling.max_node_count"),
+    ("min-nodes", "autoscaling.min_node_count"),
+    ("node-labels", "?node_config.labels"),
+    ("node-taints", "?node_config.taint"),
+    ("num-nodes", "node_count"),
+    ("preemptible", "node_config.spot"),
+    ("spot", "node_config.spot"),
+];
+
 const EKSCTL: &[(&str, &str)] = &[
     ("cluster", "cluster_name"),
+    ("config-file", "?labels"),
+    ("f", "?labels"),
     ("instance-types", "instance_types[]"),
+    ("node-labels", "?labels"),
     ("node-type", "instance_types[]"),
     ("node-volume-size", "disk_size"),
     ("nodes-max", "scaling_config.max_size"),
     ("nodes-min", "scaling_config.min_size"),
+    ("spot", "?capacity_type"),
     ("t", "instance_types[]"),
 ];
 
@@ -270,9 +316,11 @@ fn pool(program: &str, words: &[Word], at: usize) -> Option<NodePool> {
         if name == "accelerator" {
             document.accelerator(value);
         } else if let Some((_, key)) = maker.options.iter().find(|(option, _)| option == name) {
-            let value = document.value(value);
-            document.put(key, value);
+            document.attribute(key, value);
         }
+    }
+    if let Some(word) = behind[verb + 1..].iter().find(|word| word.expands && word.text().starts_with('$')) {
+        document.leave_open(maker.options, word.span());
     }
     let operand = behind.get(verb + 1).filter(|word| !word.text().starts_with('-'));
     let named = options.iter().find(|(name, _)| matches!(name.as_str(), "name" | "n" | "nodegroup-name"));
@@ -364,6 +412,40 @@ impl Document {
             (Given::Switch(span), None) => NodeKind::Scalar { text: Traced::opaque("true", *span), plain: true },
         };
         self.builder.add(kind, fact.span)
+    }
+
+    /// An attribute of a resource; commas separate the items of a list.
+    fn attribute(&mut self, key: &str, given: &Given) {
+        match (key.strip_prefix('?'), given) {
+            (Some(key), _) => {
+                let why = Why::NotModelled("what the option says".into());
+                let unknown = self.builder.add(NodeKind::Unknown(why), given.fact().span);
+                self.put(key, unknown);
+            }
+            (None, Given::Word(text, expands)) if key.ends_with("[]") => {
+                for part in parts(text) {
+                    let item = self.value(&Given::Word(part, *expands));
+                    self.put(key, item);
+                }
+            }
+            (None, _) => {
+                let value = self.value(given);
+                self.put(key, value);
+            }
+        }
+    }
+
+    /// What is not stated of some keys may be stated where nobody reads it.
+    fn leave_open(&mut self, keys: &[(&str, &str)], span: Span) {
+        for (_, key) in keys {
+            let key = key.trim_end_matches("[]").trim_start_matches('?');
+            if !self.keys.keys().any(|stated| stated.trim_end_matches("[]").split('.').next() == key.split('.').next())
+            {
+                let why = Why::NotStated("what the shell puts in".into());
+                let unknown = self.builder.add(NodeKind::Unknown(why), span);
+                self.put(key, unknown);
+            }
+        }
     }
 
     /// `-e NAME=value`; a bare name takes what the shell has.
@@ -488,6 +570,23 @@ mod tests {
         let container = &facts.workloads[0].pods[0].containers[0];
         assert!(container.gpus.is_unknown() && container.shm_bytes.is_unknown());
         assert!(facts.pools[0].instance_types[0].is_unknown());
+    }
+
+    #[test]
+    fn options_that_a_shell_puts_in_are_not_taken_as_absent() {
+        let facts = facts(
+            "docker run --name a $OPTIONS vllm/vllm-openai:v0.11.0\n\
+             gcloud container node-pools create a --machine-type g2-standard-8 --node-taints x=y:NoSchedule --node-labels a=b\n\
+             helm upgrade a nvidia/gpu-operator --set-file x=y.yaml --set 'l={a,b},c=d'\n",
+        );
+        let container = &facts.workloads[0].pods[0].containers[0];
+        assert!(container.gpus.is_unknown(), "{:?}", container.gpus);
+        let release = &facts.releases[0];
+        assert_eq!(release.chart.get().map(String::as_str), Some("gpu-operator"));
+        assert!(release.set["x"].is_unknown() && release.set["l"].is_unknown());
+        let pool = &facts.pools[0];
+        assert!(pool.labels.values().all(|label| label.is_unknown()) && !pool.labels.is_empty(), "{:?}", pool.labels);
+        assert!(pool.taints.iter().all(|taint| taint.key.is_unknown()) && !pool.taints.is_empty(), "{:?}", pool.taints);
     }
 
     #[test]
