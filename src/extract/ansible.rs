@@ -1,10 +1,10 @@
 //! Ansible: what tasks install on machines, and the charts that they release. Knows modules and their arguments; fills
 //! no variables and follows no roles.
 
-use super::{install, values};
+use super::{commands, install, kubernetes, values};
 use crate::facts::{Facts, HelmRelease, Object, Package, PackageFile, PackageFileKind, PackageManager, ReleaseFormat};
 use crate::known::Fact;
-use crate::parse::{DEEPEST, Node, Raw, Tree, View, requirements, shell};
+use crate::parse::{DEEPEST, Node, Raw, Tree, View, mask, requirements, shell};
 use crate::source::{Span, Traced};
 use crate::version::Version;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 const LISTS: [&str; 7] = ["pre_tasks", "tasks", "post_tasks", "handlers", "block", "rescue", "always"];
 
 /// Modules that are read.
-const MODULES: [&str; 14] = [
+const MODULES: [&str; 16] = [
     "apt",
     "blockinfile",
     "command",
@@ -21,9 +21,11 @@ const MODULES: [&str; 14] = [
     "dnf",
     "dpkg_selections",
     "helm",
+    "k8s",
     "lineinfile",
     "package",
     "pip",
+    "raw",
     "shell",
     "template",
     "yum",
@@ -49,10 +51,17 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
             "apt" | "dnf" | "package" | "pip" | "yum" | "zypper" => {
                 found.packages.extend(packages(name, task, arguments));
             }
-            "shell" => {
-                let script = arguments.traced().or_else(|| arguments.get("cmd").traced()).as_ref().map(shell::parse);
-                let installed = script.iter().flat_map(|script| install::of_script(script, path));
-                facts.package_files.extend(installed.map(Arc::new));
+            "command" | "raw" | "shell" => {
+                if let Some(text) = arguments.traced().or_else(|| arguments.get("cmd").traced()) {
+                    script(&text, path, facts);
+                }
+            }
+            "k8s" if !removes(arguments) => {
+                let stated = first(arguments, &["definition", "resource_definition"]);
+                let listed = stated.node().into_iter().flat_map(|node| node.is_seq().then(|| node.items()));
+                let objects: Vec<Node<'_>> = listed.flatten().chain(stated.node()).collect();
+                let objects = objects.into_iter().filter(|node| kubernetes::is_object(*node));
+                objects.for_each(|object| kubernetes::document(tree, object, facts));
             }
             _ => {}
         }
@@ -65,6 +74,20 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     if !found.packages.is_empty() {
         facts.package_files.push(Arc::new(found));
     }
+}
+
+/// Reads the commands of a task; what a template fills in is a variable to them.
+fn script(text: &Traced, path: &str, facts: &mut Facts) {
+    let masked = mask::mask(text.text());
+    let place = Span::new(text.whole().source, 0..masked.len());
+    let script = shell::parse(&Traced::verbatim(masked, place, 0).retraced(text));
+    facts.package_files.extend(install::of_script(&script, path).into_iter().map(Arc::new));
+    commands::read(&script, facts);
+}
+
+/// Whether a task takes away what it names.
+fn removes(arguments: View<'_>) -> bool {
+    arguments.get("state").string().get().is_some_and(|state| ["absent", "removed"].contains(&state.as_str()))
 }
 
 /// Reads a file of variables: the values of the GPU operator that a task hands to its chart.
@@ -96,7 +119,7 @@ fn first<'t>(view: View<'t>, keys: &[&str]) -> View<'t> {
 
 /// What a task installs: the names in its arguments, or the items that it loops over.
 fn packages(module: &str, task: Node<'_>, arguments: View<'_>) -> Vec<Package> {
-    if arguments.get("state").string().get().is_some_and(|state| ["absent", "removed"].contains(&state.as_str())) {
+    if removes(arguments) {
         return vec![];
     }
     let named = first(arguments, &["name", "pkg", "package"]);

@@ -1,11 +1,15 @@
 //! Templates of CloudFormation, SAM and ROS: resources, their pools and clusters. Knows neither rules nor rollout;
-//! values of functions are unknown, apart from machine types that a parameter gives a default.
+//! values of functions are unknown, apart from machine types that a parameter gives a default or lets choose from.
 
 use super::{ecs, machines, protection};
-use crate::facts::{Cluster, Facts, InfraFormat, Resource, ResourceFormat};
+use crate::facts::{Cluster, Facts, InfraFormat, NodePool, Resource, ResourceFormat};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View};
 use std::sync::Arc;
+
+/// Resource types that are clusters, their platforms, and where they state the version of Kubernetes.
+const CLUSTERS: &[(&str, &str, &str)] =
+    &[("AWS::EKS::Cluster", "eks", "Version"), ("ALIYUN::CS::ManagedKubernetesCluster", "ack", "KubernetesVersion")];
 
 /// Whether a document is a template: a map of resources of which one has a type like `X::Y::Z`.
 pub fn is_template(root: Node<'_>) -> bool {
@@ -25,7 +29,7 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
             None => View::new(None, span),
         };
         if let Some(mut pool) = machines::pool(tree, properties, (of, name), span) {
-            pool.instance_types.iter_mut().for_each(|t| default_of(root, t));
+            choose(root, &mut pool);
             facts.pools.push(Arc::new(pool));
         }
         facts.workloads.extend(match of {
@@ -35,12 +39,12 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
             }
             _ => None,
         });
-        if of == "AWS::EKS::Cluster" {
+        if let Some((_, platform, version)) = CLUSTERS.iter().find(|(kind, ..)| *kind == of) {
             let mut cluster = Cluster::blank(span);
             cluster.format = Fact::value(InfraFormat::Cloudformation, span);
             cluster.name = properties.get("Name").string();
-            cluster.platform = Fact::value("eks".to_owned(), span);
-            cluster.kubernetes = machines::version(properties.get("Version"));
+            cluster.platform = Fact::value((*platform).to_owned(), span);
+            cluster.kubernetes = machines::version(properties.get(version));
             cluster.object = Some(Raw::new(tree, properties));
             facts.clusters.push(Arc::new(cluster));
         }
@@ -56,15 +60,25 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
     }
 }
 
-/// Longest name of anything.
+/// So many types are looked at that a parameter lets choose from, and such long names.
+const MOST_CHOICES: usize = 100;
 const LONGEST_NAME: usize = 1024;
 
-/// Gives a reference to a parameter the parameter's default.
-fn default_of(root: Node<'_>, fact: &mut Fact<String>) {
-    if let Known::Unknown(Why::Variable(name)) = &fact.known {
-        let default = root.get("Parameters").and_then(|p| p.get(name)).and_then(|p| p.get("Default"));
-        if let Some(text) = default.and_then(Node::text).filter(|text| text.len() <= LONGEST_NAME) {
-            fact.known = Known::Value(text.to_owned());
+/// A machine type that refers to a parameter is the parameter's default; without one it may be any that it allows.
+fn choose(root: Node<'_>, pool: &mut NodePool) {
+    for of in std::mem::take(&mut pool.instance_types) {
+        let parameter = match &of.known {
+            Known::Unknown(Why::Variable(name)) => root.view().get("Parameters").get(name),
+            _ => View::new(None, of.span),
+        };
+        let short = |fact: &Fact<String>| fact.get().is_some_and(|text| text.len() <= LONGEST_NAME);
+        let allowed: Vec<Fact<String>> = parameter.get("AllowedValues").strings();
+        let listed = allowed.len() <= MOST_CHOICES && allowed.iter().all(short);
+        let allowed = if listed { allowed } else { vec![] };
+        match Some(parameter.get("Default").string()).filter(short) {
+            Some(default) => pool.instance_types.push(Fact { span: of.span, ..default }),
+            None if allowed.is_empty() => pool.instance_types.push(of),
+            None => pool.instance_types.extend(allowed),
         }
     }
 }
@@ -80,6 +94,16 @@ mod tests {
         let mut facts = Facts::default();
         crate::extract::documents(&tree, "template.yaml", &mut facts);
         facts
+    }
+
+    #[test]
+    fn a_parameter_without_a_default_may_be_any_that_it_allows() {
+        let facts = facts(
+            "Parameters:\n  Kind: {Type: String, AllowedValues: [ecs.gn7i-c16g1.4xlarge, ecs.gn6i-c4g1.xlarge]}\nResources:\n  \
+             Node:\n    Type: ALIYUN::ECS::InstanceGroup\n    Properties:\n      InstanceType: {Ref: Kind}\n",
+        );
+        let types: Vec<_> = facts.pools[0].instance_types.iter().filter_map(Fact::get).collect();
+        assert_eq!(types, ["ecs.gn7i-c16g1.4xlarge", "ecs.gn6i-c4g1.xlarge"]);
     }
 
     #[test]

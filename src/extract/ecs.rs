@@ -5,7 +5,7 @@ use super::{image, kubernetes, launch, lone, training};
 use crate::facts::{
     Container, ContainerRole, EnvSource, EnvVar, Facts, Pod, Port, SharedMemory, Workload, WorkloadFormat,
 };
-use crate::known::{Fact, Known};
+use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View};
 use crate::source::{Span, Traced};
 use std::sync::Arc;
@@ -55,16 +55,34 @@ pub fn task(tree: &Arc<Tree>, view: View<'_>, family: Fact<String>, span: Span) 
     lone((WorkloadFormat::Ecs, "task-definition"), family, pod, Raw::new(tree, view))
 }
 
-/// A job of AWS Batch with one container; `None` when its properties are not at hand.
+/// A job of AWS Batch with one container, or the same on several nodes; `None` when its properties are not at hand.
 pub fn job(tree: &Arc<Tree>, view: View<'_>, name: Fact<String>, span: Span) -> Option<Workload> {
     let terraform = view.get("container_properties");
+    let nodes = get(view, "nodeProperties");
+    let mut ranges = get(nodes, "nodeRangeProperties").items();
+    // Of several ranges each has its own part of the nodes.
+    let range = ranges.next().filter(|_| ranges.next().is_none()).map(|range| get(range, "container"));
     let definition = if terraform.is_some() { terraform } else { get(view, "containerProperties") };
+    let definition = range.unwrap_or(definition);
     definition.node().filter(|n| n.is_map())?;
     let mut pod = pod(span);
     let container = container(tree, definition, &pod);
     pod.gpus = container.gpus.clone();
     pod.containers.push(container);
-    Some(lone((WorkloadFormat::AwsBatch, "job-definition"), name, pod, Raw::new(tree, view)))
+    let count = get(nodes, "numNodes").int();
+    if nodes.is_some() {
+        pod.replicas = count.clone();
+    }
+    let mut out = lone((WorkloadFormat::AwsBatch, "job-definition"), name, pod, Raw::new(tree, view));
+    if nodes.is_some() {
+        (out.replicas, out.group_size, out.gang) = (Fact::value(1, span), count, Fact::value(true, span));
+        out.group_gpus = Fact::unknown(Why::NotStated("the GPUs of all nodes".into()), span);
+        if let (Some(nodes), Some(gpus)) = (out.group_size.get(), out.gpus.get()) {
+            out.group_gpus = Fact::value(nodes.saturating_mul(*gpus), out.gpus.span);
+        }
+        out.gpus = out.group_gpus.clone();
+    }
+    Some(out)
 }
 
 /// A container definition of ECS or Batch: the same names in both.

@@ -1,0 +1,292 @@
+//! Which attribute of which resource type states what of a pool.
+
+/// Where a resource type states the facts of a pool; paths step into the first item of a sequence.
+pub(super) struct Shape {
+    pub kind: &'static str,
+    pub platform: &'static str,
+    /// Whether it is a machine by itself, and no group that a cluster may have made its own.
+    pub lone: bool,
+    pub types: &'static [&'static str],
+    pub count: (&'static str, &'static str),
+    pub disk_gb: &'static str,
+    pub image: &'static str,
+    pub release: &'static str,
+    pub labels: &'static str,
+    pub taints: &'static str,
+    pub spot: (&'static str, &'static str),
+    pub zones: &'static str,
+}
+
+const NONE: Shape = Shape {
+    kind: "",
+    platform: "",
+    lone: false,
+    types: &[],
+    count: ("", ""),
+    disk_gb: "",
+    image: "",
+    release: "",
+    labels: "",
+    taints: "",
+    spot: ("", ""),
+    zones: "",
+};
+
+/// Every resource type that states a pool.
+pub(super) const SHAPES: &[Shape] = &[
+    Shape {
+        kind: "aws_eks_node_group",
+        platform: "eks",
+        types: &["instance_types"],
+        count: ("scaling_config.min_size", "scaling_config.max_size"),
+        disk_gb: "disk_size",
+        image: "ami_type",
+        release: "release_version",
+        labels: "labels",
+        taints: "taint",
+        spot: ("capacity_type", "SPOT"),
+        zones: "subnet_ids",
+        ..NONE
+    },
+    Shape {
+        kind: "AWS::EKS::Nodegroup",
+        platform: "eks",
+        types: &["InstanceTypes"],
+        count: ("ScalingConfig.MinSize", "ScalingConfig.MaxSize"),
+        disk_gb: "DiskSize",
+        image: "AmiType",
+        release: "ReleaseVersion",
+        labels: "Labels",
+        taints: "Taints",
+        spot: ("CapacityType", "SPOT"),
+        zones: "Subnets",
+        ..NONE
+    },
+    Shape {
+        kind: "google_container_node_pool",
+        platform: "gke",
+        types: &["node_config.machine_type"],
+        count: ("autoscaling.min_node_count", "autoscaling.max_node_count"),
+        disk_gb: "node_config.disk_size_gb",
+        image: "node_config.image_type",
+        release: "version",
+        labels: "node_config.labels",
+        taints: "node_config.taint",
+        spot: ("node_config.spot", "true"),
+        zones: "node_locations",
+        ..NONE
+    },
+    Shape {
+        kind: "azurerm_kubernetes_cluster_node_pool",
+        platform: "aks",
+        types: &["vm_size"],
+        count: ("min_count", "max_count"),
+        disk_gb: "os_disk_size_gb",
+        image: "os_sku",
+        release: "orchestrator_version",
+        labels: "node_labels",
+        taints: "node_taints",
+        spot: ("priority", "Spot"),
+        zones: "zones",
+        ..NONE
+    },
+    Shape {
+        kind: "alicloud_cs_kubernetes_node_pool",
+        platform: "ack",
+        types: &["instance_types"],
+        count: ("scaling_config.min_size", "scaling_config.max_size"),
+        disk_gb: "system_disk_size",
+        image: "image_type",
+        labels: "labels",
+        taints: "taints",
+        zones: "vswitch_ids",
+        ..NONE
+    },
+    Shape {
+        kind: "aws_instance",
+        platform: "ec2",
+        lone: true,
+        types: &["instance_type"],
+        disk_gb: "root_block_device.volume_size",
+        image: "ami",
+        ..NONE
+    },
+    Shape {
+        kind: "aws_launch_template",
+        platform: "ec2",
+        types: &["instance_type"],
+        image: "image_id",
+        disk_gb: "block_device_mappings.ebs.volume_size",
+        spot: ("instance_market_options.market_type", "spot"),
+        ..NONE
+    },
+    Shape {
+        kind: "aws_launch_configuration",
+        platform: "ec2",
+        types: &["instance_type"],
+        image: "image_id",
+        disk_gb: "root_block_device.volume_size",
+        ..NONE
+    },
+    Shape {
+        kind: "aws_batch_compute_environment",
+        platform: "batch",
+        types: &["compute_resources.instance_type"],
+        ..NONE
+    },
+    Shape {
+        kind: "oci_containerengine_node_pool",
+        platform: "oke",
+        types: &["node_shape"],
+        disk_gb: "node_source_details.boot_volume_size_in_gbs",
+        image: "node_source_details.image_id",
+        release: "kubernetes_version",
+        labels: "initial_node_labels",
+        ..NONE
+    },
+    Shape {
+        kind: "ibm_container_vpc_worker_pool",
+        platform: "iks",
+        types: &["flavor"],
+        labels: "labels",
+        taints: "taints",
+        ..NONE
+    },
+    Shape {
+        kind: "oci_core_instance",
+        platform: "oci",
+        lone: true,
+        types: &["shape"],
+        image: "source_details.source_id",
+        ..NONE
+    },
+    Shape { kind: "ibm_is_instance", platform: "ibm", lone: true, types: &["profile"], image: "image", ..NONE },
+    Shape {
+        kind: "tencentcloud_kubernetes_node_pool",
+        platform: "tke",
+        types: &["auto_scaling_config.instance_type"],
+        count: ("min_size", "max_size"),
+        disk_gb: "auto_scaling_config.system_disk_size",
+        image: "node_os",
+        labels: "labels",
+        taints: "taints",
+        zones: "subnet_ids",
+        ..NONE
+    },
+    Shape {
+        kind: "aws_autoscaling_group",
+        platform: "ec2",
+        count: ("min_size", "max_size"),
+        zones: "vpc_zone_identifier",
+        ..NONE
+    },
+    Shape {
+        kind: "AWS::EC2::LaunchTemplate",
+        platform: "ec2",
+        types: &["LaunchTemplateData.InstanceType"],
+        image: "LaunchTemplateData.ImageId",
+        ..NONE
+    },
+    Shape {
+        kind: "AWS::EC2::Instance",
+        platform: "ec2",
+        lone: true,
+        types: &["InstanceType"],
+        image: "ImageId",
+        ..NONE
+    },
+    Shape {
+        kind: "google_compute_instance",
+        platform: "gce",
+        lone: true,
+        types: &["machine_type"],
+        disk_gb: "boot_disk.initialize_params.size",
+        image: "boot_disk.initialize_params.image",
+        spot: ("scheduling.preemptible", "true"),
+        ..NONE
+    },
+    Shape {
+        kind: "google_compute_instance_template",
+        platform: "gce",
+        types: &["machine_type"],
+        spot: ("scheduling.preemptible", "true"),
+        ..NONE
+    },
+    Shape {
+        kind: "azurerm_linux_virtual_machine",
+        platform: "azure-vm",
+        lone: true,
+        types: &["size"],
+        spot: ("priority", "Spot"),
+        ..NONE
+    },
+    Shape {
+        kind: "azurerm_linux_virtual_machine_scale_set",
+        platform: "azure-vm",
+        types: &["sku"],
+        spot: ("priority", "Spot"),
+        ..NONE
+    },
+    Shape {
+        kind: "alicloud_instance",
+        platform: "ecs",
+        lone: true,
+        types: &["instance_type"],
+        image: "image_id",
+        ..NONE
+    },
+    Shape {
+        kind: "ALIYUN::ECS::Instance",
+        platform: "ecs",
+        lone: true,
+        types: &["InstanceType"],
+        image: "ImageId",
+        ..NONE
+    },
+    Shape {
+        kind: "ALIYUN::ESS::ScalingConfiguration",
+        platform: "ess",
+        types: &["InstanceType"],
+        image: "ImageId",
+        ..NONE
+    },
+    Shape {
+        kind: "ALIYUN::ECS::InstanceGroup",
+        platform: "ecs",
+        lone: true,
+        types: &["InstanceType"],
+        image: "ImageId",
+        ..NONE
+    },
+    Shape {
+        kind: "tencentcloud_instance",
+        platform: "cvm",
+        lone: true,
+        types: &["instance_type"],
+        image: "image_id",
+        ..NONE
+    },
+    Shape {
+        kind: "AWS::AutoScaling::LaunchConfiguration",
+        platform: "ec2",
+        types: &["InstanceType"],
+        image: "ImageId",
+        ..NONE
+    },
+    Shape {
+        kind: "AWS::Batch::ComputeEnvironment",
+        platform: "batch",
+        types: &["ComputeResources.InstanceTypes"],
+        spot: ("ComputeResources.Type", "SPOT"),
+        zones: "ComputeResources.Subnets",
+        ..NONE
+    },
+    Shape {
+        kind: "ALIYUN::CS::ManagedKubernetesCluster",
+        platform: "ack",
+        types: &["WorkerInstanceTypes"],
+        disk_gb: "WorkerSystemDiskSize",
+        zones: "VSwitchIds",
+        ..NONE
+    },
+];
