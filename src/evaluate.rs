@@ -21,8 +21,11 @@ use std::rc::Rc;
 /// Bytes of text that an element of `each` counts as, for what a rule may spend.
 const ELEMENT: usize = 128;
 
-/// So many entities that stand together are asked about one after another: what does not depend on which of them is asked
-/// about is found out once for all of them.
+/// What stands together is asked about one after another, in so many parts where it is much: what does not depend on which
+/// of it is asked about is found out once for all of a part.
+const PARTS: usize = 16;
+
+/// A part is not smaller than this.
 const TOGETHER: usize = 128;
 
 /// What is told may be so much smaller than what else a share may make.
@@ -60,6 +63,10 @@ impl Places for Layout<'_> {
     fn near(&self, one: SourceId, other: SourceId) -> bool {
         Layout::near(self, one, other)
     }
+
+    fn alike(&self, one: SourceId, other: SourceId) -> bool {
+        Layout::alike(self, one, other)
+    }
 }
 
 /// Asks every rule about every entity of each variant, which sees what may be deployed with it. `paths` are the display
@@ -82,9 +89,10 @@ pub fn evaluate(deployed: Deployed<'_>, paths: &[&str], rules: &Ruleset) -> Vec<
         let mut all = Evaluation::default();
         let entities = entities(own);
         let beside = |a: &(&'static List, &dyn Entity), b: &(&'static List, &dyn Entity)| {
-            a.0.name == b.0.name && a.1.span().source == b.1.span().source
+            a.0.name == b.0.name && deployed.layout().alike(a.1.span().source, b.1.span().source)
         };
-        let groups: Vec<_> = entities.chunk_by(beside).flat_map(|group| group.chunks(TOGETHER)).collect();
+        let in_parts = |group| <[_]>::chunks(group, group.len().div_ceil(PARTS).max(TOGETHER));
+        let groups: Vec<_> = entities.chunk_by(beside).flat_map(in_parts).collect();
         let parts: Vec<Evaluation> = groups.into_par_iter().map(ask).collect();
         parts.into_iter().for_each(|part| all.append(part));
         all.settle();
@@ -135,7 +143,7 @@ impl Evaluation {
     }
 }
 
-/// Asks every rule about entities of a list in one file, of `count` in the run, and their parts. The rules that were added
+/// Asks every rule about entities of a list that stand together, of `count` in the run, and their parts. The rules that were added
 /// spend from a share of their own. What is not asked because a share is spent is told of the file.
 fn ask_all(
     (group, count): (&[(&'static List, &dyn Entity)], usize),

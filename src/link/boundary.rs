@@ -76,6 +76,11 @@ impl<'s> Layout<'s> {
         self.may_hold(one, other) || self.may_hold(other, one)
     }
 
+    /// Whether the same is near two files.
+    pub fn alike(&self, one: SourceId, other: SourceId) -> bool {
+        self.at(one) == self.at(other) && self.uncalled.contains(&one) == self.uncalled.contains(&other)
+    }
+
     /// The directories that something can stand in that is near a file, as ranges of their numbers.
     pub fn near_places(&self, file: SourceId) -> Vec<Range<u32>> {
         let upwards = self.directories.upwards(self.at(file));

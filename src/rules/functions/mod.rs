@@ -41,6 +41,8 @@ pub trait Places: Sync {
     fn around(&self, file: SourceId) -> Vec<Range<u32>>;
     /// Whether what stands in one file may be deployed with what stands in another.
     fn near(&self, one: SourceId, other: SourceId) -> bool;
+    /// Whether what may be deployed with one file is what may be deployed with another.
+    fn alike(&self, one: SourceId, other: SourceId) -> bool;
 }
 
 /// What functions list.
@@ -107,6 +109,9 @@ impl<'a> Surroundings<'a> {
                 std::iter::once(0..1).collect()
             }
             fn near(&self, _: SourceId, _: SourceId) -> bool {
+                true
+            }
+            fn alike(&self, _: SourceId, _: SourceId) -> bool {
                 true
             }
         }

@@ -55,11 +55,8 @@ pub enum Node {
     Macro {
         kind: Macro,
         list: Box<Typed>,
-        slot: usize,
         body: Box<Typed>,
-        /// Where the elements are kept that the first part of the body does not rule out, if that part is the same in all
-        /// turns of the loops around; and the bit of this loop.
-        sieve: Option<(usize, u64)>,
+        turns: Turns,
     },
     Default(Vec<Typed>),
     /// A value, null where it is unknown.
@@ -69,6 +66,18 @@ pub enum Node {
         function: &'static Function,
         args: Vec<Typed>,
     },
+}
+
+/// The turns of a macro over the elements of its list.
+#[derive(Debug, Clone, Copy)]
+pub struct Turns {
+    /// The slot of the element at hand.
+    pub slot: usize,
+    /// The bit of the loop, as in [`Typed::loops`].
+    pub own: u64,
+    /// Where the elements are kept that the first part of the body does not rule out, if that part is the same in all turns of
+    /// the loops around.
+    pub sieve: Option<usize>,
 }
 
 /// Literals and parameter values.
@@ -204,7 +213,7 @@ impl Scope {
             Node::Index(a, b) | Node::Binary(_, a, b) => a.loops | b.loops,
             Node::Cond(a, b, c) => a.loops | b.loops | c.loops,
             Node::List(items) | Node::Default(items) | Node::Call { args: items, .. } => all(items),
-            Node::Macro { list, slot, body, .. } => list.loops | body.loops & !self.variables[*slot].loops,
+            Node::Macro { list, body, turns, .. } => list.loops | body.loops & !turns.own,
         }
     }
 
@@ -575,8 +584,8 @@ impl Scope {
         };
         let own = self.variables[slot].loops;
         let sifts = matches!(kind, Macro::Filter | Macro::Exists) && list.loops == 0 && checked.loops & !own != 0;
-        let sieve = (sifts && sieve(&checked, own).is_some()).then(|| (self.keep(), own));
-        (Node::Macro { kind, list, slot, body: checked, sieve }, ty)
+        let sieve = (sifts && sieve(&checked, own).is_some()).then(|| self.keep());
+        (Node::Macro { kind, list, body: checked, turns: Turns { slot, own, sieve } }, ty)
     }
 }
 

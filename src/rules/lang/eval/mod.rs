@@ -1,19 +1,23 @@
 //! Evaluation: three-valued, by reference, within a budget, and with the facts that decided the answer. What does not
 //! depend on the loops around it is evaluated once for all their turns.
 
+mod lists;
+mod lookup;
+mod operators;
+
+use self::lookup::Index;
+use self::operators::{at, binary};
 use super::ast::Op;
-use super::check::{Const, Macro, Node, Typed, sieve};
-use super::values::{Number, elements, list, number, order, same, weigh};
+use super::check::{Const, Node, Typed};
+use super::values::{Number, number, weigh};
 use crate::budget::{STEP, Share};
 use crate::evidence;
-use crate::facts::value::{Data, REST, Value, entry};
-use crate::known::{Known, Why};
-use crate::parse::View;
+use crate::facts::value::{Data, Value, entry};
+use crate::known::Why;
 use crate::rules::functions::{Context, Function};
 use crate::source::Span;
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -41,13 +45,14 @@ type Kept<'a> = (Value<'a>, Rc<[Used<'a>]>);
 /// spend: whoever asks first does not pay for the others.
 pub struct Common<'a> {
     known: RefCell<HashMap<usize, Kept<'a>>>,
+    indexes: RefCell<HashMap<usize, Rc<Index>>>,
     share: Rc<Share>,
 }
 
 impl Common<'_> {
     /// Nothing is known yet.
     pub fn new(share: Share) -> Self {
-        Self { known: RefCell::default(), share: Rc::new(share) }
+        Self { known: RefCell::default(), indexes: RefCell::default(), share: Rc::new(share) }
     }
 }
 
@@ -134,15 +139,21 @@ impl<'a> Eval<'a> {
         let common = self.around.common;
         let known = common.known.borrow().get(&address).cloned();
         let (value, used) = known.unwrap_or_else(|| {
-            let own = std::mem::replace(&mut self.around.share, Rc::clone(&common.share));
-            let found = self.apart(|eval| eval.evaluated(typed));
-            self.around.share = own;
+            let found = self.for_all(|eval| eval.evaluated(typed));
             common.known.borrow_mut().insert(address, found.clone());
             found
         });
         common.share.spent().into_iter().for_each(|spent| self.around.share.fail(spent));
         self.trail.extend_from_slice(&used);
         value
+    }
+
+    /// Evaluates apart, at the expense of all that is asked about there.
+    fn for_all(&mut self, evaluate: impl FnOnce(&mut Self) -> Value<'a>) -> Kept<'a> {
+        let own = std::mem::replace(&mut self.around.share, Rc::clone(&self.around.common.share));
+        let found = self.apart(evaluate);
+        self.around.share = own;
+        found
     }
 
     /// Evaluates with a trail of its own, and returns the trail, too.
@@ -204,13 +215,7 @@ impl<'a> Eval<'a> {
                 Truth::Unknown(value) => value.perhaps(),
                 Truth::False => self.value(no),
             },
-            Node::Macro { kind, list, slot, body, sieve } => {
-                let (list, items) = match sieve {
-                    Some((place, own)) => self.sifted((*place, *own), list, *slot, body),
-                    None => self.listed(list),
-                };
-                self.list_macro(*kind, (list, items), *slot, body)
-            }
+            Node::Macro { kind, list, body, turns } => self.over(*kind, list, body, *turns),
             Node::Default(items) => {
                 let mut values = items.iter().map(|item| self.value(item));
                 values.find(|value| !matches!(value.data, Data::Null)).unwrap_or(Value::of(Data::Null))
@@ -357,100 +362,6 @@ impl<'a> Eval<'a> {
             _ => Value::of(Data::Bool(false)),
         }
     }
-
-    /// A list and its elements.
-    fn listed(&mut self, list: &'a Typed) -> (Value<'a>, Rc<[Value<'a>]>) {
-        let list = self.value(list);
-        let items = elements(&list);
-        (list, items)
-    }
-
-    /// A list and those of its elements that the first part of a body does not rule out.
-    fn sifted(
-        &mut self,
-        (place, own): (usize, u64),
-        list: &'a Typed,
-        slot: usize,
-        body: &'a Typed,
-    ) -> (Value<'a>, Rc<[Value<'a>]>) {
-        let (whole, items) = self.listed(list);
-        if let Some((Value { data: Data::List(kept), .. }, _)) = self.kept.get(place).and_then(Option::as_ref) {
-            return (whole, Rc::clone(kept));
-        }
-        let Some(first) = sieve(body, own) else { return (whole, items) };
-        let mut kept = Vec::new();
-        self.apart(|eval| {
-            for item in items.iter() {
-                eval.slots[slot] = Some(item.clone());
-                if truth(eval.value(first)) != Truth::False {
-                    kept.push(item.clone());
-                }
-                eval.trail.clear();
-            }
-            Value::of(Data::Null)
-        });
-        let kept: Rc<[Value<'a>]> = kept.into();
-        self.keep(place, (Value::of(Data::List(Rc::clone(&kept))), Rc::default()));
-        (whole, kept)
-    }
-
-    fn list_macro(
-        &mut self,
-        kind: Macro,
-        (list, items): (Value<'a>, Rc<[Value<'a>]>),
-        slot: usize,
-        body: &'a Typed,
-    ) -> Value<'a> {
-        if let Data::Unknown(_) = list.data {
-            return list;
-        }
-        let start = self.trail.len();
-        let mut unknown = None;
-        let mut out = Vec::new();
-        let mut hits = 0;
-        for item in items.iter() {
-            let before = self.trail.len();
-            self.slots[slot] = Some(item.clone());
-            let value = self.value(body);
-            // What is left of the elements is not told in part.
-            if self.around.share.spent().is_some() {
-                return too_much();
-            }
-            if kind == Macro::Map {
-                self.forget(before);
-                out.push(value);
-                continue;
-            }
-            match (kind, truth(value)) {
-                (Macro::Exists, Truth::True) => {
-                    self.trail.drain(start..before);
-                    return Value::of(Data::Bool(true));
-                }
-                (Macro::All, Truth::False) => {
-                    self.trail.drain(start..before);
-                    return Value::of(Data::Bool(false));
-                }
-                (Macro::Filter, Truth::True) => {
-                    self.forget(before);
-                    out.push(item.clone());
-                }
-                (Macro::ExistsOne, Truth::True) => hits += 1,
-                (_, Truth::Unknown(value)) => unknown = unknown.or(Some(value)),
-                (Macro::Filter | Macro::Exists, _) => self.trail.truncate(before),
-                _ => {}
-            }
-        }
-        self.forget((start + REMEMBERED).min(self.trail.len()));
-        match (kind, unknown) {
-            (Macro::Map, _) => Value { data: Data::List(out.into()), span: list.span },
-            // What is not known to be in is left out: a filter never invents an element.
-            (Macro::Filter, _) => Value { data: Data::List(out.into()), span: list.span },
-            (_, Some(unknown)) => unknown,
-            (Macro::ExistsOne, None) => Value::of(Data::Bool(hits == 1)),
-            (Macro::Exists, None) => Value::of(Data::Bool(false)),
-            (Macro::All, None) => Value::of(Data::Bool(true)),
-        }
-    }
 }
 
 fn constant_value(constant: &Const) -> Value<'_> {
@@ -491,253 +402,10 @@ pub fn truth(value: Value<'_>) -> Truth<'_> {
     }
 }
 
-/// `base[index]`; null when there is no such element.
-fn at<'a>(base: &Value<'a>, index: &Value<'a>) -> Value<'a> {
-    for value in [base, index] {
-        if let Data::Unknown(_) = value.data {
-            return value.clone().perhaps();
-        }
-    }
-    let missing = Value { data: Data::Null, span: base.span };
-    match (&base.data, &index.data) {
-        (Data::List(items), Data::Int(i)) => {
-            usize::try_from(*i).ok().and_then(|i| items.get(i)).cloned().unwrap_or(missing)
-        }
-        (Data::Map(map), Data::Str(key)) => entry(map, key).cloned().unwrap_or(missing),
-        (Data::Node(view), Data::Str(key)) => Value::of_view(view.get(key)),
-        (Data::Node(view), Data::Int(i)) => {
-            let item: Option<View<'a>> = usize::try_from(*i).ok().and_then(|i| view.items().nth(i));
-            item.map_or(missing, Value::of_view)
-        }
-        _ => missing,
-    }
-}
-
 /// The answer where the share is spent.
 fn too_much<'a>() -> Value<'a> {
     Value::unknown(Why::Malformed("a rule that takes too many steps".into()), None)
 }
 
-fn binary<'a>(op: Op, a: Value<'a>, b: Value<'a>) -> Value<'a> {
-    // What is stated is not nothing, whatever its value.
-    if let (Op::Eq | Op::Ne, (Data::Unknown(why), Data::Null) | (Data::Null, Data::Unknown(why))) =
-        (op, (&a.data, &b.data))
-        && why.is_stated()
-    {
-        return Value::of(Data::Bool(op == Op::Ne));
-    }
-    if let Data::Unknown(_) = a.data {
-        return a;
-    }
-    if let Data::Unknown(_) = b.data {
-        return b;
-    }
-    let truth = |value: bool| Value::of(Data::Bool(value));
-    match op {
-        Op::Eq => truth(same(&a, &b)),
-        Op::Ne => truth(!same(&a, &b)),
-        Op::Lt => truth(order(&a, &b).is_some_and(Ordering::is_lt)),
-        Op::Le => truth(order(&a, &b).is_some_and(Ordering::is_le)),
-        Op::Gt => truth(order(&a, &b).is_some_and(Ordering::is_gt)),
-        Op::Ge => truth(order(&a, &b).is_some_and(Ordering::is_ge)),
-        Op::In => within(&a, &b),
-        Op::Add if matches!((&a.data, &b.data), (Data::Str(_), Data::Null) | (Data::Null, Data::Str(_))) => {
-            Value::of(Data::Null)
-        }
-        Op::Add if matches!(a.data, Data::Str(_)) || matches!(b.data, Data::Str(_)) => {
-            Value::of(Data::Str(Cow::Owned(format!("{a}{b}"))))
-        }
-        Op::Add if matches!((&a.data, &b.data), (Data::List(_), Data::List(_))) => {
-            list(elements(&a).iter().chain(elements(&b).iter()).cloned())
-        }
-        _ => arithmetic(op, &a, &b),
-    }
-}
-
-/// Whether a value is in a list, a key in a map, a text in a text. An unknown element leaves it open.
-fn within<'a>(a: &Value<'a>, b: &Value<'a>) -> Value<'a> {
-    if let (Data::Str(part), Data::Str(whole)) = (&a.data, &b.data) {
-        return Value::of(Data::Bool(whole.contains(part.as_ref())));
-    }
-    if let (Data::Map(map), Data::Str(key)) = (&b.data, &a.data) {
-        let present = Value::of(Data::Bool(map.contains_key(key.as_ref())));
-        return map.get(REST).filter(|_| !map.contains_key(key.as_ref())).cloned().unwrap_or(present);
-    }
-    if let (Data::Node(view), Data::Str(key)) = (&b.data, &a.data)
-        && view.node().is_some_and(|n| n.is_map())
-    {
-        return match view.has(key) {
-            Known::Value(has) => Value::of(Data::Bool(has)),
-            Known::Unknown(why) => Value::unknown(why, b.span),
-            Known::Absent => Value::of(Data::Bool(false)),
-        };
-    }
-    let items = elements(b);
-    if items.iter().any(|item| same(a, item)) {
-        return Value::of(Data::Bool(true));
-    }
-    let unknown = items.iter().find(|item| matches!(item.data, Data::Unknown(_)));
-    unknown.cloned().unwrap_or(Value::of(Data::Bool(false)))
-}
-
-fn arithmetic<'a>(op: Op, a: &Value<'a>, b: &Value<'a>) -> Value<'a> {
-    let (Some(x), Some(y)) = (number(a), number(b)) else { return Value::of(Data::Null) };
-    if let (Number::Int(x), Number::Int(y)) = (x, y) {
-        let whole = match op {
-            Op::Add => x.checked_add(y),
-            Op::Sub => x.checked_sub(y),
-            Op::Mul => x.checked_mul(y),
-            // Division rounds towards zero, as in CEL; by zero it is nothing.
-            Op::Div => x.checked_div(y),
-            _ => x.checked_rem(y),
-        };
-        return Value::of(whole.map_or(Data::Null, Data::Int));
-    }
-    let (x, y) = (x.float(), y.float());
-    let value = match op {
-        Op::Add => x + y,
-        Op::Sub => x - y,
-        Op::Mul => x * y,
-        Op::Div => x / y,
-        _ => x % y,
-    };
-    Value::of(if value.is_finite() { Data::Float(value) } else { Data::Null })
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::facts::value::{Reflect, Type};
-    use crate::facts::{Facts, Image};
-    use crate::known::Fact;
-    use crate::rules::functions::Surroundings;
-    use crate::rules::lang::ast;
-    use crate::rules::lang::check::Scope;
-
-    const VARIABLES: [&str; 5] = ["unknown", "absent", "yes", "no", "big"];
-
-    fn around<'a>(context: &'a Context<'a>, common: &'a Common<'a>) -> Around<'a> {
-        Around { context, share: Rc::new(Share::of(1, 0)), common }
-    }
-
-    fn run(text: &str) -> String {
-        let mut scope = Scope::default();
-        for name in VARIABLES {
-            scope.declare(name, Type::Dyn);
-        }
-        let typed = scope.check(&ast::expression(text).expect("syntax"), text);
-        assert!(scope.faults.is_empty(), "{:?}", scope.faults);
-        let facts = Facts::default();
-        let facts_around = Surroundings::alone(&facts);
-        let (context, common) = (Context::anywhere(&facts_around), Common::new(Share::of(1, 0)));
-        let mut eval = Eval::new(around(&context, &common), &[], &[], scope.variables.len());
-        let text = |text: &'static str| Value::of(Data::Str(Cow::Borrowed(text)));
-        eval.set(0, Value::unknown(Why::Template, None));
-        eval.set(1, Value::of(Data::Null));
-        eval.set(2, text("true"));
-        eval.set(3, text("False"));
-        eval.set(4, text("inf"));
-        let (value, _) = eval.run(&typed);
-        if let Data::Unknown(_) = value.data { "unknown".to_owned() } else { value.to_string() }
-    }
-
-    #[test]
-    fn unknown_only_where_nothing_decides() {
-        for (text, answer) in [
-            ("unknown && false", "false"),
-            ("false && unknown", "false"),
-            ("true && unknown", "unknown"),
-            ("unknown || true", "true"),
-            ("false || unknown", "unknown"),
-            ("!unknown", "unknown"),
-            ("unknown ? 1 : 2", "unknown"),
-            ("[1, 2].exists(x, x == 2 || unknown)", "true"),
-            ("[1].all(x, unknown)", "unknown"),
-            ("[1, 2].filter(x, x == 2 || unknown)", "2"),
-            ("[1].filter(x, unknown && false).size()", "0"),
-            ("default(absent, 1)", "1"),
-            ("absent.default(absent, 2)", "2"),
-            ("default(absent, absent) == null", "true"),
-            ("default(1, unknown)", "1"),
-            ("default(absent, unknown, 1)", "unknown"),
-            ("default(unknown, 1)", "unknown"),
-            ("known(unknown) == null", "true"),
-            ("default(known(unknown), known(1))", "1"),
-        ] {
-            assert_eq!(run(text), answer, "{text}");
-        }
-    }
-
-    #[test]
-    fn the_facts_that_decided_are_remembered() {
-        let place = Span::new(crate::source::SourceId(0), 0..1);
-        let mut entity = Image::blank(place);
-        entity.tag = Fact::value("1.0".to_owned(), place);
-        entity.digest = Fact::value("sha256:0".to_owned(), place);
-        let decided = |text: &str| -> Vec<String> {
-            let mut scope = Scope::default();
-            scope.declare("image", Image::ty());
-            let typed = scope.check(&ast::expression(text).expect("syntax"), text);
-            let facts = Facts::default();
-            let facts_around = Surroundings::alone(&facts);
-            let (context, common) = (Context::anywhere(&facts_around), Common::new(Share::of(1, 0)));
-            let mut eval = Eval::new(around(&context, &common), &[], &[], 1);
-            eval.set(0, entity.reflect());
-            eval.run(&typed).1.into_iter().map(|used| used.path.into()).collect()
-        };
-        assert_eq!(decided("image.tag == '1.0' || image.digest == ''"), ["image.tag"]);
-        assert_eq!(decided("image.tag == '2' || image.digest != ''"), ["image.digest"]);
-        assert_eq!(decided("image.tag == '1.0' && image.digest != ''"), ["image.tag", "image.digest"]);
-    }
-
-    #[test]
-    fn what_rests_on_something_unread_is_remembered() {
-        let place = Span::new(crate::source::SourceId(0), 0..1);
-        let mut entity = Image::blank(place);
-        entity.tag = Fact::value("1.0".to_owned(), place).resting_on(true);
-        entity.digest = Fact::value("sha256:0".to_owned(), place);
-        let unread = |text: &str| {
-            let mut scope = Scope::default();
-            scope.declare("image", Image::ty());
-            let typed = scope.check(&ast::expression(text).expect("syntax"), text);
-            let facts = Facts::default();
-            let facts_around = Surroundings::alone(&facts);
-            let (context, common) = (Context::anywhere(&facts_around), Common::new(Share::of(1, 0)));
-            let mut eval = Eval::new(around(&context, &common), &[], &[], scope.variables.len());
-            eval.set(0, entity.reflect());
-            eval.run(&typed).1.iter().any(|used| used.unread)
-        };
-        assert!(unread("image.tag == '1.0'") && unread("[image].filter(i, i.tag == '1.0').size() == 1"));
-        assert!(!unread("image.digest == 'sha256:0'") && !unread("image.digest != '' || image.tag == '1.0'"));
-    }
-
-    #[test]
-    fn absent_is_null() {
-        for (text, answer) in [
-            ("absent == null", "true"),
-            ("absent == 1", "false"),
-            ("absent != 1", "true"),
-            ("absent < 1 || absent >= 1", "false"),
-            ("!absent", "true"),
-            ("absent.field == null", "true"),
-            ("1 in absent", "false"),
-            ("absent.exists(x, true)", "false"),
-        ] {
-            assert_eq!(run(text), answer, "{text}");
-        }
-    }
-
-    #[test]
-    fn text_of_raw_documents_is_read_alike_everywhere() {
-        for (text, answer) in [
-            ("!yes", "false"),
-            ("!no", "true"),
-            ("yes ? 1 : 2", "1"),
-            ("no ? 1 : 2", "2"),
-            ("yes && !no", "true"),
-            ("big > 1", "false"),
-        ] {
-            assert_eq!(run(text), answer, "{text}");
-        }
-    }
-}
+mod tests;
