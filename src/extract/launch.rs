@@ -1,13 +1,14 @@
 //! Command lines: what a container, a script or a Dockerfile launches. Knows launchers and their flags (which
 //! are rows of the catalog); knows no format.
 
+use super::kubernetes;
 use super::wrappers::{self, base_name};
 use crate::catalog::{self, ImageModel};
 use crate::facts::value::{Blank, REST};
 use crate::facts::{Container, Launch, Variables};
 use crate::known::{Fact, Why};
 use crate::parse::shell::{self, Command, Word};
-use crate::parse::{Dialect, View, placeholder, yaml};
+use crate::parse::{Dialect, Node, View, placeholder, yaml};
 use crate::source::{Span, Traced};
 use std::collections::BTreeMap;
 
@@ -47,10 +48,13 @@ pub fn of_arguments(engine: &str, place: Span, (words, env): (&[&Traced], &Varia
     Some(read(engine, place, (&words, env)))
 }
 
-/// What KServe's own runtime serves: vLLM behind a server that takes its flags.
+/// What KServe's own runtime serves, where no other one is named: vLLM behind a server that takes its flags.
 pub fn of_kserve(model: View<'_>, container: &Container, words: &[&Traced]) -> Option<Box<Launch>> {
     let format = model.path("modelFormat.name");
-    if format.string().get().is_none_or(|name| name != "huggingface") {
+    let runtime = model.get("runtime");
+    let own = |node: Node<'_>| node.text().is_some_and(|name| name.starts_with("kserve-huggingfaceserver"));
+    let named = runtime.node().is_some_and(|node| !own(node));
+    if named || format.string().get().is_none_or(|name| name != "huggingface") {
         return None;
     }
     let words: Vec<Word> = commands(words, &container.env).into_iter().flat_map(|command| command.words).collect();
@@ -59,7 +63,7 @@ pub fn of_kserve(model: View<'_>, container: &Container, words: &[&Traced]) -> O
     if out.flags.get("backend").is_some_and(|backend| backend.get().is_none_or(|b| b != "vllm" && b != "auto")) {
         return None;
     }
-    let uri = || model.get("storageUri").string();
+    let uri = || model.get("storageUri").string().map(|uri| kubernetes::model_of(&uri).to_owned());
     out.model = out.flags.get("model-id").cloned().unwrap_or_else(uri);
     Some(out)
 }

@@ -1,6 +1,7 @@
 //! Joins: which workload runs on which pool, is scaled by what, exposed by what, built from which Dockerfile.
 //! Knows facts and the catalog; knows neither formats nor rules.
 
+mod bases;
 mod boundary;
 mod candidates;
 mod devices;
@@ -24,6 +25,7 @@ mod taints;
 mod training;
 mod variant;
 
+pub use bases::{Based, based};
 pub use boundary::{Boundary, Deployed, Layout};
 pub use directories::{Dir, Directories};
 pub use software::named_by;

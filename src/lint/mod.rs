@@ -14,13 +14,14 @@ mod syntax;
 mod trouble;
 mod variants;
 
+use crate::budget::{NODE, Share};
 use crate::discover::{self, Kind};
 use crate::evaluate::Evaluation;
 use crate::extract;
 use crate::facts::{Facts, Object};
 use crate::finding::Unlinted;
 use crate::judge::Annotation;
-use crate::link::{self, Directories, Variant};
+use crate::link::{self, Based, Directories, Variant};
 use crate::parse::{Problem, Tree};
 use crate::rules::Ruleset;
 use crate::source::{Source, SourceId, Sources, Span};
@@ -224,6 +225,7 @@ fn repository(
     out.skipped.extend(rendered.skipped);
     out.notes.extend(rendered.notes);
     variants.extend(rendered.variants);
+    rebase(&mut variants, directories);
     link::join(&mut variants, directories);
     for cut in variants.iter_mut().flat_map(|variant| std::mem::take(&mut variant.facts.cut)) {
         out.tell([(cut, Trouble::NotLinted(Unlinted::Budget))]);
@@ -237,6 +239,21 @@ fn repository(
         out.take(variants);
     }
     out
+}
+
+/// Puts what KServe deploys in the place of services that are based on other objects.
+fn rebase(variants: &mut [Variant], directories: &Directories<'_>) {
+    let based = link::based(variants, directories);
+    let share = Share::of(1, based.len() * NODE);
+    for Based { variant, workload, bases } in based {
+        let facts = &mut variants[variant].facts;
+        let Some(service) = &facts.workloads[workload].object else { continue };
+        match extract::kubernetes::based(service, &bases, &share) {
+            Ok(Some(whole)) => facts.workloads[workload] = whole,
+            Ok(None) => {}
+            Err(cut) => facts.cut.push(cut),
+        }
+    }
 }
 
 /// What is literal in templates under the name of something else, that only a Terraform module makes what they are called;

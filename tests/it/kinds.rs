@@ -78,3 +78,20 @@ fn a_release_of_app_template_is_judged_as_the_objects_that_it_makes() {
     tells("gpus-exceed-node", &release(2), &release(1));
     assert!(!fired(&release(1)).contains(&"job-restart-policy".to_owned()), "the chart sets what a job needs");
 }
+
+#[test]
+fn arguments_of_a_runtime_and_gpus_of_the_service_that_names_it_are_of_one_workload() {
+    let together = |parallel: u32, runtime: &str| {
+        format!(
+            "apiVersion: serving.kserve.io/v1alpha1\nkind: ServingRuntime\nmetadata: {{name: vllm}}\nspec:\n  containers:\n  \
+             - {{name: kserve-container, image: \"vllm/vllm-openai:v0.9.2\", args: [--model=/mnt/models, \
+             --tensor-parallel-size={parallel}]}}\n---\n\
+             apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {{name: chat}}\nspec:\n  predictor:\n    \
+             model: {{modelFormat: {{name: vLLM}}, runtime: {runtime}, storageUri: \"hf://Qwen/Qwen3-32B\", \
+             resources: {{limits: {{nvidia.com/gpu: 2}}}}}}\n    nodeSelector: {{nvidia.com/gpu.product: NVIDIA-L4}}\n"
+        )
+    };
+    tells("tensor-parallel-exceeds-gpus", &together(4, "vllm"), &together(2, "vllm"));
+    tells("tensor-parallel-exceeds-gpus", &together(4, "vllm"), &together(4, "of-another-team"));
+    tells("model-does-not-fit", &together(2, "vllm"), &together(2, "of-another-team"));
+}

@@ -60,7 +60,8 @@ pub fn container(tree: &Arc<Tree>, view: View<'_>, role: ContainerRole, pod: &Po
     // What KServe's own runtime is given beside them is known.
     let complete = out.launch.is_some() && view.get("modelFormat").is_some() && !view.get("runtime").is_some();
     let command = view.get("command");
-    let unknown = view.get("args").unknown().filter(|_| !complete);
+    let runtime = || view.get("modelFormat").is_some().then(|| Why::Remote("the arguments of the runtime".into()));
+    let unknown = if complete { None } else { view.get("args").unknown().or_else(runtime) };
     let unknown = unknown.or_else(|| ["command", "args"].iter().find_map(|key| open_words(view.get(key))));
     if let Some(why) = unknown.or_else(|| command.node().and_then(|_| command.unknown())) {
         leave_launch_open(&mut out, &why);

@@ -1,5 +1,6 @@
 //! Kubernetes documents. Knows the API's objects, their defaults and the kinds that carry pods.
 
+mod bases;
 mod containers;
 mod drafts;
 mod kaito;
@@ -11,6 +12,7 @@ mod pods;
 mod releases;
 mod workloads;
 
+pub use bases::{based, model_of};
 pub use containers::{
     container, environment, leave_launch_open, looks_like_container, open_words, resources, word, words,
 };

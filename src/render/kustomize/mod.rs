@@ -3,7 +3,7 @@
 //! runs no plugin.
 
 mod build;
-pub(in crate::render) mod doc;
+pub mod doc;
 mod field;
 mod fields;
 mod generate;
@@ -159,4 +159,19 @@ pub(in crate::render) fn join(directory: &str, path: &str) -> Option<String> {
         return None;
     }
     Some(paths::join(if path.starts_with('/') { "/" } else { directory }, path))
+}
+
+/// Lays a document over another one as a strategic merge patch: the spec of a pod with the merge keys of its lists, anything
+/// else with none. `None` where they do not fit together.
+pub fn patched(base: Doc, patch: Doc, pod: bool, share: &Share) -> Option<Doc> {
+    let kind = if pod { "Pod" } else { "" };
+    let gvk = resource::Gvk { kind: kind.to_owned(), ..resource::Gvk::default() };
+    let under = |spec: Doc| {
+        let mut doc = Doc::map(spec.span);
+        doc.set(Doc::string("spec", spec.span), spec);
+        doc
+    };
+    let mut doc = under(base);
+    merge::apply(&mut doc, &under(patch), &gvk, share).ok()?;
+    doc.remove("spec")
 }
