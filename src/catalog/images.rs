@@ -2,10 +2,10 @@
 
 use super::drivers::min_driver;
 use super::software::{Build, framework_build};
-use super::table::Row;
+use super::table::{Row, Table};
 use super::tables::{ENGINE_IMAGES, IMAGE_FAMILIES, IMAGE_FLAWS, IMAGE_TAGS, IMAGE_TRAITS, NGC, TEI_IMAGES};
 use crate::version::Version;
-use regex::{Captures, Regex};
+use regex::Regex;
 use std::sync::OnceLock;
 
 /// What a repository and a tag tell of an image.
@@ -63,41 +63,49 @@ pub enum Unrecognised {
 /// Why a tag does not exist or what is broken in its image; no tag is written as `latest`. A mirror may keep what the
 /// registry removed, so the repository is compared with its host. `Some(None)` for another tag of a repository with flaws.
 pub fn image_flaw(repository: &str, tag: &str) -> Option<Option<&'static str>> {
+    static READ: OnceLock<Vec<Tagged>> = OnceLock::new();
     let tag = if tag.is_empty() { "latest" } else { tag };
-    let matches = |pattern: &str| Regex::new(pattern).is_ok_and(|p| p.is_match(tag));
-    let of_repository = || IMAGE_FLAWS.rows().filter(|r| r.text("repository") == repository);
+    let of_repository = || tagged(&READ, &IMAGE_FLAWS).iter().filter(|t| t.row.text("repository") == repository);
     of_repository().next()?;
-    Some(of_repository().find(|r| matches(r.text("tag"))).map(|r| r.text("flaw")))
+    Some(of_repository().find(|t| t.is_about(tag)).map(|t| t.row.text("flaw")))
 }
 
 /// What is particular about an image by its repository and tag: old-apt-key, no-library-path. The release is what the
 /// tag begins with.
 pub fn image_traits(repository: &str, tag: &str) -> Option<Vec<&'static str>> {
+    static READ: OnceLock<Vec<Tagged>> = OnceLock::new();
     let release = Version::parse(tag.split('-').next()?)?;
-    let mut rows = IMAGE_TRAITS.rows().filter(|r| names(r.text("repository"), repository)).peekable();
-    rows.peek()?;
-    let matches = |pattern: &str| Regex::new(pattern).is_ok_and(|p| p.is_match(tag));
-    let held = rows.filter(|r| r.holds(&release) && matches(r.text("tag")));
-    Some(held.inspect(|r| r.used()).map(|r| r.text("trait")).collect())
+    let all = tagged(&READ, &IMAGE_TRAITS).iter();
+    let mut of_repository = all.filter(|t| names(t.row.text("repository"), repository)).peekable();
+    of_repository.peek()?;
+    let held = of_repository.filter(|t| t.row.holds(&release) && t.is_about(tag));
+    Some(held.inspect(|t| t.row.used()).map(|t| t.row.text("trait")).collect())
 }
 
-struct Family {
+/// A row with the pattern of the tags that it is about, which is compiled when it is asked for.
+struct Tagged {
     row: Row,
-    grammar: OnceLock<Option<Regex>>,
+    pattern: OnceLock<Option<Regex>>,
 }
 
-impl Family {
-    fn captures<'t>(&self, tag: &'t str) -> Option<Captures<'t>> {
-        let compile = || Regex::new(self.row.filled("tag")?).ok();
-        self.grammar.get_or_init(compile).as_ref()?.captures(tag)
+impl Tagged {
+    fn pattern(&self) -> Option<&Regex> {
+        self.pattern.get_or_init(|| Regex::new(self.row.filled("tag")?).ok()).as_ref()
+    }
+
+    /// Whether the row is about a tag; without a pattern it is about all.
+    fn is_about(&self, tag: &str) -> bool {
+        self.row.filled("tag").is_none() || self.pattern().is_some_and(|pattern| pattern.is_match(tag))
     }
 }
 
-fn family(name: &str) -> Option<&'static Family> {
-    static READ: OnceLock<Vec<Family>> = OnceLock::new();
-    let read = || IMAGE_FAMILIES.rows().map(|row| Family { row, grammar: OnceLock::new() }).collect();
-    let families = READ.get_or_init(read);
-    families.iter().find(|f| f.row.words("repositories").any(|pattern| names(pattern, name)))
+fn tagged<'r>(read: &'r OnceLock<Vec<Tagged>>, table: &'static Table) -> &'r [Tagged] {
+    read.get_or_init(|| table.rows().map(|row| Tagged { row, pattern: OnceLock::new() }).collect())
+}
+
+fn family(name: &str) -> Option<&'static Tagged> {
+    static READ: OnceLock<Vec<Tagged>> = OnceLock::new();
+    tagged(&READ, &IMAGE_FAMILIES).iter().find(|f| f.row.words("repositories").any(|pattern| names(pattern, name)))
 }
 
 /// Whether a pattern of the table names a repository; a mirror keeps the name as the end of its own.
@@ -127,7 +135,8 @@ pub fn image_family(repository: &str) -> Option<&'static str> {
 pub fn image(repository: &str, tag: &str) -> Result<ImageInfo, Unrecognised> {
     let family = family(repository).ok_or(Unrecognised::Repository)?;
     let row = family.row;
-    let captures = family.captures(tag).ok_or(Unrecognised::Tag(row.text("family")))?;
+    let captures =
+        family.pattern().and_then(|pattern| pattern.captures(tag)).ok_or(Unrecognised::Tag(row.text("family")))?;
     let group = |name: &str| captures.name(name).map(|m| m.as_str()).filter(|text| !text.is_empty());
     let last = repository.rsplit('/').next().unwrap_or(repository);
     let mut info = ImageInfo {
