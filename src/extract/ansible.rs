@@ -80,7 +80,7 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
 fn script(text: &Traced, path: &str, facts: &mut Facts) {
     let masked = mask::mask(text.text());
     let place = Span::new(text.whole().source, 0..masked.len());
-    let script = shell::parse(&Traced::verbatim(masked, place, 0).retraced(text));
+    let script = shell::parse(&Traced::verbatim(masked, place, 0).retraced(text)).resolved(&|_| None);
     facts.package_files.extend(install::of_script(&script, path).into_iter().map(Arc::new));
     commands::read(&script, facts);
 }

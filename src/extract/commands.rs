@@ -12,10 +12,9 @@ use crate::version::Version;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Reads what the commands of a script state, and the objects that it writes out.
+/// Reads what the commands of a script state, and the objects that it writes out. The script has its variables put in.
 pub fn read(script: &Script, facts: &mut Facts) {
-    let resolved = script.resolved(&|_| None);
-    for command in &resolved.commands {
+    for command in &script.commands {
         let words = &command.words;
         for at in wrappers::programs(words) {
             match wrappers::base_name(words[at].text()) {

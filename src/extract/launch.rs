@@ -91,8 +91,12 @@ pub fn of_ray_serve(config: &Traced) -> Option<Box<Launch>> {
 
 /// What a script launches.
 pub fn of_script(script: &shell::Script, env: &Variables) -> Option<Box<Launch>> {
-    let commands = resolved(script, env);
-    of_commands(&commands, env).or_else(|| hidden(&commands, false))
+    of_resolved(&resolved(script, env), env)
+}
+
+/// What the commands of a script launch that has its variables put in.
+pub fn of_resolved(commands: &[Command], env: &Variables) -> Option<Box<Launch>> {
+    of_commands(commands, env).or_else(|| hidden(commands, false))
 }
 
 /// What a server's image starts when it is told nothing but options, and a model where it takes one.
@@ -194,6 +198,16 @@ fn of_command(command: &Command, env: &Variables) -> Option<Box<Launch>> {
     let read = |(at, engine): (usize, &str)| read(engine, command.words[at].span(), (&command.words[at..], env));
     let server = programs.iter().find_map(server).map(read).or_else(started);
     server.or_else(|| programs.iter().find_map(launcher).map(read))
+}
+
+/// What one command of a script runs: an engine, else a program of Python.
+pub fn of_process(command: &Command, env: &Variables) -> Option<Box<Launch>> {
+    of_command(command, env).or_else(|| {
+        let words = &command.words;
+        let is_python = |at: &usize| wrappers::is_python(base_name(words[*at].text()));
+        let at = wrappers::programs(words).into_iter().find(is_python)?;
+        Some(read("python", words[at].span(), (&words[at..], env)))
+    })
 }
 
 /// Reads the flags of an engine.

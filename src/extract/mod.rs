@@ -1,5 +1,6 @@
 //! Formats and launchers: trees into facts. Knows what documents mean; knows neither rules nor severities.
 
+pub mod allocation;
 pub mod ansible;
 pub mod app_template;
 pub mod built;
@@ -10,6 +11,7 @@ pub mod dockerfile;
 pub mod ecs;
 pub mod eksctl;
 pub mod embedded;
+pub mod exports;
 pub mod helmfile;
 pub mod image;
 pub mod install;
@@ -20,6 +22,7 @@ pub mod machines;
 pub mod package_tables;
 pub mod protection;
 pub mod requirements;
+pub mod scripts;
 pub mod skypilot;
 pub mod slurm;
 pub mod terraform;
@@ -287,7 +290,7 @@ pub fn text(id: SourceId, path: &str, text: &str, kind: Kind, facts: &mut Facts)
             facts.package_files.extend(file.map(Arc::new));
             TextFile { problems: tree.problems, comments: tree.comments, cut, ..TextFile::default() }
         }
-        Kind::Shell => TextFile { comments: slurm::read(id, path, text, facts), ..TextFile::default() },
+        Kind::Shell => slurm::read(id, path, text, facts),
         Kind::Requirements => requirements::read(id, path, text, facts),
         _ => TextFile::default(),
     }

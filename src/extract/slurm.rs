@@ -1,40 +1,50 @@
 //! Slurm batch scripts: `#SBATCH` lines as the resources, the script as what they launch. Knows sbatch's options.
 
-use super::{commands, image, install, intent, launch, training};
+use super::allocation::{self, Granted, Options};
+use super::scripts::Step;
+use super::{TextFile, commands, install, intent, scripts};
 use crate::catalog;
-use crate::facts::{
-    Container, ContainerRole, Facts, Gpu, Image, Node, Object, Pod, SharedMemory, Workload, WorkloadFormat,
-};
-use crate::known::{Fact, Known, Why};
+use crate::facts::{ContainerRole, Facts, Gpu, Node, Object, Pod, SharedMemory, Workload, WorkloadFormat};
+use crate::known::{Fact, Why};
 use crate::parse::{Builder, Dialect, Entry, NodeId, NodeKind, Raw, placeholder, shell};
 use crate::source::{SourceId, Span, Traced};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Reads a script; one without `#SBATCH` lines is no job.
-pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> Vec<Span> {
+pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile {
     let whole = Traced::verbatim(text, Span::new(id, 0..text.len()), 0);
     facts.objects.extend(script(id, path, text).map(Arc::new));
-    let script = shell::parse(&whole);
+    let script = shell::parse(&whole).resolved(&|_| None);
     facts.package_files.extend(install::of_script(&script, path).into_iter().map(Arc::new));
     commands::read(&script, facts);
     let (options, comments) = directives(id, text);
-    let Some(first) = options.values().map(|f| f.span).min() else { return comments };
-    let mut container = Container::blank(first);
+    let cut = match options.values().map(|f| f.span).min() {
+        Some(first) => {
+            let mut launches = scripts::launches(&script);
+            if launches.steps.is_empty() {
+                launches.steps.extend(scripts::anything(&script));
+            }
+            let cluster = launches.cluster;
+            let job = |step| job(step, cluster, (&options, first, path, text));
+            facts.workloads.extend(launches.steps.into_iter().map(job));
+            launches.cut
+        }
+        None => scripts::read(&script, path, facts),
+    };
+    TextFile { comments, cut, ..TextFile::default() }
+}
+
+/// A job as far as it runs one of its steps.
+fn job(step: Step, cluster: bool, (options, first, path, text): (&Options, Span, &str, &str)) -> Workload {
+    let Granted { nodes, gpus, all } = allocation::granted(&step, cluster, (options, first));
+    let card = allocation::card(options);
+    let mut container = step.container;
     container.name = Fact::value("script".to_owned(), first);
     container.role = Fact::value(ContainerRole::Main, first);
-    if let Some(image) = container_image(&script) {
-        container.image = image;
-    }
-    container.launch = launch::of_script(&script, &BTreeMap::new());
-    container.training = container.launch.as_deref().and_then(training::of);
     // The shell of the node has the memory of the node.
     container.shm = Fact::value(SharedMemory::Host, first);
-    let get = |names: &[&str]| names.iter().find_map(|n| options.get(*n).cloned());
-    let nodes = nodes(&options, first);
-    let gpus = gpus(&options, first);
     container.gpus = gpus.clone();
-    let card = card(&options);
     if !gpus.is_absent() {
         container.gpu_vendor = vendor(card.as_ref(), text, gpus.span);
         container.device = Fact::value("gpu".to_owned(), gpus.span);
@@ -52,20 +62,16 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> Vec<Span
     let mut out = Workload::blank(first);
     out.format = Fact::value(WorkloadFormat::Slurm, first);
     out.kind = Fact::value("sbatch".to_owned(), first);
-    out.name = get(&["job-name", "J"]).unwrap_or_else(|| Fact::value(path.to_owned(), first));
+    let name = ["job-name", "J"].iter().find_map(|name| options.get(*name).cloned());
+    out.name = name.unwrap_or_else(|| Fact::value(path.to_owned(), first));
     out.replicas = Fact::value(1, first);
-    out.group_size = nodes.clone();
-    out.group_gpus = match (nodes.get(), gpus.get(), options.get("gpus").or_else(|| options.get("G"))) {
-        (.., Some(all)) => all.clone().and_then(|text| count_of(&text)),
-        (Some(nodes), Some(count), _) => Fact::value(nodes.saturating_mul(*count), gpus.span),
-        _ => Fact::unknown(Why::NotStated("the GPUs of a node".into()), first),
-    };
+    out.group_size = nodes;
+    out.group_gpus = all;
     out.gpus = out.group_gpus.clone();
     out.gang = Fact::value(true, first);
     out.pods.push(pod);
     out.intent = intent::of(&out);
-    facts.workloads.push(out);
-    comments
+    out
 }
 
 /// The script as a raw object of kind SlurmScript: `shebang` where a `#!` line stands below the first line,
@@ -127,7 +133,7 @@ fn map(builder: &mut Builder, span: Span, entries: &[(&str, NodeId)]) -> NodeId 
 }
 
 /// Options of the `#SBATCH` lines before the first command, and every comment of the script.
-fn directives(id: SourceId, text: &str) -> (BTreeMap<String, Fact<String>>, Vec<Span>) {
+fn directives(id: SourceId, text: &str) -> (Options, Vec<Span>) {
     let (mut options, mut comments) = (BTreeMap::new(), Vec::new());
     let mut offset = 0;
     let mut commands = false;
@@ -171,67 +177,6 @@ fn words(rest: &str) -> Vec<(usize, &str)> {
     out
 }
 
-fn number(fact: &Fact<String>) -> Fact<i64> {
-    fact.clone().and_then(|text| match text.parse() {
-        Ok(number) => Known::Value(number),
-        Err(_) if text.contains('-') => Known::Unknown(Why::Ambiguous(text.into())),
-        Err(_) => Known::Unknown(Why::Malformed(text.into())),
-    })
-}
-
-/// The nodes of the job: stated, or as many as its tasks and GPUs need.
-fn nodes(options: &BTreeMap<String, Fact<String>>, place: Span) -> Fact<i64> {
-    let stated = |names: [&str; 2]| names.iter().find_map(|name| options.get(*name)).map(number);
-    if let Some(nodes) = stated(["nodes", "N"]) {
-        return nodes;
-    }
-    let (all, each) = (stated(["ntasks", "n"]), stated(["ntasks-per-node", "ntasks-per-node"]));
-    match (all.as_ref().map(Fact::get), each.as_ref().map(Fact::get), stated(["gpus", "G"])) {
-        (Some(Some(all)), Some(Some(each @ 1..)), _) => Fact::value((all + each - 1) / each, place),
-        (None | Some(Some(1)), _, None) => Fact::value(1, place),
-        _ => Fact::unknown(Why::NotStated("how many nodes the job gets".into()), place),
-    }
-}
-
-/// GPUs of a node: `--gpus-per-node=h100:8`, `--gres=gpu:a100:8`; nothing on clusters that give whole nodes. GPUs that are
-/// stated for the job, its tasks or sockets are so many on all of its nodes.
-fn gpus(options: &BTreeMap<String, Fact<String>>, place: Span) -> Fact<i64> {
-    if let Some(stated) = per_node(options) {
-        return stated.and_then(|text| count_of(&text));
-    }
-    let elsewhere = ["gpus", "G", "gpus-per-task", "gpus-per-socket", "tres-per-task", "tres-per-job"];
-    match elsewhere.iter().find_map(|name| options.get(*name)) {
-        Some(other) if other.get().is_none_or(|text| !text.contains('=') || text.contains("gpu")) => {
-            Fact::unknown(Why::NotStated("how the GPUs are spread over nodes".into()), other.span)
-        }
-        _ => Fact::absent(place),
-    }
-}
-
-/// What is stated of the GPUs of one node, without the word `gpu`: `a100:8`, `8`, `a100`, nothing for one.
-fn per_node(options: &BTreeMap<String, Fact<String>>) -> Option<Fact<String>> {
-    if let Some(stated) = options.get("gpus-per-node") {
-        return Some(stated.clone());
-    }
-    let gres = ["gres", "tres-per-node"].iter().find_map(|name| options.get(*name))?;
-    let Some(text) = gres.get() else { return Some(gres.clone()) };
-    let resources = text.split(',').map(|resource| resource.trim().trim_start_matches("gres/"));
-    let mut gpus = resources.filter_map(|resource| resource.strip_prefix("gpu"));
-    let gpu = gpus.find(|rest| rest.is_empty() || rest.starts_with([':', '=']))?;
-    Some(gres.clone().map(|_| gpu.trim_start_matches([':', '=']).to_owned()))
-}
-
-/// The number in `a100:8`, `8`, `a100:8(S:0-1)`; a type alone is one of it.
-fn count_of(text: &str) -> Known<i64> {
-    let text = text.split('(').next().unwrap_or(text);
-    let last = text.rsplit([':', '=']).next().unwrap_or(text);
-    match last.parse() {
-        Ok(count) => Known::Value(count),
-        Err(_) if !text.contains(':') => Known::Value(1),
-        Err(_) => Known::Unknown(Why::Malformed(text.into())),
-    }
-}
-
 /// Whose GPUs these are: the card's vendor, else the vendor whose tools the script uses.
 fn vendor(card: Option<&(String, Span)>, script: &str, place: Span) -> Fact<String> {
     let of_card = card.and_then(|(name, span)| Some(Fact::value(catalog::gpu(name)?.vendor.to_owned(), *span)));
@@ -245,37 +190,11 @@ fn vendor(card: Option<&(String, Span)>, script: &str, place: Span) -> Fact<Stri
     of_card.unwrap_or_else(of_tools)
 }
 
-/// The image of a registry that the first `srun --container-image` names.
-fn container_image(script: &shell::Script) -> Option<Image> {
-    const FLAG: &str = "--container-image";
-    let words = script.commands.iter().flat_map(|command| command.words.windows(2));
-    let named = words.filter_map(|pair| match pair[0].text().split_once('=') {
-        Some((FLAG, name)) => Some(pair[0].traced().slice(pair[0].text().len() - name.len()..pair[0].text().len())),
-        None if pair[0].text() == FLAG => Some(pair[1].traced().clone()),
-        _ => None,
-    });
-    let mut images =
-        named.filter(|name| !name.text().starts_with(['/', '.', '$', '<']) && !name.text().contains(".sqsh"));
-    images.next().map(|name| match name.text().trim_start_matches("docker://") {
-        plain if plain.len() == name.text().len() && !plain.contains('#') => image::reference(&name),
-        // Enroot writes REGISTRY#IMAGE.
-        other => image::reference(&Traced::opaque(other.replacen('#', "/", 1), name.whole())),
-    })
-}
-
 /// A GPU by its name at the site; what the catalog knows of it is joined later.
 fn named(id: &str, span: Span) -> Gpu {
     let mut gpu = Gpu::blank(span);
     gpu.id = Fact::value(id.to_owned(), span);
     gpu
-}
-
-/// The card that an option names.
-fn card(options: &BTreeMap<String, Fact<String>>) -> Option<(String, Span)> {
-    let stated = per_node(options).or_else(|| options.get("gpus").or_else(|| options.get("G")).cloned())?;
-    let (name, counted) =
-        stated.get()?.split_once(':').map_or((stated.get()?.as_str(), false), |(name, _)| (name, true));
-    (!name.is_empty() && (counted || name.parse::<i64>().is_err())).then(|| (name.to_owned(), stated.span))
 }
 
 #[cfg(test)]

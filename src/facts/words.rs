@@ -34,6 +34,8 @@ words! {
         Skypilot = "skypilot",
         /// Batch scripts of Slurm.
         Slurm = "slurm",
+        /// What scripts launch on the machine that runs them.
+        Script = "script",
         /// Containers that scripts run: `docker run`.
         Docker = "docker",
         /// Helm values read as data, where no chart is at hand.

@@ -83,6 +83,8 @@ fn serves(pool: &NodePool, format: WorkloadFormat) -> bool {
         WorkloadFormat::Ecs | WorkloadFormat::AwsBatch => pool.platform.get().is_none_or(|platform| platform == "ec2"),
         // Schedulers of their own place these.
         WorkloadFormat::Docker | WorkloadFormat::Sagemaker | WorkloadFormat::Skypilot | WorkloadFormat::Slurm => false,
+        // Nothing says which machine runs it.
+        WorkloadFormat::Script => false,
     }
 }
 

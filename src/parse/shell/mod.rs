@@ -2,15 +2,17 @@
 //! keywords, redirections and heredocs; runs nothing and knows no program.
 
 mod expand;
+mod lists;
 mod variables;
 mod words;
 
 pub use expand::expand;
-pub use variables::Arm;
+pub use variables::{Arm, exclusive};
 
 use crate::budget::DEPTH;
 use crate::paths;
 use crate::source::{Span, Traced};
+use lists::Lists;
 use std::collections::BTreeSet;
 use words::{Lexeme, Lexer};
 
@@ -38,6 +40,8 @@ pub struct Command {
     pub redirections: Vec<Word>,
     /// The branches that it stands in, the outermost first.
     pub arms: Vec<Arm>,
+    /// Whether the script goes on while it runs: an `&` ends its list.
+    pub background: bool,
     /// From the first assignment or word to the end of the last one.
     pub span: Span,
 }
@@ -83,7 +87,14 @@ impl Command {
     pub fn of_arguments(arguments: &[Traced]) -> Option<Command> {
         let span = arguments.first()?.whole().to(arguments.last()?.whole());
         let words = arguments.iter().map(|a| Word { text: a.clone(), expands: false, quoted: true }).collect();
-        Some(Command { assignments: Vec::new(), words, redirections: Vec::new(), arms: Vec::new(), span })
+        Some(Command {
+            assignments: Vec::new(),
+            words,
+            redirections: Vec::new(),
+            arms: Vec::new(),
+            background: false,
+            span,
+        })
     }
 
     /// The same within branches of another script.
@@ -145,7 +156,10 @@ impl Script {
         };
         for command in self.commands {
             match inner(&command) {
-                Some(script) => out.append(script, &command.arms),
+                Some(mut script) => {
+                    script.commands.iter_mut().for_each(|inner| inner.background |= command.background);
+                    out.append(script, &command.arms);
+                }
                 None => out.commands.push(command),
             }
         }
@@ -179,8 +193,10 @@ pub fn parse(text: &Traced) -> Script {
         constructs: Vec::new(),
         list: None,
         numbered: 0,
+        lists: Lists::default(),
     };
     parser.run();
+    parser.lists.mark(&mut parser.script.commands);
     let heredocs = parser.lexer.bodies.iter().map(|body| text.slice(body.clone())).collect();
     Script { constructs: parser.numbered, heredocs, ..parser.script }
 }
@@ -237,6 +253,7 @@ struct Parser<'a> {
     list: Option<Arm>,
     /// How many constructs there were.
     numbered: u32,
+    lists: Lists,
 }
 
 impl Parser<'_> {
@@ -250,6 +267,7 @@ impl Parser<'_> {
                 b'\n' => {
                     self.finish();
                     self.list = None;
+                    self.end_list(false);
                     self.lexer.skip_newline();
                 }
                 b'<' | b'>' if next == Some(b'(') => self.word(),
@@ -285,6 +303,8 @@ impl Parser<'_> {
                 // `name()` opens a function: the name is not a command.
                 self.current.clear();
                 self.lexer.at += 1;
+                self.lexer.skip_blanks();
+                self.lexer.at += usize::from(self.lexer.peek(0) == Some(b')'));
             }
             _ => {
                 let tests = self
@@ -293,6 +313,12 @@ impl Parser<'_> {
                     .is_some_and(|first| matches!(&self.source.text()[first.range.clone()], "[" | "[[" | "test"));
                 self.finish();
                 self.lexer.at += 1;
+                match (byte, next == Some(byte)) {
+                    (b'(', _) => self.open_list(),
+                    (b')', _) => self.lists.close(),
+                    (b';', _) | (b'&', false) => self.end_list(byte == b'&'),
+                    _ => {}
+                }
                 match (byte, next == Some(byte)) {
                     (b'&', true) if tests && self.list.is_none() => self.list = Some((self.number(), 0)),
                     (b'|', true) => {
@@ -325,7 +351,10 @@ impl Parser<'_> {
         let raw = &self.source.text()[lexeme.range.clone()];
         match self.mode {
             Mode::Commands if self.current.is_empty() => match raw {
-                "if" => self.open(None),
+                "if" => {
+                    self.open(None);
+                    self.open_list();
+                }
                 "then" | "elif" => self.another(),
                 "else" => {
                     self.another();
@@ -335,10 +364,19 @@ impl Parser<'_> {
                     self.open(Some(0));
                     self.exhaust();
                 }
-                "fi" | "done" => drop(self.constructs.pop()),
-                "while" | "until" | "{" | "}" | "!" | "time" | "exec" => {}
-                "for" | "select" => self.mode = Mode::Header,
+                "fi" | "done" => {
+                    self.constructs.pop();
+                    self.lists.close();
+                }
+                "while" | "until" | "{" => self.open_list(),
+                "}" => self.lists.close(),
+                "!" | "time" | "exec" => {}
+                "for" | "select" => {
+                    self.open_list();
+                    self.mode = Mode::Header;
+                }
                 "case" => {
+                    self.open_list();
                     self.cases += 1;
                     self.open(Some(0));
                     self.mode = Mode::CaseHead;
@@ -394,7 +432,16 @@ impl Parser<'_> {
         self.script.exhaustive.extend(self.constructs.last().map(|(number, _)| *number));
     }
 
+    fn open_list(&mut self) {
+        self.lists.open(self.script.commands.len());
+    }
+
+    fn end_list(&mut self, background: bool) {
+        self.lists.end(self.script.commands.len(), background);
+    }
+
     fn esac(&mut self) {
+        self.lists.close();
         self.cases = self.cases.saturating_sub(1);
         self.constructs.pop();
     }
@@ -415,6 +462,7 @@ impl Parser<'_> {
             words: Vec::new(),
             redirections,
             arms: constructs.chain(self.list).collect(),
+            background: false,
             span,
         };
         for lexeme in lexemes {

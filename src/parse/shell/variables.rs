@@ -79,7 +79,17 @@ impl Variables<'_> {
             }
             _ => {}
         }
-        Command { words, ..command.clone() }
+        let assignments =
+            command.assignments.iter().map(|(name, value)| (name.clone(), self.one(value, &command.arms)));
+        Command { words, assignments: assignments.collect(), ..command.clone() }
+    }
+
+    /// What an assignment sets, as far as it can be told.
+    fn one(&self, value: &Word, arms: &[Arm]) -> Word {
+        match self.expanded(value.text(), arms).filter(|_| value.expands) {
+            Some(text) => Word { text: Traced::opaque(text, value.span()), expands: false, quoted: true },
+            None => value.clone(),
+        }
     }
 
     fn record(&mut self, name: &str, arms: &[Arm], value: Option<Value>, behind: Option<Value>) {
@@ -217,7 +227,7 @@ impl Variables<'_> {
 }
 
 /// Whether two places stand in different branches of one construct.
-fn exclusive(a: &[Arm], b: &[Arm]) -> bool {
+pub fn exclusive(a: &[Arm], b: &[Arm]) -> bool {
     let differ = a.iter().zip(b).find(|(a, b)| a != b);
     differ.is_some_and(|(a, b)| a.0 == b.0)
 }

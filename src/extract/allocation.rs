@@ -1,0 +1,247 @@
+//! What Slurm grants a step of a job: nodes, and GPUs of each. Knows the options of sbatch and srun.
+
+use super::scripts::{self, Step};
+use super::wrappers::{self, base_name};
+use crate::catalog;
+use crate::known::{Fact, Known, Why};
+use crate::parse::placeholder;
+use crate::parse::shell::Word;
+use crate::source::Span;
+use std::collections::BTreeMap;
+
+/// Options by their names without dashes, as they are written.
+pub type Options = BTreeMap<String, Fact<String>>;
+
+/// What a step has of the job.
+pub struct Granted {
+    /// Its nodes.
+    pub nodes: Fact<i64>,
+    /// The GPUs of each.
+    pub gpus: Fact<i64>,
+    /// The GPUs of all.
+    pub all: Fact<i64>,
+}
+
+/// Options that state GPUs of each node.
+const OF_NODE: [&str; 3] = ["gpus-per-node", "gres", "tres-per-node"];
+/// Options that state GPUs of all nodes, together or for what runs on them.
+const OF_ALL: [&str; 6] = ["gpus", "G", "gpus-per-task", "gpus-per-socket", "tres-per-task", "tres-per-job"];
+
+/// What a step of a job is granted. What runs beside others shares the GPUs of the job, unless srun or
+/// `CUDA_VISIBLE_DEVICES` say which it has; in a cluster of Ray it has those of all nodes.
+pub fn granted(step: &Step, cluster: bool, (job, place): (&Options, Span)) -> Granted {
+    let own = srun(&step.command.words);
+    let states = |names: &[&str]| own.as_ref().is_some_and(|own| names.iter().any(|name| own.contains_key(*name)));
+    let (own_gpus, own_nodes) = (states(&OF_NODE) || states(&OF_ALL), states(&["nodes", "N"]) && !cluster);
+    let mut options = job.clone();
+    let replaced: &[&[&str]] = &[if own_gpus { &OF_NODE } else { &[] }, if own_gpus { &OF_ALL } else { &[] }];
+    replaced.iter().copied().flatten().for_each(|name| drop(options.remove(*name)));
+    if own_nodes {
+        ["nodes", "N", "ntasks", "n", "ntasks-per-node"].iter().for_each(|name| drop(options.remove(*name)));
+    }
+    let taken = own.iter().flatten().filter(|(name, _)| {
+        let name = name.as_str();
+        let tasks = ["ntasks", "n", "ntasks-per-node"].contains(&name);
+        own_gpus && (OF_NODE.contains(&name) || OF_ALL.contains(&name))
+            || own_nodes && ["nodes", "N"].contains(&name)
+            || (own_gpus || own_nodes) && tasks
+    });
+    options.extend(taken.map(|(name, fact)| (name.clone(), fact.clone())));
+    let nodes = nodes(&options, place);
+    let mut gpus = gpus(&options, &nodes, place);
+    // srun sets the variable itself.
+    let visible = scripts::visible(&step.container).filter(|_| own.is_none());
+    let stated = own_gpus || own_nodes || visible.is_some();
+    if let Some(visible) = visible.filter(|_| !gpus.is_absent()) {
+        gpus = visible;
+    } else if step.beside && !stated && !gpus.is_absent() {
+        gpus = Fact::unknown(Why::NotStated("how the steps of the job share its GPUs".into()), gpus.span);
+    }
+    let all = match (nodes.get(), gpus.get(), all(&options)) {
+        (Some(nodes), Some(count), _) => Fact::value(nodes.saturating_mul(*count), gpus.span),
+        (.., Some(all)) if !step.beside || own_gpus => all,
+        _ => Fact::unknown(Why::NotStated("the GPUs of a node".into()), place),
+    };
+    Granted { nodes, gpus, all }
+}
+
+/// The options of the `srun` among some words; `None` where there is none.
+fn srun(words: &[Word]) -> Option<Options> {
+    let programs = wrappers::programs(words);
+    let at = programs.iter().position(|at| base_name(words[*at].text()) == "srun")?;
+    let wrapper = catalog::wrappers("srun").next()?;
+    let end = programs.get(at + 1).copied().unwrap_or(words.len());
+    let mut rest = words[programs[at] + 1..end].iter();
+    let mut out = Options::new();
+    while let Some(word) = rest.next() {
+        let Some(option) = word.text().strip_prefix('-') else { break };
+        let long = option.strip_prefix('-');
+        let (name, inline) = match long {
+            Some(long) => long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value))),
+            // `-N2`
+            None => option.split_at_checked(1).map_or((option, None), |(name, value)| {
+                (name, Some(value.trim_start_matches('=')).filter(|value| !value.is_empty()))
+            }),
+        };
+        let end = word.text().len();
+        let value = match inline {
+            Some(value) => Some((word.traced().slice(end - value.len()..end), word.expands)),
+            None if wrapper.takes_value(name) => rest.next().map(|value| (value.traced().clone(), value.expands)),
+            None => None,
+        };
+        let Some((value, expands)) = value else { continue };
+        let why = placeholder(value.text()).or_else(|| expands.then(|| Why::Variable(name.into())));
+        let fact = match why {
+            Some(why) => Fact::unknown(why, value.whole()),
+            None => Fact::value(value.text().to_owned(), value.whole()),
+        };
+        out.insert(name.to_owned(), fact);
+    }
+    Some(out)
+}
+
+fn number(fact: &Fact<String>) -> Fact<i64> {
+    fact.clone().and_then(|text| match text.parse() {
+        Ok(number) => Known::Value(number),
+        Err(_) if text.contains('-') => Known::Unknown(Why::Ambiguous(text.into())),
+        Err(_) => Known::Unknown(Why::Malformed(text.into())),
+    })
+}
+
+/// The nodes of the job: stated, or as many as its tasks and GPUs need.
+fn nodes(options: &Options, place: Span) -> Fact<i64> {
+    let stated = |names: [&str; 2]| names.iter().find_map(|name| options.get(*name)).map(number);
+    if let Some(nodes) = stated(["nodes", "N"]) {
+        return nodes;
+    }
+    let (all, each) = (stated(["ntasks", "n"]), stated(["ntasks-per-node", "ntasks-per-node"]));
+    match (all.as_ref().map(Fact::get), each.as_ref().map(Fact::get), stated(["gpus", "G"])) {
+        (Some(Some(all)), Some(Some(each @ 1..)), _) => Fact::value((all + each - 1) / each, place),
+        (None | Some(Some(1)), _, None) => Fact::value(1, place),
+        _ => Fact::unknown(Why::NotStated("how many nodes the job gets".into()), place),
+    }
+}
+
+/// GPUs of a node: `--gpus-per-node=h100:8`, `--gres=gpu:a100:8`; nothing on clusters that give whole nodes. GPUs that are
+/// stated for the job or its tasks are so many on all of its nodes.
+fn gpus(options: &Options, nodes: &Fact<i64>, place: Span) -> Fact<i64> {
+    if let Some(stated) = per_node(options) {
+        return stated.and_then(|text| count_of(&text));
+    }
+    let elsewhere = |fact: &&Fact<String>| fact.get().is_none_or(|text| !text.contains('=') || text.contains("gpu"));
+    let Some(other) = OF_ALL.iter().find_map(|name| options.get(*name)).filter(elsewhere) else {
+        return Fact::absent(place);
+    };
+    match (all(options), nodes.get()) {
+        (Some(all), Some(1)) => all,
+        _ => per_task(options, &["ntasks-per-node"])
+            .unwrap_or_else(|| Fact::unknown(Why::NotStated("how the GPUs are spread over nodes".into()), other.span)),
+    }
+}
+
+/// The GPUs that are stated for all nodes together.
+fn all(options: &Options) -> Option<Fact<i64>> {
+    let stated = ["gpus", "G"].iter().find_map(|name| options.get(*name));
+    stated.map(|all| all.clone().and_then(|text| count_of(&text))).or_else(|| per_task(options, &["ntasks", "n"]))
+}
+
+/// The GPUs of so many tasks as an option states.
+fn per_task(options: &Options, tasks: &[&str]) -> Option<Fact<i64>> {
+    let each = options.get("gpus-per-task")?.clone().and_then(|text| count_of(&text));
+    let tasks = number(tasks.iter().find_map(|name| options.get(*name))?);
+    Some(Fact::value(each.get()?.checked_mul(*tasks.get()?)?, each.span))
+}
+
+/// What is stated of the GPUs of one node, without the word `gpu`: `a100:8`, `8`, `a100`, nothing for one.
+fn per_node(options: &Options) -> Option<Fact<String>> {
+    if let Some(stated) = options.get("gpus-per-node") {
+        return Some(stated.clone());
+    }
+    let gres = ["gres", "tres-per-node"].iter().find_map(|name| options.get(*name))?;
+    let Some(text) = gres.get() else { return Some(gres.clone()) };
+    let resources = text.split(',').map(|resource| resource.trim().trim_start_matches("gres/"));
+    let mut gpus = resources.filter_map(|resource| resource.strip_prefix("gpu"));
+    let gpu = gpus.find(|rest| rest.is_empty() || rest.starts_with([':', '=']))?;
+    Some(gres.clone().map(|_| gpu.trim_start_matches([':', '=']).to_owned()))
+}
+
+/// The number in `a100:8`, `8`, `a100:8(S:0-1)`; a type alone is one of it.
+fn count_of(text: &str) -> Known<i64> {
+    let text = text.split('(').next().unwrap_or(text);
+    let last = text.rsplit([':', '=']).next().unwrap_or(text);
+    match last.parse() {
+        Ok(count) => Known::Value(count),
+        Err(_) if !text.contains(':') => Known::Value(1),
+        Err(_) => Known::Unknown(Why::Malformed(text.into())),
+    }
+}
+
+/// The card that an option names.
+pub fn card(options: &Options) -> Option<(String, Span)> {
+    let stated = per_node(options).or_else(|| options.get("gpus").or_else(|| options.get("G")).cloned())?;
+    let (name, counted) =
+        stated.get()?.split_once(':').map_or((stated.get()?.as_str(), false), |(name, _)| (name, true));
+    (!name.is_empty() && (counted || name.parse::<i64>().is_err())).then(|| (name.to_owned(), stated.span))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::facts::Facts;
+    use crate::source::SourceId;
+
+    /// The engine, the nodes and the GPUs of each node of what a job runs; -1 for what is not known.
+    fn steps(text: &str) -> Vec<(String, i64, i64)> {
+        let mut facts = Facts::default();
+        let text = format!("#!/bin/bash\n{text}");
+        crate::extract::slurm::read(SourceId(0), "t.sbatch", &text, &mut facts);
+        let step = |workload: &crate::facts::Workload| {
+            let container = &workload.pods[0].containers[0];
+            let engine = container.launch.as_ref().and_then(|launch| launch.engine.get().cloned());
+            let known = |fact: &crate::known::Fact<i64>| fact.get().copied().unwrap_or(-1);
+            (engine.unwrap_or_default(), known(&workload.group_size), known(&workload.pods[0].gpus))
+        };
+        facts.workloads.iter().map(step).collect()
+    }
+
+    #[test]
+    fn a_job_gives_its_steps_its_gpus() {
+        let four = "#SBATCH --nodes=2 --gres=gpu:4\n";
+        for (script, expected) in [
+            ("torchrun a.py\ntorchrun b.py", vec![("torchrun", 2, 4), ("torchrun", 2, 4)]),
+            ("vllm serve a &\nvllm serve b", vec![("vllm", 2, -1), ("vllm", 2, -1)]),
+            ("vllm serve a &\nwait\nvllm serve b", vec![("vllm", 2, 4), ("vllm", 2, 4)]),
+            (
+                "CUDA_VISIBLE_DEVICES=0,1 vllm serve a &\nCUDA_VISIBLE_DEVICES=2 vllm serve b",
+                vec![("vllm", 2, 2), ("vllm", 2, 1)],
+            ),
+            ("for i in 0 1; do CUDA_VISIBLE_DEVICES=$i vllm serve a & done", vec![("vllm", 2, -1)]),
+            ("for i in 0 1; do vllm serve a & done", vec![("vllm", 2, -1)]),
+            (
+                "srun -N1 -w $A vllm serve a &\nsrun --nodes=1 --gres=gpu:2 bash -c 'vllm serve b' &",
+                vec![("vllm", 1, 4), ("vllm", 1, 2)],
+            ),
+            ("ray start --head\nvllm serve m", vec![("vllm", 2, 4)]),
+            ("srun -N1 ray start --head --block &\nsrun -N 1 vllm serve m", vec![("vllm", 2, 4)]),
+            ("srun ray start --head --block", vec![("ray", 2, 4)]),
+            ("srun ./a.out", vec![("", 2, 4)]),
+        ] {
+            let expected: Vec<_> = expected.into_iter().map(|(name, n, g)| (name.to_owned(), n, g)).collect();
+            assert_eq!(steps(&format!("{four}{script}\n")), expected, "{script}");
+        }
+    }
+
+    #[test]
+    fn gpus_of_tasks_are_those_of_the_nodes_that_they_run_on() {
+        for (options, expected) in [
+            ("--nodes=2 --ntasks-per-node=4 --gpus-per-task=1", (2, 4)),
+            ("--nodes=1 --ntasks=8 --gpus-per-task=h100:1", (1, 8)),
+            ("--nodes=2 --ntasks=8 --gpus-per-task=1", (2, -1)),
+            ("-N 1 -G 4", (1, 4)),
+            ("-N 2 --gpus=a100:16", (2, -1)),
+        ] {
+            let (nodes, gpus) = expected;
+            let steps = steps(&format!("#SBATCH {options}\nsrun torchrun t.py\n"));
+            assert_eq!(steps, [("torchrun".to_owned(), nodes, gpus)], "{options}");
+        }
+    }
+}
