@@ -62,6 +62,13 @@ pub enum Absence {
     Only(&'static [&'static str]),
 }
 
+/// The kinds that hold templates of pods, each once: its API group and itself.
+pub fn workload_kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let mut before = None;
+    let kinds = WORKLOAD_KINDS.rows().map(|row| (row.text("group"), row.text("kind")));
+    kinds.filter(move |kind| before.replace(*kind) != Some(*kind))
+}
+
 /// The places at which a kind carries pods; `None` for a kind without a row. Of a version whose schema was not read,
 /// nothing that is missing is known.
 pub fn pod_places(api_version: &str, kind: &str) -> Option<Vec<PodPlace>> {

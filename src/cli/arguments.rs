@@ -62,6 +62,8 @@ pub enum Command {
         #[arg(long, short = 'f')]
         values: Vec<PathBuf>,
     },
+    /// Say which formats are read, as a page in Markdown
+    Formats,
     /// Say whether a model fits the memory of GPUs, with the sum
     Vram(Box<Vram>),
     /// Print a JSON schema (draft 2020-12)

@@ -3,6 +3,7 @@
 mod arguments;
 mod check;
 mod files;
+mod formats;
 mod inspect;
 mod language;
 mod output;
@@ -65,6 +66,7 @@ fn command(command: &Command) -> Result<u8, String> {
         Command::Test { directory } => inspect::test(directory.as_deref()),
         Command::Facts { paths, all } => inspect::facts(paths, *all),
         Command::Render { paths, values, bases } => render::run(paths, values, *bases),
+        Command::Formats => formats::run(),
         Command::Vram(arguments) => vram::run(arguments),
         Command::Schema { of } => inspect::schema(*of),
         Command::Completions { shell } => inspect::completions(*shell),

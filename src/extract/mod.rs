@@ -12,6 +12,7 @@ pub mod ecs;
 pub mod eksctl;
 pub mod embedded;
 pub mod exports;
+mod formats;
 pub mod helmfile;
 pub mod image;
 pub mod install;
@@ -30,11 +31,13 @@ pub mod training;
 pub mod values;
 pub mod wrappers;
 
+pub use formats::{DOCUMENTS, Format, TEXTS, TextFormat, format};
+
 use crate::budget::Share;
 use crate::discover::Kind;
-use crate::facts::{Container, Facts, Object, PackageFile, Pod, Workload, WorkloadFormat};
+use crate::facts::{Container, Facts, PackageFile, Pod, Workload, WorkloadFormat};
 use crate::known::Fact;
-use crate::parse::{Node, Problem, Raw, Tree, hcl, shell};
+use crate::parse::{Node, Problem, Raw, Tree};
 use crate::render::terraform::{ModuleFile, Workspace};
 use crate::source::{SourceId, Span};
 use std::collections::BTreeSet;
@@ -87,71 +90,6 @@ fn bounded(file: &mut PackageFile, share: &Share) -> Option<Problem> {
     Some(Problem { span: place, message: format!("the packages from here on: {why}") })
 }
 
-/// What a document is, by its content and the name of its file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// Playbooks and lists of tasks.
-    Ansible,
-    /// Objects of Kubernetes and of its tools.
-    Kubernetes,
-    /// Templates.
-    CloudFormation,
-    /// Task definitions.
-    Ecs,
-    /// A setting of a cloud in a file of its own, under this key.
-    CloudSetting(&'static str),
-    /// Tasks.
-    SkyPilot,
-    /// Projects.
-    Compose,
-    /// Releases of charts.
-    Helmfile,
-    /// Environments.
-    Conda,
-    /// Configuration of a component, as a raw object of this kind.
-    Component(&'static str),
-    /// The configuration of a model.
-    Model,
-    /// The configuration of this trainer.
-    Training(&'static str),
-    /// Values of a chart, or what a chart or kustomization consists of.
-    Values,
-}
-
-/// The format of a document; `None` for what is of none that is read.
-pub fn format(root: Node<'_>, path: &str) -> Option<Format> {
-    let setting = |key: &&&str| root.get(key).is_some();
-    if describes_others(root) {
-        None
-    } else if ansible::is_tasks(root) {
-        Some(Format::Ansible)
-    } else if kubernetes::is_object(root) {
-        Some(Format::Kubernetes)
-    } else if cloudformation::is_template(root) {
-        Some(Format::CloudFormation)
-    } else if ecs::is_task(root) {
-        Some(Format::Ecs)
-    } else if let Some(key) = ["ScalingPolicy", "EncryptionConfig"].iter().find(setting) {
-        Some(Format::CloudSetting(key))
-    } else if skypilot::is_task(root) {
-        Some(Format::SkyPilot)
-    } else if compose::is_project(root, path) {
-        Some(Format::Compose)
-    } else if helmfile::is_helmfile(root) {
-        Some(Format::Helmfile)
-    } else if package_tables::is_conda(root) {
-        Some(Format::Conda)
-    } else if let Some(kind) = embedded::kind(root) {
-        Some(Format::Component(kind))
-    } else if path.ends_with("config.json") && root.get("architectures").is_some_and(Node::is_seq) {
-        Some(Format::Model)
-    } else if let Some(trainer) = training::kind(root) {
-        Some(Format::Training(trainer))
-    } else {
-        values::is_values(root, path).then_some(Format::Values)
-    }
-}
-
 /// Whether a YAML or JSON file is of a format that is read, as far as its text could be.
 pub fn is_known(tree: &Tree, path: &str) -> bool {
     const FIRST_KEYS: [&str; 4] = ["apiVersion", "services", "Resources", "containerDefinitions"];
@@ -184,28 +122,7 @@ fn key(part: &str) -> Option<&str> {
 
 fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     match format(root, path) {
-        Some(Format::Ansible) => ansible::read(tree, root, path, facts),
-        Some(Format::Kubernetes) => kubernetes::document(tree, root, facts),
-        Some(Format::CloudFormation) => cloudformation::read(tree, root, facts),
-        Some(Format::Ecs) => ecs::read(tree, root, facts),
-        Some(Format::CloudSetting(key)) => facts.objects.push(Arc::new(part(tree, root, key))),
-        Some(Format::SkyPilot) => {
-            skypilot::read(tree, root, facts);
-            let scripts = ["setup", "run"].into_iter().filter_map(|key| root.view().get(key).traced());
-            let installed = scripts.flat_map(|script| install::of_script(&shell::parse(&script), path));
-            facts.package_files.extend(installed.map(Arc::new));
-        }
-        Some(Format::Compose) => compose::project(tree, root, facts),
-        Some(Format::Helmfile) => helmfile::read(tree, root, facts),
-        Some(Format::Conda) => facts.package_files.extend(package_tables::conda_file(root, path).map(Arc::new)),
-        Some(Format::Component(kind)) => {
-            facts.objects.push(Arc::new(embedded::object(tree, root, kind, (path, root.head()))));
-        }
-        Some(Format::Model) => facts.model_configs.push(Raw::new(tree, root.view())),
-        Some(Format::Training(trainer)) => {
-            facts.trainings.push(Arc::new(training::document(trainer, root, path)));
-        }
-        Some(Format::Values) => values::read(tree, root, path, facts),
+        Some(format) => (format.read)(tree, root, path, facts),
         None if describes_others(root) => {}
         None => ansible::variables(tree, root, path, facts),
     }
@@ -220,16 +137,6 @@ fn describes_others(root: Node<'_>) -> bool {
     let openapi = (root.get("openapi").is_some() || root.get("swagger").is_some()) && (map("paths") || map("info"));
     let dashboard = root.get("panels").is_some_and(Node::is_seq) && root.get("schemaVersion").is_some();
     schema || typed || openapi || dashboard
-}
-
-/// A cloud's setting in a file of its own, as a raw object whose kind is the key it stands under.
-fn part(tree: &Arc<Tree>, root: Node<'_>, key: &str) -> Object {
-    let body = root.view().get(key);
-    let mut out = Object::blank(body.place());
-    out.kind = Fact::value(key.to_owned(), body.place());
-    out.name = body.get("PolicyName").string();
-    out.body = Some(Raw::new(tree, body));
-    out
 }
 
 /// The workload of a format without groups: one pod, on its own per replica.
@@ -266,34 +173,8 @@ pub struct TextFile {
 
 /// Facts of a file that is not YAML or JSON.
 pub fn text(id: SourceId, path: &str, text: &str, kind: Kind, facts: &mut Facts) -> TextFile {
-    match kind {
-        Kind::Terraform | Kind::TerraformVars => {
-            let json = path.ends_with(".json");
-            let mut hcl = if json { hcl::parse_json(id, text) } else { hcl::parse(id, text) };
-            let (problems, comments) = (std::mem::take(&mut hcl.problems), std::mem::take(&mut hcl.comments));
-            let repeated = std::mem::take(&mut hcl.repeated);
-            let module = ModuleFile { path: path.to_owned(), hcl, values: kind == Kind::TerraformVars };
-            TextFile { problems, repeated, comments, module: Some(module), cut: None }
-        }
-        Kind::TerraformJson => {
-            let tree = crate::parse::yaml::parse(id, text, crate::parse::Dialect::Typed);
-            let problems = tree.problems.clone();
-            terraform::json(&Arc::new(tree), facts);
-            TextFile { problems, ..TextFile::default() }
-        }
-        Kind::Dockerfile => dockerfile::read(id, path, text, facts),
-        Kind::Toml => {
-            let tree = crate::parse::toml::parse(id, text);
-            let share = Share::least(text.len());
-            let mut file = package_tables::toml_file(&tree, path, &share);
-            let cut = file.as_mut().and_then(|file| bounded(file, &share));
-            facts.package_files.extend(file.map(Arc::new));
-            TextFile { problems: tree.problems, comments: tree.comments, cut, ..TextFile::default() }
-        }
-        Kind::Shell => slurm::read(id, path, text, facts),
-        Kind::Requirements => requirements::read(id, path, text, facts),
-        _ => TextFile::default(),
-    }
+    let format = TEXTS.iter().find(|format| format.kinds.contains(&kind));
+    format.map_or_else(TextFile::default, |format| (format.read)(id, path, text, facts))
 }
 
 /// Files that Terraform modules take in beside their own.

@@ -85,7 +85,7 @@ pub fn manifests(id: SourceId, source: &Source) -> Option<Read> {
     let mut read = read(id, source, kind);
     let tree = read.tree.take()?;
     let expression = |node: Node<'_>| matches!(node.kind(), Shape::Unknown(_));
-    let object = |root| extract::format(root, &source.path) == Some(extract::Format::Kubernetes);
+    let object = |root| extract::format(root, &source.path).is_some_and(|format| format.name == "kubernetes");
     if !tree.roots().any(object) || tree.nodes().any(expression) {
         return None;
     }

@@ -3,7 +3,7 @@
 
 use super::trouble::{Lost, Trouble};
 use crate::discover::{self, Kind};
-use crate::extract::{self, Format, TextFile};
+use crate::extract::{self, TextFile};
 use crate::facts::Facts;
 use crate::finding::{Severity, Unlinted};
 use crate::parse::{Problem, Tree, yaml};
@@ -72,11 +72,12 @@ fn shortened(mut problems: Vec<Problem>, lost: Lost) -> Vec<(Problem, Trouble)> 
 
 /// Keys that are written twice, where a value is lost or a tool refuses the file.
 fn duplicates(tree: &Tree, path: &str, known: bool) -> Vec<(Problem, Trouble)> {
-    let mut formats: BTreeMap<usize, Option<Format>> = BTreeMap::new();
+    let mut formats: BTreeMap<usize, Option<&str>> = BTreeMap::new();
     let mut format_at = |span: Span| {
         let after = tree.documents.partition_point(|&root| tree.node(root).span().start <= span.start);
         let at = after.checked_sub(1)?;
-        *formats.entry(at).or_insert_with(|| extract::format(tree.node(tree.documents[at]), path))
+        let format = || extract::format(tree.node(tree.documents[at]), path).map(|format| format.name);
+        *formats.entry(at).or_insert_with(format)
     };
     let told = |duplicate: yaml::Duplicate| {
         let (consequence, for_the_same) = consequence(format_at(duplicate.span), path);
@@ -98,16 +99,14 @@ fn duplicates(tree: &Tree, path: &str, known: bool) -> Vec<(Problem, Trouble)> {
 }
 
 /// What becomes of a key that is written twice, and how bad it is with the same value twice, if it is.
-fn consequence(format: Option<Format>, path: &str) -> (&'static str, Option<Severity>) {
+fn consequence(format: Option<&str>, path: &str) -> (&'static str, Option<Severity>) {
     let json = discover::kind_of(path) == Some(Kind::Json);
     let kustomization = path.rsplit('/').next().is_some_and(|name| name.starts_with("kustomization"));
     match format {
         _ if json => ("readers of JSON keep the last one", None),
         _ if kustomization => ("kustomize keeps the last one", None),
-        Some(Format::Compose) => ("Docker Compose refuses the file", Some(Severity::Warning)),
-        Some(Format::Kubernetes) => {
-            ("kubectl keeps the last one, and kustomize refuses the file", Some(Severity::Info))
-        }
+        Some("compose") => ("Docker Compose refuses the file", Some(Severity::Warning)),
+        Some("kubernetes") => ("kubectl keeps the last one, and kustomize refuses the file", Some(Severity::Info)),
         _ => ("most readers keep the last one", None),
     }
 }

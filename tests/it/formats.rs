@@ -1,9 +1,12 @@
 //! The facts that each format gives: every folder of `fixtures/formats/` holds files of one format and `facts.json`, the
 //! part of `gpulint facts` that they must give.
 //!
+//! Where a folder has `findings.txt`, those are the findings in its files: pack, rule, file and line.
+//!
 //! In `facts.json` a value stands for itself, `"?"` for an unknown, `null` for nothing stated. Of a map the named keys
 //! count, of a list every item.
 
+use gpulint::extract::{DOCUMENTS, TEXTS};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -57,5 +60,39 @@ fn each_format_gives_its_facts() {
         differences(&expected, Some(&facts), &name, &mut faults);
     }
     assert!(folders.len() > 2, "no fixtures");
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn each_format_has_files_that_show_it() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/formats");
+    let folders: Vec<String> = std::fs::read_dir(&root)
+        .expect("fixtures")
+        .map(|folder| folder.expect("a folder").file_name().to_string_lossy().into_owned())
+        .collect();
+    let names = DOCUMENTS.iter().map(|format| format.name).chain(TEXTS.iter().map(|format| format.name));
+    let missing: Vec<&str> = names.filter(|name| !folders.iter().any(|folder| folder.starts_with(name))).collect();
+    assert!(missing.is_empty(), "no folder for {missing:?}");
+}
+
+#[test]
+fn the_rules_speak_in_each_format() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/formats");
+    let mut faults = Vec::new();
+    for folder in std::fs::read_dir(&root).expect("fixtures").map(|folder| folder.expect("a folder").path()) {
+        let Ok(expected) = std::fs::read_to_string(folder.join("findings.txt")) else { continue };
+        let arguments = ["check", ".", "--no-config", "--exit-zero", "--format", "json"];
+        let done = Command::new(env!("CARGO_BIN_EXE_gpulint")).args(arguments).current_dir(&folder).output();
+        let report: Value = serde_json::from_slice(&done.expect("gpulint runs").stdout).expect("a report in JSON");
+        let line = |finding: &Value| {
+            let [pack, rule, path] = ["pack", "rule", "path"].map(|key| finding[key].as_str().unwrap_or_default());
+            format!("{pack}/{rule} {path}:{}\n", finding["range"]["start"]["line"])
+        };
+        let mut found: Vec<String> = report["diagnostics"].as_array().into_iter().flatten().map(line).collect();
+        found.sort();
+        if found.concat() != expected {
+            faults.push(format!("{}:\n{}", folder.display(), found.concat()));
+        }
+    }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

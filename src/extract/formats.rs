@@ -1,0 +1,218 @@
+//! The formats that are read: how each is recognised, and what reads it. Adding one is a row here.
+
+use super::{
+    TextFile, ansible, bounded, cloudformation, compose, describes_others, dockerfile, ecs, embedded, helmfile,
+    install, kubernetes, package_tables, requirements, skypilot, slurm, terraform, training, values,
+};
+use crate::budget::Share;
+use crate::discover::{self, Kind};
+use crate::facts::{Facts, Object};
+use crate::known::Fact;
+use crate::parse::{Dialect, Node, Raw, Tree, hcl, shell, toml, yaml};
+use crate::render::terraform::ModuleFile;
+use crate::source::SourceId;
+use std::sync::Arc;
+
+/// A format of documents in YAML or JSON.
+pub struct Format {
+    /// What it is called; a folder of `fixtures/formats/` has this name.
+    pub name: &'static str,
+    /// What is of it.
+    pub about: &'static str,
+    /// What shows that a document at a path is of it.
+    pub is: fn(Node<'_>, &str) -> bool,
+    /// Reads such a document.
+    pub read: fn(&Arc<Tree>, Node<'_>, &str, &mut Facts),
+}
+
+/// The formats of documents, in the order in which they are recognised.
+pub static DOCUMENTS: &[Format] = &[
+    Format {
+        name: "ansible",
+        about: "playbooks and lists of tasks",
+        is: |root, _| ansible::is_tasks(root),
+        read: ansible::read,
+    },
+    Format {
+        name: "kubernetes",
+        about: "objects of Kubernetes and of what extends it",
+        is: |root, _| kubernetes::is_object(root),
+        read: |tree, root, _, facts| kubernetes::document(tree, root, facts),
+    },
+    Format {
+        name: "cloudformation",
+        about: "templates of AWS CloudFormation and Alibaba Cloud ROS",
+        is: |root, _| cloudformation::is_template(root),
+        read: |tree, root, _, facts| cloudformation::read(tree, root, facts),
+    },
+    Format {
+        name: "ecs",
+        about: "task definitions of Amazon ECS",
+        is: |root, _| ecs::is_task(root),
+        read: |tree, root, _, facts| ecs::read(tree, root, facts),
+    },
+    Format {
+        name: "cloud-setting",
+        about: "a scaling policy or encryption setting that a command of a cloud takes",
+        is: |root, _| cloud_setting(root).is_some(),
+        read: |tree, root, _, facts| {
+            facts.objects.extend(cloud_setting(root).map(|key| Arc::new(part(tree, root, key))))
+        },
+    },
+    Format {
+        name: "skypilot",
+        about: "tasks of SkyPilot",
+        is: |root, _| skypilot::is_task(root),
+        read: |tree, root, path, facts| {
+            skypilot::read(tree, root, facts);
+            let scripts = ["setup", "run"].into_iter().filter_map(|key| root.view().get(key).traced());
+            let installed = scripts.flat_map(|script| install::of_script(&shell::parse(&script), path));
+            facts.package_files.extend(installed.map(Arc::new));
+        },
+    },
+    Format {
+        name: "compose",
+        about: "projects of Docker Compose",
+        is: compose::is_project,
+        read: |tree, root, _, facts| compose::project(tree, root, facts),
+    },
+    Format {
+        name: "helmfile",
+        about: "releases of Helmfile",
+        is: |root, _| helmfile::is_helmfile(root),
+        read: |tree, root, _, facts| helmfile::read(tree, root, facts),
+    },
+    Format {
+        name: "conda",
+        about: "environments of conda and what is locked of them",
+        is: |root, _| package_tables::is_conda(root),
+        read: |_, root, path, facts| facts.package_files.extend(package_tables::conda_file(root, path).map(Arc::new)),
+    },
+    Format {
+        name: "component",
+        about: "configurations of the device plugin, the MIG manager and the scheduler",
+        is: |root, _| embedded::kind(root).is_some(),
+        read: |tree, root, path, facts| {
+            let object = |kind| embedded::object(tree, root, kind, (path, root.head()));
+            facts.objects.extend(embedded::kind(root).map(object).map(Arc::new));
+        },
+    },
+    Format {
+        name: "model",
+        about: "`config.json` of a model",
+        is: |root, path| path.ends_with("config.json") && root.get("architectures").is_some_and(Node::is_seq),
+        read: |tree, root, _, facts| facts.model_configs.push(Raw::new(tree, root.view())),
+    },
+    Format {
+        name: "training",
+        about: "configurations of trainers",
+        is: |root, _| training::kind(root).is_some(),
+        read: |_, root, path, facts| {
+            let trainer = training::kind(root);
+            facts.trainings.extend(trainer.map(|trainer| Arc::new(training::document(trainer, root, path))));
+        },
+    },
+    Format { name: "values", about: "values of Helm charts", is: values::is_values, read: values::read },
+];
+
+/// A format with a syntax of its own, which the name of a file shows.
+pub struct TextFormat {
+    /// What it is called; a folder of `fixtures/formats/` has this name.
+    pub name: &'static str,
+    /// What is of it.
+    pub about: &'static str,
+    /// The kinds of files that are of it.
+    pub kinds: &'static [Kind],
+    /// Reads such a file.
+    pub read: fn(SourceId, &str, &str, &mut Facts) -> TextFile,
+}
+
+/// The formats of other files.
+pub static TEXTS: &[TextFormat] = &[
+    TextFormat {
+        name: "terraform",
+        about: "Terraform and OpenTofu modules with the values for them, evaluated from their roots down",
+        kinds: &[Kind::Terraform, Kind::TerraformVars],
+        read: |id, path, text, _| terraform_file(id, path, text),
+    },
+    TextFormat {
+        name: "terraform-json",
+        about: "the same as JSON",
+        kinds: &[Kind::TerraformJson],
+        read: |id, _, text, facts| terraform_json(id, text, facts),
+    },
+    TextFormat {
+        name: "dockerfile",
+        about: "Dockerfiles and Containerfiles",
+        kinds: &[Kind::Dockerfile],
+        read: dockerfile::read,
+    },
+    TextFormat {
+        name: "pyproject",
+        about: "`pyproject.toml`, `Pipfile`, `pixi.toml` and lock files in TOML",
+        kinds: &[Kind::Toml],
+        read: toml_file,
+    },
+    TextFormat {
+        name: "shell-script",
+        about: "shell scripts, and batch jobs of Slurm",
+        kinds: &[Kind::Shell],
+        read: slurm::read,
+    },
+    TextFormat {
+        name: "requirements",
+        about: "requirements and constraints of pip",
+        kinds: &[Kind::Requirements],
+        read: requirements::read,
+    },
+];
+
+/// The format of a document; `None` for what is of none that is read.
+pub fn format(root: Node<'_>, path: &str) -> Option<&'static Format> {
+    if describes_others(root) {
+        return None;
+    }
+    DOCUMENTS.iter().find(|format| (format.is)(root, path))
+}
+
+/// The key under which a setting of a cloud stands in a file of its own.
+fn cloud_setting(root: Node<'_>) -> Option<&'static str> {
+    ["ScalingPolicy", "EncryptionConfig"].into_iter().find(|key| root.get(key).is_some())
+}
+
+/// A cloud's setting in a file of its own, as a raw object whose kind is the key it stands under.
+fn part(tree: &Arc<Tree>, root: Node<'_>, key: &str) -> Object {
+    let body = root.view().get(key);
+    let mut out = Object::blank(body.place());
+    out.kind = Fact::value(key.to_owned(), body.place());
+    out.name = body.get("PolicyName").string();
+    out.body = Some(Raw::new(tree, body));
+    out
+}
+
+/// A file of a Terraform module, which is evaluated with the others of the module.
+fn terraform_file(id: SourceId, path: &str, text: &str) -> TextFile {
+    let json = path.ends_with(".json");
+    let mut hcl = if json { hcl::parse_json(id, text) } else { hcl::parse(id, text) };
+    let (problems, comments) = (std::mem::take(&mut hcl.problems), std::mem::take(&mut hcl.comments));
+    let repeated = std::mem::take(&mut hcl.repeated);
+    let values = discover::kind_of(path) == Some(Kind::TerraformVars);
+    let module = ModuleFile { path: path.to_owned(), hcl, values };
+    TextFile { problems, repeated, comments, module: Some(module), cut: None }
+}
+
+fn terraform_json(id: SourceId, text: &str, facts: &mut Facts) -> TextFile {
+    let tree = yaml::parse(id, text, Dialect::Typed);
+    let problems = tree.problems.clone();
+    terraform::json(&Arc::new(tree), facts);
+    TextFile { problems, ..TextFile::default() }
+}
+
+fn toml_file(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile {
+    let tree = toml::parse(id, text);
+    let share = Share::least(text.len());
+    let mut file = package_tables::toml_file(&tree, path, &share);
+    let cut = file.as_mut().and_then(|file| bounded(file, &share));
+    facts.package_files.extend(file.map(Arc::new));
+    TextFile { problems: tree.problems, comments: tree.comments, cut, ..TextFile::default() }
+}
