@@ -38,6 +38,48 @@ pub fn is_tasks(root: Node<'_>) -> bool {
     root.is_seq() && root.items().any(|item| of_task(item) || LISTS.iter().any(|key| item.get(key).is_some()))
 }
 
+/// Keys of plays and tasks that say what something is called, where it stands, what is told and when it is done.
+const NAMES: [&str; 16] = [
+    "assert",
+    "debug",
+    "fail",
+    "import_playbook",
+    "import_role",
+    "import_tasks",
+    "include_role",
+    "include_tasks",
+    "listen",
+    "name",
+    "notify",
+    "register",
+    "role",
+    "roles",
+    "tags",
+    "when",
+];
+
+/// Where plays and tasks name what they do not state.
+pub fn names(root: Node<'_>) -> Vec<Span> {
+    let mut out = vec![];
+    if root.is_seq() && root.items().all(|item| item.is_map()) {
+        named(root, DEEPEST, &mut out);
+    }
+    out
+}
+
+fn named(tasks: Node<'_>, depth: usize, out: &mut Vec<Span>) {
+    for task in tasks.items().filter(|_| depth > 0) {
+        for (key, value) in task.entries() {
+            let Some(key) = key.text() else { continue };
+            if LISTS.contains(&key) {
+                named(value, depth - 1, out);
+            } else if key.rsplit('.').next().is_some_and(|key| NAMES.contains(&key)) {
+                out.push(value.span());
+            }
+        }
+    }
+}
+
 /// Reads a playbook or a list of tasks.
 pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     let mut found = PackageFile::blank(root.head());

@@ -2,13 +2,13 @@
 
 use super::{
     TextFile, ansible, bounded, cloudformation, compose, describes_others, dockerfile, ecs, embedded, helmfile,
-    install, kubernetes, package_tables, requirements, skypilot, slurm, terraform, training, values,
+    kubernetes, package_tables, requirements, skypilot, slurm, terraform, training, values,
 };
 use crate::budget::Share;
 use crate::discover::{self, Kind};
 use crate::facts::{Facts, Object};
 use crate::known::Fact;
-use crate::parse::{Dialect, Node, Raw, Tree, hcl, shell, toml, yaml};
+use crate::parse::{Dialect, Node, Raw, Tree, hcl, toml, yaml};
 use crate::render::terraform::ModuleFile;
 use crate::source::SourceId;
 use std::sync::Arc;
@@ -63,12 +63,7 @@ pub static DOCUMENTS: &[Format] = &[
         name: "skypilot",
         about: "tasks of SkyPilot",
         is: |root, _| skypilot::is_task(root),
-        read: |tree, root, path, facts| {
-            skypilot::read(tree, root, facts);
-            let scripts = ["setup", "run"].into_iter().filter_map(|key| root.view().get(key).traced());
-            let installed = scripts.flat_map(|script| install::of_script(&shell::parse(&script), path));
-            facts.package_files.extend(installed.map(Arc::new));
-        },
+        read: skypilot::read,
     },
     Format {
         name: "compose",

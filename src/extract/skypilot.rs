@@ -1,17 +1,47 @@
 //! SkyPilot tasks: accelerators as the node, `run` as what is launched. Knows its YAML.
 
-use super::{intent, launch, training};
+use super::{commands, image, install, intent, launch, training};
 use crate::catalog;
-use crate::facts::{Container, ContainerRole, Facts, Gpu, Node, Pod, SharedMemory, Workload, WorkloadFormat};
+use crate::facts::{
+    Container, ContainerRole, Facts, Gpu, Image, Node, Pod, Port, SharedMemory, Workload, WorkloadFormat,
+};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node as Yaml, Raw, Tree, View, shell};
+use crate::source::Traced;
 use std::sync::Arc;
 
-/// Whether a document is a SkyPilot task.
+/// Keys of a task. https://docs.skypilot.co/en/latest/reference/yaml-spec.html
+const KEYS: [&str; 17] = [
+    "config",
+    "envs",
+    "event_callback",
+    "experimental",
+    "file_mounts",
+    "inputs",
+    "name",
+    "num_nodes",
+    "outputs",
+    "pool",
+    "resources",
+    "run",
+    "secrets",
+    "service",
+    "setup",
+    "volumes",
+    "workdir",
+];
+
+/// Whether a document is a SkyPilot task: it has nothing but keys of one, and says what it runs on.
 pub fn is_task(root: Yaml<'_>) -> bool {
-    let resources = root.view().get("resources");
-    let states = |view: View<'_>| view.get("accelerators").is_some();
-    (states(resources) || choices(resources).any(states)) && (root.get("run").is_some() || root.get("setup").is_some())
+    let Some(resources) = root.get("resources").filter(|resources| resources.is_map()) else { return false };
+    let own = |(key, _): (Yaml<'_>, Yaml<'_>)| key.text().is_none_or(|key| KEYS.contains(&key));
+    // Resources alone may be of anything.
+    let keys: &[&str] = match ["run", "setup"].iter().any(|key| root.get(key).is_some()) {
+        true => &["accelerators", "gpus", "image_id", "instance_type"],
+        false => &["accelerators"],
+    };
+    let machine = |view: View<'_>| keys.iter().any(|key| view.get(key).is_some());
+    root.entries().into_iter().all(own) && (machine(resources.view()) || choices(resources.view()).any(machine))
 }
 
 /// The resources of which SkyPilot chooses one.
@@ -19,31 +49,50 @@ fn choices(resources: View<'_>) -> impl Iterator<Item = View<'_>> {
     ["any_of", "ordered"].into_iter().flat_map(move |key| resources.get(key).items())
 }
 
-/// The accelerators that are asked for: `H100:8`, `{H100: 8}`, or one of a list of them. The name, the number, or why
-/// there is no telling.
-fn accelerators(stated: View<'_>) -> (Fact<String>, Fact<i64>) {
-    let place = stated.place();
-    let unknown = |why: Why| (Fact::unknown(why.clone(), place), Fact::unknown(why, place));
-    let Some(text) = stated.traced() else {
-        let items: Vec<View<'_>> = stated.items().collect();
-        return match (stated.entries().as_slice(), items.as_slice()) {
-            ([(name, count)], _) => (Fact::value((*name).to_owned(), place), number(name, count.float())),
-            (_, [only]) => accelerators(*only),
-            _ => unknown(Why::Ambiguous("several accelerators are allowed".into())),
-        };
-    };
-    if let Some(why) = stated.string().why() {
-        return unknown(why.clone());
+/// A card and the number of it.
+type Cards = (Fact<String>, Fact<i64>);
+
+/// The accelerators that may be given: `H100:8`, `{H100: 8}`, or a list of them.
+fn accelerators(stated: View<'_>) -> Vec<Cards> {
+    if let Some(text) = stated.traced() {
+        return vec![match stated.string().why() {
+            Some(why) => (Fact::unknown(why.clone(), stated.place()), Fact::unknown(why.clone(), stated.place())),
+            None => cards(&text),
+        }];
     }
+    let node = stated.node();
+    let entries = node.into_iter().flat_map(Yaml::entries).filter_map(|(key, value)| {
+        let text = key.traced()?;
+        Some(match value.is_null() {
+            true => cards(&text),
+            false => (Fact::value(text.text().to_owned(), text.whole()), number(text.text(), value.view().float())),
+        })
+    });
+    let items = node.into_iter().flat_map(Yaml::items).filter_map(|item| item.traced().map(|text| cards(&text)));
+    entries.chain(items).collect()
+}
+
+/// `H100:8`, or `H100` for one.
+fn cards(text: &Traced) -> Cards {
     let whole = text.text();
     let (name, count) = whole.split_once(':').unwrap_or((whole, ""));
-    let span = if count.is_empty() { place } else { text.span(whole.len() - count.len()..whole.len()) };
+    let span = if count.is_empty() { text.whole() } else { text.span(whole.len() - count.len()..whole.len()) };
     let count = match (count, count.trim().parse::<f64>()) {
         ("", _) => Fact::value(1.0, span),
         (_, Ok(count)) => Fact::value(count, span),
         (_, Err(_)) => Fact::unknown(Why::Malformed(count.into()), span),
     };
     (Fact::value(name.trim().to_owned(), text.span(0..name.len())), number(name, count))
+}
+
+/// What all that may be given have in common.
+fn common<T: Clone + PartialEq>(all: impl Iterator<Item = Fact<T>>, none: impl FnOnce() -> Fact<T>) -> Fact<T> {
+    let mut all = all.peekable();
+    let Some(first) = all.next() else { return none() };
+    match all.find(|other| other.known != first.known) {
+        Some(other) => Fact::unknown(Why::Ambiguous("several accelerators are allowed".into()), other.span),
+        None => first,
+    }
 }
 
 /// A part of a GPU is one that is shared; a TPU is named as a slice of chips.
@@ -62,34 +111,115 @@ fn vendor(name: &Fact<String>) -> Fact<String> {
     })
 }
 
-/// Reads a task.
-pub fn read(tree: &Arc<Tree>, root: Yaml<'_>, facts: &mut Facts) {
-    let view = root.view();
-    let resources = view.get("resources");
-    let chosen: Vec<View<'_>> = choices(resources).collect();
-    let stated = match chosen.as_slice() {
-        [] => resources.get("accelerators"),
-        [only] => only.get("accelerators"),
-        _ => View::new(None, chosen[0].place()),
-    };
-    let place = stated.place();
-    let nodes = view.get("num_nodes").int().or_default(1);
-    let (name, gpus) = accelerators(stated);
+/// The vendor of what is in a machine of a type.
+fn maker(machine: String) -> Known<String> {
+    let gpu = catalog::instance(&machine).and_then(|machine| catalog::gpu(machine.gpu));
+    gpu.map_or(Known::Absent, |gpu| Known::Value(gpu.vendor.to_owned()))
+}
+
+/// What each machine gives that SkyPilot may choose: a choice states what differs from what holds for all.
+fn machines<'t>(resources: View<'t>) -> impl Iterator<Item = (Vec<Cards>, Fact<String>)> {
+    let mut chosen: Vec<View<'t>> = choices(resources).collect();
+    if chosen.is_empty() {
+        chosen.push(resources);
+    }
+    chosen.into_iter().map(move |choice| {
+        let stated = [choice, resources].into_iter().flat_map(|of| ["accelerators", "gpus"].map(|key| of.get(key)));
+        let cards = stated.into_iter().find(|view| view.is_some()).map(accelerators).unwrap_or_default();
+        let machine = choice.get("instance_type").string().or(|| resources.get("instance_type").string());
+        (cards, machine)
+    })
+}
+
+/// The machine that a task runs on, the number of its accelerators and who makes them.
+fn node(resources: View<'_>) -> (Node, Fact<i64>, Fact<String>) {
+    let place = resources.place();
+    let (mut cards, mut types, mut vendors): (Vec<Cards>, Vec<_>, Vec<_>) = (vec![], vec![], vec![]);
+    for (of, machine) in machines(resources) {
+        if of.is_empty() {
+            let count = match machine.is_absent() {
+                true => Fact::value(0, place),
+                false => super::machines::gpus_of(&machine),
+            };
+            vendors.push(Fact::watched(|| machine.clone().and_then(maker)));
+            cards.push((Fact::absent(place), count));
+        }
+        vendors.extend(of.iter().map(|(name, _)| vendor(name)));
+        cards.extend(of);
+        types.push(machine);
+    }
+    let vendor = common(vendors.into_iter(), || Fact::absent(place));
+    let name = common(cards.iter().map(|(name, _)| name.clone()), || Fact::absent(place));
+    let place = if name.is_absent() { place } else { name.span };
     let mut node = Node::blank(place);
     node.platform = Fact::value("skypilot".to_owned(), place);
     node.spot = resources.get("use_spot").boolean();
-    node.instance_type = resources.get("instance_type").string();
-    let mut gpu = Gpu::blank(name.span);
-    gpu.id = name.clone();
-    node.gpu = Some(gpu);
+    node.instance_type = common(types.into_iter(), || Fact::absent(place));
+    if !name.is_absent() {
+        let mut gpu = Gpu::blank(name.span);
+        gpu.id = name;
+        node.gpu = Some(gpu);
+    }
+    (node, common(cards.into_iter().map(|(_, count)| count), || Fact::absent(place)), vendor)
+}
+
+/// The image of a container; others are those of machines.
+fn image(stated: View<'_>) -> Option<Image> {
+    let text = stated.traced()?;
+    let whole = text.text();
+    let host = whole.split_once('/').is_some_and(|(host, _)| host.contains('.'));
+    let from = whole.strip_prefix("docker:").map(|image| whole.len() - image.len()).or(host.then_some(0))?;
+    Some(image::reference(&text.slice(from..whole.len())))
+}
+
+/// Ports that it opens; a range of them says nothing of one.
+fn ports(stated: View<'_>) -> Vec<Port> {
+    let listed = stated.node().is_some_and(Yaml::is_seq);
+    let items: Vec<View<'_>> = if listed { stated.items().collect() } else { vec![stated] };
+    let numbers =
+        items.into_iter().map(|item| item.string().and_then(|text| text.parse().map_or(Known::Absent, Known::Value)));
+    let port = |number: Fact<i64>| Port { port: number.clone(), ..Port::blank(number.span) };
+    numbers.filter(|number| !number.is_absent()).map(port).collect()
+}
+
+/// What the scripts of a task start and install by themselves runs on its machine.
+fn scripts(view: View<'_>, (path, node): (&str, &Node), facts: &mut Facts) {
+    let mut stated = Facts::default();
+    for script in ["setup", "run"].into_iter().filter_map(|key| view.get(key).traced()) {
+        let script = shell::parse(&script);
+        stated.package_files.extend(install::of_script(&script, path).into_iter().map(Arc::new));
+        commands::read(&script, &mut stated);
+    }
+    let own = stated.workloads.iter_mut().filter(|workload| workload.format.get() == Some(&WorkloadFormat::Docker));
+    own.flat_map(|workload| &mut workload.pods).for_each(|pod| pod.node = Some(node.clone()));
+    facts.append(stated);
+}
+
+/// Reads a task.
+pub fn read(tree: &Arc<Tree>, root: Yaml<'_>, path: &str, facts: &mut Facts) {
+    let view = root.view();
+    let resources = view.get("resources");
+    let place = resources.place();
+    let nodes = view.get("num_nodes").int().or_default(1);
+    let (node, gpus, vendor) = node(resources);
+    scripts(view, (path, &node), facts);
     let mut container = Container::blank(place);
     container.name = Fact::value("task".to_owned(), place);
     container.role = Fact::value(ContainerRole::Main, place);
     container.env = super::kubernetes::environment(view.get("envs"));
+    if let Some(image) = image(resources.get("image_id")) {
+        container.image = image;
+    }
+    container.ports = ports(resources.get("ports"));
     container.launch = view.get("run").traced().and_then(|run| launch::of_script(&shell::parse(&run), &container.env));
     container.training = container.launch.as_deref().and_then(training::of);
     container.gpus = gpus.clone();
-    container.gpu_vendor = vendor(&name);
+    // Processes that are told their devices share the machine.
+    if let Some(run) = view.get("run").traced().filter(|run| run.text().contains("CUDA_VISIBLE_DEVICES=")) {
+        let why = Why::NotModelled("processes that are given a part of the devices each".into());
+        container.gpus = Fact::unknown(why, run.whole());
+    }
+    container.gpu_vendor = vendor;
     container.shm = Fact::value(SharedMemory::Host, place);
     let mut pod = Pod::blank(place);
     pod.role = Fact::value("main".to_owned(), place);

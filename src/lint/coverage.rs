@@ -2,6 +2,8 @@
 
 use super::Repository;
 use crate::catalog;
+use crate::discover::Kind;
+use crate::extract::ansible;
 use crate::facts::value::{Data, Entity, EntityType, Type, Value};
 use crate::facts::{Container, LISTS, Object};
 use crate::link::Variant;
@@ -106,7 +108,7 @@ fn settled(object: &Object) -> bool {
 
 /// Where the objects of a file are named, and name others: what something is called says nothing of what it runs on.
 pub fn names(tree: &Tree) -> Vec<Span> {
-    let mut out = Vec::new();
+    let mut out: Vec<Span> = tree.roots().filter(|root| ansible::is_tasks(*root)).flat_map(ansible::names).collect();
     for root in tree.roots().filter(|root| root.get("apiVersion").is_some() && root.get("kind").is_some()) {
         let metadata = root.get("metadata");
         let named = ["name", "generateName", "namespace"].iter().filter_map(|key| metadata?.get(key));
@@ -201,6 +203,10 @@ pub(super) fn coverage(
         let places = places.get(id).map_or(&[][..], Vec::as_slice);
         let groups = merged(groups.remove(id).unwrap_or_default());
         lines.retain(|word| ![places, &groups].iter().any(|places| overlap(places, line(text, *word))));
+        if !lines.is_empty() && !places.is_empty() {
+            let heads = heads(here, *id, places);
+            lines.retain(|word| !overlap(&heads, (word.start, word.end)) && !heads_read(here, (*id, *word), places));
+        }
         // What came out of a part of it came out of it.
         if !places.is_empty() {
             read.understood.insert(*id);
@@ -208,6 +214,34 @@ pub(super) fn coverage(
     }
     mentions.retain(|_, lines| !lines.is_empty());
     Coverage { understood: read.understood, unread: mentions }
+}
+
+/// The keys of what was read: they say what is below them.
+fn heads(here: &Repository<'_>, id: SourceId, places: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    let nodes = here.trees.get(&id).into_iter().flat_map(|tree| tree.nodes());
+    let entries = nodes.filter(|node| node.is_map()).flat_map(Node::entries);
+    let read = |value: Span| overlap(places, (value.start, value.end));
+    let below = entries.filter(|(_, value)| (value.is_map() || value.is_seq()) && read(value.span()));
+    merged(below.map(|(key, _)| (key.span().start, key.span().end)).collect())
+}
+
+/// Whether a word of Terraform stands before a block or an object of which something was read.
+fn heads_read(here: &Repository<'_>, (id, word): (SourceId, Span), places: &[(u32, u32)]) -> bool {
+    if !here.files.iter().any(|(file, kind)| *file == id && matches!(kind, Kind::Terraform | Kind::TerraformVars)) {
+        return false;
+    }
+    let text: &str = &here.sources.get(id).text;
+    let head = text[word.range().end..].lines().next().unwrap_or_default().split('#').next().unwrap_or_default();
+    if !head.trim_end().ends_with(['{', '[', '(']) {
+        return false;
+    }
+    let from = word.range().end + head.trim_end().len();
+    let mut depth = 1;
+    let end = text[from..].bytes().position(|byte| {
+        depth += i32::from(matches!(byte, b'{' | b'[' | b'(')) - i32::from(matches!(byte, b'}' | b']' | b')'));
+        depth == 0
+    });
+    overlap(places, (from as u32, (from + end.unwrap_or(0)) as u32))
 }
 
 /// Where facts stand.

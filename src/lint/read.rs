@@ -40,7 +40,11 @@ pub fn read(id: SourceId, source: &Source, kind: Kind) -> Read {
     guarded(id, || {
         let mut read = read_file(id, source, kind);
         read.comments.sort_unstable();
-        let names = read.tree.as_deref().map(coverage::names).unwrap_or_default();
+        let names = match (&read.tree, &read.module) {
+            (Some(tree), _) => coverage::names(tree),
+            (None, Some(module)) => module.hcl.names(),
+            (None, None) => vec![],
+        };
         read.mentions = coverage::mentions(id, source, (&read.comments, &names));
         read
     })

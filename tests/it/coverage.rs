@@ -74,3 +74,26 @@ fn what_something_is_called_says_nothing_of_gpus() {
     let alone = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: vllm}\nspec: {colour: ";
     assert_eq!([unread(&format!("{alone}red}}\n")), unread(&format!("{alone}nvidia-l4}}\n"))], [0, 1]);
 }
+
+#[test]
+fn descriptions_references_and_names_of_tasks_state_nothing_and_a_head_is_read_with_what_is_below() {
+    let unread = |name: &str, text: &str| {
+        let root = directory(&[(name, text)]);
+        let output = gpulint(root.path(), &["check", "--format", "json", "--exit-zero"]);
+        let report: Value = serde_json::from_str(&out(&output)).expect("JSON");
+        let lines = report["files"]["unread"].as_array().expect("a list").iter().flat_map(|file| {
+            let words = file["words"].as_array().expect("words").iter();
+            words.map(|word| word["range"]["start"]["line"].as_u64().expect("a line")).collect::<Vec<_>>()
+        });
+        lines.collect::<Vec<_>>()
+    };
+    let variable = "variable \"a\" {\n  description = \"of the NVIDIA driver\"\n  default = \"nvidia-tesla-t4\"\n}\n\
+                    module \"gpu-operator\" {\n  source = \"../modules/gpu-operator\"\n  size = nebius_x.vllm.size\n}\n";
+    assert_eq!(unread("main.tf", variable), [3]);
+    let machine = "resource \"google_compute_instance\" \"a\" {\n  machine_type = \"n1-standard-8\"\n  \
+                   guest_accelerator {\n    type  = \"nvidia-tesla-t4\"\n    count = 1\n  }\n}\n";
+    assert_eq!(unread("main.tf", machine), [0u64; 0]);
+    let tasks = "- name: install the NVIDIA driver\n  apt: {name: nvidia-driver-550}\n  when: kind == 'nvidia'\n\
+                 - name: check it\n  stat: {path: /usr/bin/nvidia-smi}\n";
+    assert_eq!(unread("main.yml", tasks), [5]);
+}

@@ -2,6 +2,7 @@
 //! values are worked out in `render::terraform`.
 
 mod cut;
+mod names;
 mod repeated;
 
 use super::Problem;
@@ -170,5 +171,11 @@ impl Hcl {
     /// The pieces that parsed, and where each stands.
     pub fn places(&self) -> impl Iterator<Item = (Place<'_>, &Body)> {
         self.parts.iter().map(|part| (Place { source: self.source, text: &self.text, base: part.base }, &part.body))
+    }
+    /// What it says of nothing that it states, in order: names, descriptions, constraints and references.
+    pub fn names(&self) -> Vec<Span> {
+        let mut names: Vec<Span> = self.places().flat_map(|(place, body)| names::names(place, body)).collect();
+        names.sort_unstable();
+        names
     }
 }
