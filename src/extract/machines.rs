@@ -37,6 +37,35 @@ fn last<'t>(view: View<'t>, path: &str) -> View<'t> {
     }
 }
 
+/// Where resources attach accelerators to their machines.
+const ACCELERATORS: [&str; 6] = [
+    "node_config.guest_accelerator",
+    "guest_accelerator",
+    "deploy_config.dedicated_resources.machine_spec",
+    "gce_setup.accelerator_configs",
+    "host.gce_instance.accelerators",
+    "accelerator_configs",
+];
+
+/// What Nebius calls a machine: the card in the name of its platform, and the number of them in its preset. The other
+/// platforms are plain machines. https://docs.nebius.com/compute/virtual-machines/types
+fn nebius(out: &mut NodePool, resources: View<'_>) {
+    let platform = resources.get("platform").string();
+    let card = platform.get().and_then(|platform| platform.strip_prefix("gpu-"));
+    let Some(card) = card.map(|card| if catalog::gpu(card).is_some() { card } else { first_part(card) }) else {
+        return;
+    };
+    out.accelerator = Fact::value(card.to_owned(), platform.span);
+    out.accelerator_count = resources.get("preset").string().and_then(|preset| {
+        let count = preset.split_once("gpu").and_then(|(count, _)| count.parse().ok());
+        count.map_or_else(|| Known::Unknown(Why::NotModelled("the preset".into())), Known::Value)
+    });
+}
+
+fn first_part(name: &str) -> &str {
+    name.split('-').next().unwrap_or(name)
+}
+
 /// The pool that a resource states, if its type is one.
 pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: Span) -> Option<NodePool> {
     let shape = SHAPES.iter().find(|s| s.kind == kind)?;
@@ -67,15 +96,25 @@ pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: 
         other => other.map(|_| false),
     };
     out.zones = at(view, shape.zones).strings();
-    let accelerator =
-        ["node_config.guest_accelerator", "guest_accelerator"].iter().map(|p| at(view, p)).find(|v| v.is_some());
-    if let Some(accelerator) = accelerator {
-        out.accelerator = accelerator.get("type").string();
-        out.accelerator_count = accelerator.get("count").int();
+    if let Some(accelerator) = ACCELERATORS.iter().map(|path| at(view, path)).find(|v| v.is_some()) {
+        let first = |keys: &[&str]| keys.iter().map(|key| accelerator.get(key)).find(|v| v.is_some());
+        let get = |keys| first(keys).unwrap_or(View::new(None, accelerator.place()));
+        out.accelerator = get(&["type", "accelerator_type"]).string();
+        out.accelerator_count = get(&["count", "accelerator_count", "core_count"]).int();
         out.driver_mode = at(accelerator, "gpu_driver_installation_config.gpu_driver_version").string();
     }
     out.driver = installed_driver(view);
     out.in_cluster = if shape.lone { joins_cluster(view, span) } else { Fact::value(true, span) };
+    match kind {
+        "nebius_mk8s_v1_node_group" => {
+            nebius(&mut out, at(view, "template.resources"));
+            out.driver_mode = at(view, "template.gpu_settings.drivers_preset").string();
+            out.max_nodes = out.max_nodes.or(|| view.get("fixed_node_count").int());
+            out.cluster = view.get("parent_id").string();
+        }
+        "nebius_compute_v1_instance" => nebius(&mut out, view.get("resources")),
+        _ => {}
+    }
     if shape.platform == "aks" {
         out.driver_mode = view.get("gpu_driver").string();
     }

@@ -185,6 +185,8 @@ pub struct TakenIn {
     pub templates: BTreeSet<SourceId>,
     /// From where on modules are not evaluated.
     pub problems: Vec<Problem>,
+    /// Roots with other values.
+    pub forms: Vec<terraform::Form>,
 }
 
 /// Facts of Terraform modules, from the roots down.
@@ -194,7 +196,7 @@ pub fn modules<'t>(
     facts: &mut Facts,
 ) -> TakenIn {
     let workspace = Workspace::new(files, texts);
-    let problems = terraform::modules(&workspace, facts);
+    let (problems, forms) = terraform::modules(&workspace, facts);
     let rendered = workspace.rendered();
     let templates = rendered.keys().copied().collect();
     for (template, forms) in rendered {
@@ -203,5 +205,5 @@ pub fn modules<'t>(
             forms.iter().for_each(|form| kubernetes::text(form, facts));
         }
     }
-    TakenIn { files: workspace.read(), templates, problems }
+    TakenIn { files: workspace.read(), templates, problems, forms }
 }

@@ -186,7 +186,7 @@ fn ports(stated: View<'_>) -> Vec<Port> {
 fn scripts(view: View<'_>, (path, node): (&str, &Node), facts: &mut Facts) {
     let mut stated = Facts::default();
     for script in ["setup", "run"].into_iter().filter_map(|key| view.get(key).traced()) {
-        let script = shell::parse(&script);
+        let script = shell::parse(&script).resolved(&|_| None);
         stated.package_files.extend(install::of_script(&script, path).into_iter().map(Arc::new));
         commands::read(&script, &mut stated);
     }

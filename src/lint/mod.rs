@@ -210,6 +210,7 @@ fn repository(
     let mut variants = vec![Variant::plain(facts)];
     variants.extend(kustomized.variants);
     variants.extend(profiles);
+    variants.extend(taken_in.forms.into_iter().map(|form| with_values(&here, form)));
     let named = releases::named_values(&here, &variants);
     variants[0].facts.append(named);
     link::complete(&mut variants, directories);
@@ -253,6 +254,19 @@ fn rebase(variants: &mut [Variant], directories: &Directories<'_>) {
             Ok(None) => {}
             Err(cut) => facts.cut.push(cut),
         }
+    }
+}
+
+/// A Terraform root with the values of a file that only a command line can name: beside the root without it.
+fn with_values(here: &Repository<'_>, form: extract::terraform::Form) -> Variant {
+    let directory = crate::paths::directory(here.path(form.root));
+    let beside = if directory.is_empty() { "the variables of this directory" } else { directory };
+    Variant {
+        name: form.path,
+        facts: form.facts,
+        thing: Some(form.root),
+        beside: Some(beside.to_owned()),
+        ..Variant::default()
     }
 }
 

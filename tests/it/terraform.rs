@@ -208,3 +208,28 @@ fn a_server_of_a_module_is_found_however_the_module_is_called() {
     let outcome = run(&[("main.tf", &off), ("modules/m/main.tf", SERVED)], &Ruleset::builtin());
     assert!(places(&outcome, "model-server-without-readiness-probe").is_empty());
 }
+
+#[test]
+fn a_file_of_values_that_only_a_command_line_names_is_an_alternative_of_its_root() {
+    let root = "variable \"type\" {}\nresource \"aws_eks_node_group\" \"g\" {\n  instance_types = [var.type]\n}\n";
+    let files = [
+        ("infra/main.tf", root),
+        ("infra/sample/large.tfvars", "type = \"p5.48xlarge\"\n"),
+        ("infra/sample/small.tfvars", "type = \"g6.xlarge\"\n"),
+        ("infra/sample/foreign.tfvars", "other = \"g6.xlarge\"\n"),
+    ];
+    let outcome = run(&files, &Ruleset::empty());
+    let types = |facts: &Facts| facts.pools[0].instance_types[0].get().cloned();
+    assert_eq!(types(&outcome.facts), None);
+    let forms: Vec<_> = outcome.forms.iter().map(|(name, facts)| (name.as_str(), types(facts))).collect();
+    let expected = [("infra/sample/large.tfvars", "p5.48xlarge"), ("infra/sample/small.tfvars", "g6.xlarge")];
+    assert_eq!(forms, expected.map(|(name, of)| (name, Some(of.to_owned()))));
+    let packs = gpulint::rules::Ruleset::builtin();
+    let found = run(&files, &packs).evaluation.findings;
+    let untainted: Vec<_> = found.iter().filter(|finding| finding.rule == "gpu-pool-without-taint").collect();
+    assert_eq!(untainted.len(), 1);
+    // A file that Terraform reads by itself is no alternative.
+    let applied = [files[0], ("infra/a.auto.tfvars", "type = \"p5.48xlarge\"\n")];
+    let outcome = run(&applied, &Ruleset::empty());
+    assert_eq!((types(&outcome.facts).as_deref(), outcome.forms.len()), (Some("p5.48xlarge"), 0));
+}

@@ -289,4 +289,163 @@ pub(super) const SHAPES: &[Shape] = &[
         zones: "VSwitchIds",
         ..NONE
     },
+    Shape {
+        kind: "nebius_mk8s_v1_node_group",
+        platform: "mk8s",
+        types: &["template.resources.platform"],
+        count: ("autoscaling.min_node_count", "autoscaling.max_node_count"),
+        disk_gb: "template.boot_disk.size_gibibytes",
+        release: "version",
+        labels: "template.metadata.labels",
+        taints: "template.taints",
+        ..NONE
+    },
+    Shape {
+        kind: "nebius_compute_v1_instance",
+        platform: "nebius",
+        lone: true,
+        types: &["resources.platform"],
+        ..NONE
+    },
+    Shape {
+        kind: "google_workstations_workstation_config",
+        platform: "gce",
+        lone: true,
+        types: &["host.gce_instance.machine_type"],
+        disk_gb: "host.gce_instance.boot_disk_size_gb",
+        ..NONE
+    },
+    Shape {
+        kind: "google_workbench_instance",
+        platform: "gce",
+        lone: true,
+        types: &["gce_setup.machine_type"],
+        disk_gb: "gce_setup.boot_disk.disk_size_gb",
+        ..NONE
+    },
+    Shape {
+        kind: "google_compute_region_instance_template",
+        platform: "gce",
+        types: &["machine_type"],
+        image: "disk.source_image",
+        spot: ("scheduling.provisioning_model", "SPOT"),
+        ..NONE
+    },
+    Shape {
+        kind: "google_vertex_ai_endpoint_with_model_garden_deployment",
+        platform: "vertex-ai",
+        lone: true,
+        types: &["deploy_config.dedicated_resources.machine_spec.machine_type"],
+        count: (
+            "deploy_config.dedicated_resources.min_replica_count",
+            "deploy_config.dedicated_resources.max_replica_count",
+        ),
+        ..NONE
+    },
+    Shape {
+        kind: "aws_sagemaker_notebook_instance",
+        platform: "sagemaker",
+        lone: true,
+        types: &["instance_type"],
+        disk_gb: "volume_size",
+        ..NONE
+    },
+    Shape {
+        kind: "AWS::SageMaker::NotebookInstance",
+        platform: "sagemaker",
+        lone: true,
+        types: &["InstanceType"],
+        disk_gb: "VolumeSizeInGB",
+        ..NONE
+    },
+    Shape {
+        kind: "aws_spot_instance_request",
+        platform: "ec2",
+        lone: true,
+        types: &["instance_type"],
+        image: "ami",
+        disk_gb: "root_block_device.volume_size",
+        ..NONE
+    },
+    Shape {
+        kind: "azurerm_machine_learning_compute_cluster",
+        platform: "azure-ml",
+        lone: true,
+        types: &["vm_size"],
+        count: ("scale_settings.min_node_count", "scale_settings.max_node_count"),
+        spot: ("vm_priority", "LowPriority"),
+        ..NONE
+    },
+    Shape {
+        kind: "azurerm_orchestrated_virtual_machine_scale_set",
+        platform: "azure-vm",
+        types: &["sku_name"],
+        disk_gb: "os_disk.disk_size_gb",
+        ..NONE
+    },
+    Shape {
+        kind: "alicloud_ess_scaling_configuration",
+        platform: "ess",
+        types: &["instance_type", "instance_types"],
+        image: "image_id",
+        disk_gb: "system_disk_size",
+        ..NONE
+    },
+    Shape {
+        kind: "tencentcloud_kubernetes_scale_worker",
+        platform: "tke",
+        types: &["worker_config.instance_type"],
+        disk_gb: "worker_config.system_disk_size",
+        labels: "labels",
+        taints: "taints",
+        ..NONE
+    },
+    Shape {
+        kind: "huaweicloud_cce_node_pool",
+        platform: "cce",
+        types: &["flavor_id"],
+        count: ("min_node_count", "max_node_count"),
+        disk_gb: "root_volume.size",
+        image: "os",
+        labels: "labels",
+        taints: "taints",
+        ..NONE
+    },
+    Shape {
+        kind: "volcengine_vke_node_pool",
+        platform: "vke",
+        types: &["node_config.instance_type_ids"],
+        count: ("auto_scaling.min_replicas", "auto_scaling.max_replicas"),
+        disk_gb: "node_config.system_volume.size",
+        image: "node_config.image_id",
+        labels: "kubernetes_config.labels",
+        taints: "kubernetes_config.taints",
+        ..NONE
+    },
+    Shape {
+        kind: "scaleway_k8s_pool",
+        platform: "kapsule",
+        types: &["node_type"],
+        count: ("min_size", "max_size"),
+        disk_gb: "root_volume_size_in_gb",
+        ..NONE
+    },
+    Shape {
+        kind: "digitalocean_kubernetes_node_pool",
+        platform: "doks",
+        types: &["size"],
+        count: ("min_nodes", "max_nodes"),
+        labels: "labels",
+        taints: "taint",
+        ..NONE
+    },
+    Shape {
+        kind: "ovh_cloud_project_kube_nodepool",
+        platform: "ovh",
+        types: &["flavor_name"],
+        count: ("min_nodes", "max_nodes"),
+        labels: "template.metadata.labels",
+        taints: "template.spec.taints",
+        ..NONE
+    },
 ];

@@ -13,13 +13,23 @@ use crate::facts::{Cluster, Facts, InfraFormat, Resource, ResourceFormat};
 use crate::known::Fact;
 use crate::parse::{Problem, Raw, Tree, View};
 use crate::render::terraform::{Block, Workspace};
-use crate::source::Span;
+use crate::source::{SourceId, Span};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Reads the modules of a run, from the roots down; what is wrong with them.
-pub fn modules(workspace: &Workspace<'_>, facts: &mut Facts) -> Vec<Problem> {
-    let mut problems = vec![];
+/// A root with values that somebody may name on the command line, instead of what stands there without.
+pub struct Form {
+    /// The file of values.
+    pub path: String,
+    /// The first file of the root.
+    pub root: SourceId,
+    /// What the root states with them.
+    pub facts: Facts,
+}
+
+/// Reads the modules of a run, from the roots down; what is wrong with them, and their other forms.
+pub fn modules(workspace: &Workspace<'_>, facts: &mut Facts) -> (Vec<Problem>, Vec<Form>) {
+    let (mut problems, mut forms) = (vec![], vec![]);
     for root in workspace.evaluate() {
         let of = |keyword: &'static str| root.blocks.iter().filter(move |block| block.keyword == keyword);
         let mut stated = Facts::default();
@@ -28,13 +38,21 @@ pub fn modules(workspace: &Workspace<'_>, facts: &mut Facts) -> Vec<Problem> {
         if root.library {
             stated.uncalled = root.blocks.iter().map(|block| block.keyword_span.source).collect();
         }
-        facts.append(stated);
         for (value, uses) in root.uses {
-            facts.uses.entry(value).or_default().extend(uses);
+            stated.uses.entry(value).or_default().extend(uses);
         }
         problems.extend(root.cut);
+        match (root.with, root.blocks.first()) {
+            (None, _) => facts.append(stated),
+            (Some(path), Some(first)) => {
+                // Which charts are installed is told without.
+                stated.releases.clear();
+                forms.push(Form { path, root: first.keyword_span.source, facts: stated });
+            }
+            (Some(_), None) => {}
+        }
     }
-    problems
+    (problems, forms)
 }
 
 /// Resources of a file in Terraform's JSON syntax. Expressions in its texts stay unknown.
@@ -159,10 +177,13 @@ fn resources(all: Vec<Stated<'_>>, facts: &mut Facts) {
         let Stated { tree, view, span, kind: (kind, kind_span), name: (name, name_span), .. } = *resource;
         match kind {
             "helm_release" => facts.releases.push(Arc::new(releases::release(tree, view))),
+            "nebius_applications_v1alpha1_k8s_release" => facts.releases.push(Arc::new(releases::of_nebius(view))),
             "aws_eks_cluster"
             | "google_container_cluster"
             | "azurerm_kubernetes_cluster"
             | "alicloud_cs_managed_kubernetes"
+            | "coreweave_cks_cluster"
+            | "nebius_mk8s_v1_cluster"
             | "tencentcloud_kubernetes_cluster" => facts.clusters.push(Arc::new(cluster(resource))),
             _ => kubernetes::read(resource, facts),
         }
@@ -190,15 +211,18 @@ fn cluster(stated: &Stated<'_>) -> Cluster {
         "aws_eks_cluster" => "eks",
         "google_container_cluster" => "gke",
         "azurerm_kubernetes_cluster" => "aks",
+        "coreweave_cks_cluster" => "cks",
+        "nebius_mk8s_v1_cluster" => "mk8s",
         "tencentcloud_kubernetes_cluster" => "tke",
         _ => "ack",
     };
     out.platform = Fact::value(platform.to_owned(), stated.span);
-    out.kubernetes = ["version", "min_master_version", "kubernetes_version", "cluster_version"]
-        .iter()
-        .map(|k| view.get(k))
-        .find(|v| v.node().is_some())
-        .map_or(Fact::absent(stated.span), machines::version);
+    out.kubernetes =
+        ["version", "min_master_version", "kubernetes_version", "cluster_version", "control_plane.version"]
+            .iter()
+            .map(|path| machines::at(view, path))
+            .find(|v| v.node().is_some())
+            .map_or(Fact::absent(stated.span), machines::version);
     out.autopilot = view.get("enable_autopilot").boolean();
     out.object = Some(Raw::new(stated.tree, view));
     out

@@ -33,6 +33,21 @@ pub fn release(tree: &Arc<Tree>, view: View<'_>) -> HelmRelease {
     out
 }
 
+/// An application of Nebius' catalog: a chart with values of its own, of which this sets some.
+/// https://github.com/nebius/nebius-solutions-library modules/gpu-operator/main.tf
+pub fn of_nebius(view: View<'_>) -> HelmRelease {
+    let product = view.get("product_slug");
+    let mut out = HelmRelease::blank(product.place());
+    out.format = Fact::value(ReleaseFormat::Terraform, product.place());
+    out.name = view.get("application_name").string();
+    out.namespace = view.get("namespace").string();
+    out.chart = product.string().map(|slug| slug.rsplit('/').next().unwrap_or_default().to_owned());
+    out.values_complete = Fact::value(false, product.place());
+    let set = view.get("set").entries().into_iter().filter(|(_, value)| value.is_some());
+    out.set = set.map(|(name, value)| (name.to_owned(), value.string())).collect();
+    out
+}
+
 /// One item of `values`: a collection that was encoded, or text with spans of its own.
 fn layer(tree: &Arc<Tree>, item: View<'_>) -> Option<Raw> {
     if item.node().is_some_and(|n| n.is_map()) {

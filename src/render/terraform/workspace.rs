@@ -16,6 +16,9 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+/// Files of values that only a command line can name, which are tried.
+const MAX_ALTERNATIVES: usize = 32;
+
 /// Forms of one template that are kept.
 const MAX_FORMS: usize = 64;
 
@@ -48,6 +51,7 @@ impl Directory {
 #[derive(Debug, Default)]
 pub struct Workspace<'t> {
     directories: BTreeMap<String, Directory>,
+    alternatives: Vec<Alternative>,
     texts: BTreeMap<&'t str, (SourceId, &'t str)>,
     read: RefCell<BTreeSet<SourceId>>,
     rendered: RefCell<BTreeMap<SourceId, Vec<Rc<Traced>>>>,
@@ -64,6 +68,15 @@ pub struct Evaluated {
     pub library: bool,
     /// From where on it is not evaluated, as too much is made of it.
     pub cut: Option<Problem>,
+    /// The file of values that somebody may name on the command line, where it is evaluated with one.
+    pub with: Option<String>,
+}
+
+/// A file of values that only a command line can name.
+#[derive(Debug)]
+struct Alternative {
+    path: String,
+    hcl: Hcl,
 }
 
 impl<'t> Workspace<'t> {
@@ -85,13 +98,16 @@ impl<'t> Workspace<'t> {
         for (path, _) in &values {
             *beside.entry(paths::directory(path).to_owned()).or_default() += 1;
         }
-        values.retain(|(path, _)| read(path) || beside.get(paths::directory(path)) == Some(&1));
+        let lone = |path: &str| beside.get(paths::directory(path)) == Some(&1);
+        let applied = |path: &str| (read(path) || lone(path)) && directories.contains_key(paths::directory(path));
+        let (mut values, others): (Vec<_>, Vec<_>) = values.into_iter().partition(|(path, _)| applied(path));
+        let alternatives = others.into_iter().map(|(path, hcl)| Alternative { path, hcl }).collect();
         values.sort_by_key(|(path, _)| (!plain(path), path.clone()));
         for (path, hcl) in values {
             directories.entry(paths::directory(&path).to_owned()).or_default().values.push(hcl);
         }
         let texts = texts.map(|(path, id, text)| (path, (id, text))).collect();
-        Self { directories, texts, read: RefCell::default(), rendered: RefCell::default() }
+        Self { directories, alternatives, texts, read: RefCell::default(), rendered: RefCell::default() }
     }
 
     /// Evaluates every root. A module that is called is evaluated where it is called, and not on its own.
@@ -101,16 +117,36 @@ impl<'t> Workspace<'t> {
         let roots: Vec<&str> = names().filter(|name| !called.contains(name)).collect();
         let mut reached = BTreeSet::new();
         roots.iter().for_each(|root| self.reach(root, &mut reached));
-        let count = roots.len();
-        let mut out: Vec<Evaluated> = roots.into_iter().filter_map(|root| self.root(root, count)).collect();
+        let forms = self.alternatives.iter().filter_map(|one| Some((self.root_of(one, &roots)?, one)));
+        let forms: Vec<(&str, &Alternative)> = forms.take(MAX_ALTERNATIVES).collect();
+        let count = roots.len() + forms.len();
+        let mut out: Vec<Evaluated> = roots.into_iter().filter_map(|root| self.root((root, None), count)).collect();
+        out.extend(forms.into_iter().filter_map(|(root, with)| self.root((root, Some(with)), count)));
         // Modules that only call each other.
         for name in names() {
             if !reached.contains(name) {
                 self.reach(name, &mut reached);
-                out.extend(self.root(name, self.directories.len()));
+                out.extend(self.root((name, None), self.directories.len()));
             }
         }
         out
+    }
+
+    /// The root that a file of values is for: the nearest one above it, where that declares all that the file sets.
+    fn root_of<'m>(&'m self, values: &Alternative, roots: &[&'m str]) -> Option<&'m str> {
+        let mut above = paths::directory(&values.path);
+        let (root, files) = loop {
+            if let Some((root, files)) = self.directories.get_key_value(above).filter(|(_, d)| !d.files.is_empty()) {
+                break (root.as_str(), files);
+            }
+            above = if above.is_empty() { return None } else { paths::directory(above) };
+        };
+        let bodies = files.files.iter().flat_map(Hcl::places).flat_map(|(_, body)| body.blocks());
+        let of_variable = bodies.filter(|block| block.ident.as_str() == "variable");
+        let declared: BTreeSet<&str> =
+            of_variable.filter_map(|block| block.labels.first()).map(|label| label.as_str()).collect();
+        let mut set = values.hcl.places().flat_map(|(_, body)| body.attributes()).map(|a| a.key.as_str()).peekable();
+        (roots.contains(&root) && set.peek().is_some() && set.all(|name| declared.contains(name))).then_some(root)
     }
 
     /// Adds a module and those that it calls.
@@ -123,22 +159,26 @@ impl<'t> Workspace<'t> {
         }
     }
 
-    fn root<'m>(&'m self, directory: &'m str, count: usize) -> Option<Evaluated> {
+    fn root<'m>(&'m self, (directory, with): (&'m str, Option<&'m Alternative>), count: usize) -> Option<Evaluated> {
         let files = self.directories.get(directory)?;
         let called: BTreeSet<&str> = self.calls(directory).collect();
         let called = called.into_iter().filter_map(|name| self.directory(name));
         let share = Share::of(count, files.len() + called.map(Directory::len).sum::<usize>());
         let mut registry = Registry::new(self, (directory, directory), files, Rc::new(share));
         registry.set_by(&files.values);
+        if let Some(with) = with {
+            registry.set_by(std::slice::from_ref(&with.hcl));
+        }
         let module = directory.split('/').any(|part| part == "modules") && !registry.variables.is_empty();
         let needs = registry.variables.values().any(|variable| variable.default.is_none());
-        let applied = is_applied(files);
+        let applied = is_applied(files) || with.is_some();
         if !applied && (needs || module) {
             // What a caller or a command line gives is not known, and need not leave anything out.
             registry.variables.values_mut().for_each(|variable| variable.default = None);
         }
         let library = !applied && module;
-        let mut out = Evaluated { blocks: vec![], uses: Uses::default(), library, cut: None };
+        let with = with.map(|with| with.path.clone());
+        let mut out = Evaluated { blocks: vec![], uses: Uses::default(), library, cut: None, with };
         emit_tree(&registry, files, "", &mut out);
         Some(out)
     }
