@@ -1,10 +1,13 @@
 //! Ansible: what tasks install on machines, and the charts that they release. Knows modules and their arguments; fills
 //! no variables and follows no roles.
 
-use super::{commands, install, kubernetes, values};
-use crate::facts::{Facts, HelmRelease, Object, Package, PackageFile, PackageFileKind, PackageManager, ReleaseFormat};
+use super::{compose, install, kubernetes, startup, values};
+use crate::facts::{
+    Facts, HelmRelease, Object, Package, PackageFile, PackageFileKind, PackageManager, ReleaseFormat, Workload,
+    WorkloadFormat,
+};
 use crate::known::Fact;
-use crate::parse::{DEEPEST, Node, Raw, Tree, View, mask, requirements, shell};
+use crate::parse::{Builder, DEEPEST, Entry, Node, NodeKind, Raw, Tree, View, requirements};
 use crate::source::{Span, Traced};
 use crate::version::Version;
 use std::sync::Arc;
@@ -13,18 +16,20 @@ use std::sync::Arc;
 const LISTS: [&str; 7] = ["pre_tasks", "tasks", "post_tasks", "handlers", "block", "rescue", "always"];
 
 /// Modules that are read.
-const MODULES: [&str; 16] = [
+const MODULES: [&str; 18] = [
     "apt",
     "blockinfile",
     "command",
     "copy",
     "dnf",
+    "docker_container",
     "dpkg_selections",
     "helm",
     "k8s",
     "lineinfile",
     "package",
     "pip",
+    "podman_container",
     "raw",
     "shell",
     "template",
@@ -94,9 +99,14 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
                 found.packages.extend(packages(name, task, arguments));
             }
             "command" | "raw" | "shell" => {
-                if let Some(text) = arguments.traced().or_else(|| arguments.get("cmd").traced()) {
-                    script(&text, path, facts);
-                }
+                let text = arguments.traced().or_else(|| arguments.get("cmd").traced());
+                let looped = text.as_ref().is_some_and(|text| text.text().trim_matches(['{', '}', ' ']) == "item");
+                let items = first(task.view(), &["loop", "with_items"]).items().filter_map(View::traced);
+                let lines: Vec<Traced> = if looped { items.collect() } else { text.into_iter().collect() };
+                lines.iter().for_each(|line| startup::commands_of(line, path, facts));
+            }
+            "docker_container" | "podman_container" if !removes(arguments) => {
+                facts.workloads.extend(container(tree, arguments, name));
             }
             "k8s" if !removes(arguments) => {
                 let stated = first(arguments, &["definition", "resource_definition"]);
@@ -118,13 +128,50 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     }
 }
 
-/// Reads the commands of a task; what a template fills in is a variable to them.
-fn script(text: &Traced, path: &str, facts: &mut Facts) {
-    let masked = mask::mask(text.text());
-    let place = Span::new(text.whole().source, 0..masked.len());
-    let script = shell::parse(&Traced::verbatim(masked, place, 0).retraced(text)).resolved(&|_| None);
-    facts.package_files.extend(install::of_script(&script, path).into_iter().map(Arc::new));
-    commands::read(&script, facts);
+/// Arguments of the module that starts a container, and the keys of a Compose service that say the same.
+/// https://docs.ansible.com/ansible/latest/collections/community/docker/docker_container_module.html
+const CONTAINER: [(&str, &str); 20] = [
+    ("capabilities", "cap_add"),
+    ("command", "command"),
+    ("device_requests", "gpus"),
+    ("devices", "devices"),
+    ("entrypoint", "entrypoint"),
+    ("env", "environment"),
+    ("gpus", "gpus"),
+    ("image", "image"),
+    ("ipc_mode", "ipc"),
+    ("memory", "mem_limit"),
+    ("mounts", "volumes"),
+    ("network_mode", "network_mode"),
+    ("pid_mode", "pid"),
+    ("ports", "ports"),
+    ("privileged", "privileged"),
+    ("published_ports", "ports"),
+    ("restart_policy", "restart"),
+    ("runtime", "runtime"),
+    ("shm_size", "shm_size"),
+    ("volumes", "volumes"),
+];
+
+/// A container that a task starts, as a Compose service.
+fn container(tree: &Arc<Tree>, arguments: View<'_>, module: &str) -> Option<Workload> {
+    let node = arguments.node().filter(|node| node.get("image").is_some())?;
+    let mut builder = Builder::new(tree.source, tree.dialect);
+    let mut entries = vec![];
+    for (key, value) in node.entries() {
+        let Some((_, known)) = CONTAINER.iter().find(|(name, _)| key.text() == Some(*name)) else { continue };
+        let name = NodeKind::Scalar { text: Traced::opaque(*known, key.span()), plain: false };
+        let (key, value) = (builder.add(name, key.span()), builder.copy(value));
+        entries.push(Entry { key, value });
+    }
+    let root = builder.add(NodeKind::Map(entries), node.span());
+    builder.tree().documents.push(root);
+    let built = Arc::new(builder.finish());
+    let name = arguments.get("name").string();
+    let mut out = compose::service(&built, (name.get().map_or(module, String::as_str), built.node(root).view()));
+    out.format = Fact::value(WorkloadFormat::Docker, arguments.place());
+    out.kind = Fact::value(module.to_owned(), arguments.place());
+    Some(out)
 }
 
 /// Whether a task takes away what it names.

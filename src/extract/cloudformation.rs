@@ -1,7 +1,7 @@
 //! Templates of CloudFormation, SAM and ROS: resources, their pools and clusters. Knows neither rules nor rollout;
 //! values of functions are unknown, apart from machine types that a parameter gives a default or lets choose from.
 
-use super::{ecs, machines, protection};
+use super::{ecs, machines, protection, startup};
 use crate::facts::{Cluster, Facts, InfraFormat, NodePool, Resource, ResourceFormat};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View};
@@ -18,7 +18,7 @@ pub fn is_template(root: Node<'_>) -> bool {
 }
 
 /// Reads the resources of a template.
-pub fn read(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
+pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     let resources = root.get("Resources").map(Node::entries).unwrap_or_default();
     for (key, resource) in resources {
         let kind = resource.view().get("Type");
@@ -30,7 +30,16 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
         };
         if let Some(mut pool) = machines::pool(tree, properties, (of, name), span) {
             choose(root, &mut pool);
+            for script in machines::start_scripts(properties) {
+                startup::read(&script, (path, Some(&pool)), facts);
+            }
             facts.pools.push(Arc::new(pool));
+        }
+        // A command that is sent to machines.
+        if let ("ALIYUN::ECS::RunCommand" | "ALIYUN::ECS::Command", Some(script)) =
+            (of, properties.get("CommandContent").traced())
+        {
+            startup::read(&script, (path, None), facts);
         }
         facts.workloads.extend(match of {
             "AWS::ECS::TaskDefinition" => Some(ecs::task(tree, properties, properties.get("Family").string(), span)),

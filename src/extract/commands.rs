@@ -19,7 +19,9 @@ pub fn read(script: &Script, facts: &mut Facts) {
         for at in wrappers::programs(words) {
             match wrappers::base_name(words[at].text()) {
                 "docker" | "podman" | "nerdctl" => facts.workloads.extend(container(words, at)),
-                "helm" => facts.releases.extend(release(words, at).map(Arc::new)),
+                "helm" | "helm3" | "microk8s.helm" | "microk8s.helm3" => {
+                    facts.releases.extend(release(words, at).map(Arc::new))
+                }
                 program => facts.pools.extend(pool(program, words, at).map(Arc::new)),
             }
         }

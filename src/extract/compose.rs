@@ -255,7 +255,10 @@ fn all_or_number(view: View<'_>) -> Fact<i64> {
     if view.string().get().is_some_and(|text| text == "all") || !view.is_some() {
         return of_host(view.place());
     }
-    view.int()
+    match view.int() {
+        count if count.get() == Some(&-1) => of_host(count.span),
+        count => count,
+    }
 }
 
 /// `8000`, `8000:8000`, `127.0.0.1:8000:8000/tcp`, or the long form.

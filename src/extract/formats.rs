@@ -43,7 +43,7 @@ pub static DOCUMENTS: &[Format] = &[
         name: "cloudformation",
         about: "templates of AWS CloudFormation and Alibaba Cloud ROS",
         is: |root, _| cloudformation::is_template(root),
-        read: |tree, root, _, facts| cloudformation::read(tree, root, facts),
+        read: cloudformation::read,
     },
     Format {
         name: "ecs",
@@ -134,7 +134,7 @@ pub static TEXTS: &[TextFormat] = &[
         name: "terraform-json",
         about: "the same as JSON",
         kinds: &[Kind::TerraformJson],
-        read: |id, _, text, facts| terraform_json(id, text, facts),
+        read: terraform_json,
     },
     TextFormat {
         name: "dockerfile",
@@ -196,10 +196,10 @@ fn terraform_file(id: SourceId, path: &str, text: &str) -> TextFile {
     TextFile { problems, repeated, comments, module: Some(module), cut: None }
 }
 
-fn terraform_json(id: SourceId, text: &str, facts: &mut Facts) -> TextFile {
+fn terraform_json(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile {
     let tree = yaml::parse(id, text, Dialect::Typed);
     let problems = tree.problems.clone();
-    terraform::json(&Arc::new(tree), facts);
+    terraform::json(&Arc::new(tree), path, facts);
     TextFile { problems, ..TextFile::default() }
 }
 

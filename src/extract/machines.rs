@@ -2,7 +2,7 @@
 
 mod shapes;
 
-use super::kubernetes;
+use super::{kubernetes, startup};
 use crate::catalog;
 use crate::facts::value::REST;
 use crate::facts::{InfraFormat, Labels, NodePool, Taint};
@@ -137,16 +137,8 @@ pub(super) fn gib(gib: f64) -> i64 {
 }
 
 /// What a machine runs when it starts.
-fn start_scripts(view: View<'_>) -> Vec<Traced> {
-    let paths = [
-        "user_data",
-        "user_data_base64",
-        "custom_data",
-        "metadata_startup_script",
-        "metadata.startup-script",
-        "UserData",
-    ];
-    paths.iter().filter_map(|path| view.path(path).traced()).collect()
+pub fn start_scripts(view: View<'_>) -> Vec<Traced> {
+    startup::ATTRIBUTES.iter().filter_map(|path| at(view, path).traced()).collect()
 }
 
 /// The driver that the start script of a machine installs: NVIDIA's runfile, local repository package, or a

@@ -26,6 +26,7 @@ pub mod requirements;
 pub mod scripts;
 pub mod skypilot;
 pub mod slurm;
+pub mod startup;
 pub mod terraform;
 pub mod training;
 pub mod values;

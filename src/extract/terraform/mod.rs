@@ -30,10 +30,16 @@ pub struct Form {
 /// Reads the modules of a run, from the roots down; what is wrong with them, and their other forms.
 pub fn modules(workspace: &Workspace<'_>, facts: &mut Facts) -> (Vec<Problem>, Vec<Form>) {
     let (mut problems, mut forms) = (vec![], vec![]);
-    for root in workspace.evaluate() {
+    let roots = workspace.evaluate();
+    let paths = if roots.is_empty() { BTreeMap::new() } else { workspace.paths() };
+    for root in roots {
         let of = |keyword: &'static str| root.blocks.iter().filter(move |block| block.keyword == keyword);
         let mut stated = Facts::default();
-        resources(of("resource").map(Stated::of).collect(), &mut stated);
+        resources(
+            of("resource").map(Stated::of).collect(),
+            &|id| paths.get(&id).copied().unwrap_or_default(),
+            &mut stated,
+        );
         of("module").for_each(|block| modules::read(&Stated::of(block), &mut stated));
         if root.library {
             stated.uncalled = root.blocks.iter().map(|block| block.keyword_span.source).collect();
@@ -56,7 +62,7 @@ pub fn modules(workspace: &Workspace<'_>, facts: &mut Facts) -> (Vec<Problem>, V
 }
 
 /// Resources of a file in Terraform's JSON syntax. Expressions in its texts stay unknown.
-pub fn json(tree: &Arc<Tree>, facts: &mut Facts) {
+pub fn json(tree: &Arc<Tree>, path: &str, facts: &mut Facts) {
     let Some(root) = tree.roots().next() else { return };
     let mut all = vec![];
     let of_kinds = blocks(root.view().get("resource")).into_iter().flat_map(View::entries);
@@ -75,7 +81,7 @@ pub fn json(tree: &Arc<Tree>, facts: &mut Facts) {
             }));
         }
     }
-    resources(all, facts);
+    resources(all, &|_| path, facts);
 }
 
 /// The bodies of a block of JSON: one, or a list of them.
@@ -169,9 +175,10 @@ fn referred(all: &All<'_>, from: &Stated<'_>, kinds: &[&str], value: View<'_>) -
     if let [(only, _)] = found[..] { Some(only) } else { None }
 }
 
-fn resources(all: Vec<Stated<'_>>, facts: &mut Facts) {
+/// `path` is where a file stands.
+fn resources<'p>(all: Vec<Stated<'_>>, path: &dyn Fn(SourceId) -> &'p str, facts: &mut Facts) {
     let all = All::new(all);
-    pools::read(&all, facts);
+    pools::read(&all, path, facts);
     workloads::read(&all, facts);
     for resource in &all.stated {
         let Stated { tree, view, span, kind: (kind, kind_span), name: (name, name_span), .. } = *resource;

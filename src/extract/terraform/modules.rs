@@ -2,7 +2,7 @@
 
 use super::Stated;
 use crate::extract::machines;
-use crate::facts::{Cluster, Facts, InfraFormat, Taint};
+use crate::facts::{Cluster, Facts, InfraFormat, NodePool, Taint};
 use crate::known::Fact;
 use crate::parse::{Raw, View};
 use std::sync::Arc;
@@ -11,8 +11,14 @@ use std::sync::Arc;
 pub fn read(call: &Stated<'_>, facts: &mut Facts) {
     let source = call.view.get("source").string();
     let Some(source) = source.get() else { return };
+    // Copies of the module take what it takes.
+    let groups = ["eks_managed_node_groups", "self_managed_node_groups"].iter().any(|key| call.view.get(key).is_some());
     if source.contains("terraform-aws-modules/eks/aws") {
         eks(call, facts);
+    } else if groups {
+        eks_groups(call, facts);
+    } else if source.contains("cloud-foundation-fabric") && source.contains("modules/gke-nodepool") {
+        facts.pools.extend(fabric(call).map(Arc::new));
     } else if source.contains("terraform-google-modules/kubernetes-engine/google") {
         gke(call, facts);
     }
@@ -46,6 +52,11 @@ fn eks(call: &Stated<'_>, facts: &mut Facts) {
     if submodule("//") {
         return;
     }
+    eks_groups(call, facts);
+}
+
+fn eks_groups(call: &Stated<'_>, facts: &mut Facts) {
+    let view = call.view;
     facts.clusters.push(Arc::new(cluster(call, "eks")));
     for (key, defaults, managed) in [
         ("eks_managed_node_groups", "eks_managed_node_group_defaults", true),
@@ -135,4 +146,25 @@ fn gke(call: &Stated<'_>, facts: &mut Facts) {
         out.name = name;
         facts.pools.push(Arc::new(out));
     }
+}
+
+/// A node pool of Google's Fabric. https://github.com/GoogleCloudPlatform/cloud-foundation-fabric modules/gke-nodepool
+fn fabric(call: &Stated<'_>) -> Option<NodePool> {
+    let view = call.view;
+    let mut out = machines::pool(call.tree, view, ("google_container_node_pool", call.kind.0), call.span)?;
+    out.driver_mode = view.path("node_config.guest_accelerator.gpu_driver.version").string();
+    out.min_nodes = view.path("nodepool_config.autoscaling.min_node_count").int();
+    out.max_nodes = view.path("nodepool_config.autoscaling.max_node_count").int();
+    out.labels = machines::labels(view.get("k8s_labels"));
+    out.taints = view
+        .get("taints")
+        .entries()
+        .into_iter()
+        .map(|(key, of)| {
+            let mut out = taint(of);
+            out.key = Fact::value(key.to_owned(), of.place());
+            out
+        })
+        .collect();
+    Some(out)
 }

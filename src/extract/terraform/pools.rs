@@ -1,10 +1,11 @@
 //! Pools of machines that several resources of a root state together.
 
 use super::{All, Stated, referred};
-use crate::extract::machines;
+use crate::extract::{machines, startup};
 use crate::facts::{Facts, NodePool, Taint};
 use crate::known::{Fact, Known};
 use crate::parse::View;
+use crate::source::SourceId;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ const TEMPLATES: &[&str] = &["aws_launch_template", "aws_launch_configuration"];
 const NODE_TEMPLATE: &str = "k8s.io/cluster-autoscaler/node-template/";
 
 /// Reads the pools among the resources of a root.
-pub fn read(all: &All<'_>, facts: &mut Facts) {
+pub fn read<'p>(all: &All<'_>, path: &dyn Fn(SourceId) -> &'p str, facts: &mut Facts) {
     let mut used = BTreeSet::new();
     let mut found: Vec<(usize, NodePool)> = vec![];
     for (index, stated) in all.stated.iter().enumerate() {
@@ -55,7 +56,14 @@ pub fn read(all: &All<'_>, facts: &mut Facts) {
         }
     }
     // A template that a group uses is no pool of its own.
-    facts.pools.extend(found.into_iter().filter(|(at, _)| !used.contains(at)).map(|(_, pool)| Arc::new(pool)));
+    for (at, pool) in found.into_iter().filter(|(at, _)| !used.contains(at)) {
+        let stated = &all.stated[at];
+        let template = template(all, stated).map(|at| all.stated[at].view);
+        for script in [Some(stated.view), template].into_iter().flatten().flat_map(machines::start_scripts) {
+            startup::read(&script, (path(stated.span.source), Some(&pool)), facts);
+        }
+        facts.pools.push(Arc::new(pool));
+    }
 }
 
 /// The launch template or configuration of a group, by its position.

@@ -1,10 +1,12 @@
 //! YAML and JSON text into a [`Tree`]. The only module that knows the YAML parser underneath.
 
 mod errors;
+mod functions;
 
 use super::{Builder, DEEPEST, Dialect, Entry, Node, NodeId, NodeKind, Problem, Shape, Tree, scalar};
 use crate::known::Why;
 use crate::source::{Piece, SourceId, Span, Traced};
+use functions::{either, function, long_function};
 use granit_parser::{
     ErrorKind, Event, Options, Parser, ScalarStyle, Scanner, StrInput, StructureStyle, Tag, TokenType,
 };
@@ -434,7 +436,8 @@ impl Reader<'_> {
         let end = if open.flow { end.max(open.end) } else { open.end };
         let span = self.span(open.start..end);
         let tree = self.builder.tree();
-        let called = tree.node(open.id).tag().and_then(|t| t.strip_prefix('!')).and_then(|name| function(name, ""));
+        let name = tree.node(open.id).tag().and_then(|t| t.strip_prefix('!')).map(str::to_owned);
+        let called = name.as_deref().and_then(|name| function(name, ""));
         let kind = match open.children {
             // Where the text breaks off after a key.
             Children::Map { mut entries, key: Some(key) } => {
@@ -442,14 +445,17 @@ impl Reader<'_> {
                 entries.push(Entry { key, value });
                 NodeKind::Map(entries)
             }
-            Children::Seq(items) if called.is_some() => either(tree, &items, called),
+            Children::Seq(items) if called.is_some() => {
+                let text = name.and_then(|name| functions::text(tree, &name, &items, span));
+                text.unwrap_or_else(|| either(tree, &items, called))
+            }
             _ if called.is_some() => called.unwrap_or(NodeKind::Null),
             Children::Seq(items) => NodeKind::Seq(items),
             // `{{ name }}` without quotes: to YAML a mapping with a mapping for its key.
             Children::Map { .. } if open.flow && self.text[span.range()].starts_with("{{") => {
                 NodeKind::Unknown(Why::Template)
             }
-            Children::Map { entries, .. } => long_function(tree, &entries).unwrap_or(NodeKind::Map(entries)),
+            Children::Map { entries, .. } => long_function(tree, &entries, span).unwrap_or(NodeKind::Map(entries)),
         };
         let kind = self.with_unnamed(kind);
         self.builder.set(open.id, kind, span);
@@ -653,47 +659,6 @@ fn equal(a: Node<'_>, b: Node<'_>, depth: usize, nodes: &mut usize) -> bool {
 /// The first document's root, for files that hold one document.
 pub fn root(tree: &Tree) -> Option<Node<'_>> {
     tree.roots().next()
-}
-
-/// The unknown that a function of CloudFormation stands for, by its short name; a reference keeps its name.
-fn function(name: &str, argument: &str) -> Option<NodeKind> {
-    let why = match name {
-        // CloudFormation's word for a property that is left out.
-        "Ref" if argument == "AWS::NoValue" => return Some(NodeKind::Null),
-        "Ref" => Why::Variable(argument.into()),
-        "If" | "GetAtt" | "FindInMap" | "Select" | "Join" | "Split" | "ImportValue" | "GetAZs" | "Cidr" => {
-            Why::Remote(format!("!{name} {argument}").trim_end().into())
-        }
-        "Sub" if argument.is_empty() => Why::Remote("!Sub".into()),
-        _ => return None,
-    };
-    Some(NodeKind::Unknown(why))
-}
-
-/// What a function makes of its arguments: one that chooses between something and nothing may give nothing.
-fn either(tree: &Tree, arguments: &[NodeId], kind: Option<NodeKind>) -> NodeKind {
-    match kind {
-        Some(NodeKind::Unknown(why)) if arguments.iter().any(|&id| tree.node(id).is_null()) => {
-            NodeKind::Unknown(why.perhaps())
-        }
-        kind => kind.unwrap_or(NodeKind::Null),
-    }
-}
-
-/// The same for the long form: a mapping of one key, `Ref` or `Fn::…`.
-fn long_function(tree: &Tree, entries: &[Entry]) -> Option<NodeKind> {
-    let [Entry { key, value }] = entries else { return None };
-    let (name, argument) = (tree.node(*key).text()?, tree.node(*value).text().unwrap_or(""));
-    match name.strip_prefix("Fn::") {
-        Some("If") => {
-            let arguments: Vec<NodeId> = tree.node(*value).items().map(Node::id).collect();
-            Some(either(tree, &arguments, function("If", "")))
-        }
-        Some(_) if argument.contains("${") => Some(NodeKind::Unknown(Why::Remote(name.into()))),
-        Some(short) => function(short, argument),
-        None if name == "Ref" && !argument.is_empty() => function(name, argument),
-        None => None,
-    }
 }
 
 #[cfg(test)]

@@ -203,6 +203,11 @@ impl<'t> Workspace<'t> {
         (path && !directory.files.is_empty()).then_some((name.as_str(), directory))
     }
 
+    /// Where files stand.
+    pub fn paths(&self) -> BTreeMap<SourceId, &'t str> {
+        self.texts.iter().map(|(path, (id, _))| (*id, *path)).collect()
+    }
+
     /// The file at a path.
     pub(super) fn text(&self, path: &str) -> Option<(SourceId, &'t str)> {
         let found = self.texts.get(path).copied();

@@ -1,0 +1,90 @@
+//! Functions of CloudFormation: what stands for their values. Knows their names and arguments, and fills nothing in.
+
+use crate::known::Why;
+use crate::parse::{Entry, Node, NodeId, NodeKind, Shape, Tree};
+use crate::source::{Span, Tile, Traced};
+
+/// The unknown that a function of CloudFormation stands for, by its short name; a reference keeps its name.
+pub(super) fn function(name: &str, argument: &str) -> Option<NodeKind> {
+    let why = match name {
+        // CloudFormation's word for a property that is left out.
+        "Ref" if argument == "AWS::NoValue" => return Some(NodeKind::Null),
+        "Ref" => Why::Variable(argument.into()),
+        "If" | "GetAtt" | "FindInMap" | "Select" | "Join" | "Split" | "ImportValue" | "GetAZs" | "Cidr" => {
+            Why::Remote(format!("!{name} {argument}").trim_end().into())
+        }
+        "Sub" if argument.is_empty() => Why::Remote("!Sub".into()),
+        _ => return None,
+    };
+    Some(NodeKind::Unknown(why))
+}
+
+/// What a function makes of its arguments: one that chooses between something and nothing may give nothing.
+pub(super) fn either(tree: &Tree, arguments: &[NodeId], kind: Option<NodeKind>) -> NodeKind {
+    match kind {
+        Some(NodeKind::Unknown(why)) if arguments.iter().any(|&id| tree.node(id).is_null()) => {
+            NodeKind::Unknown(why.perhaps())
+        }
+        kind => kind.unwrap_or(NodeKind::Null),
+    }
+}
+
+/// The same for the long form: a mapping of one key, `Ref` or `Fn::…`.
+pub(super) fn long_function(tree: &Tree, entries: &[Entry], span: Span) -> Option<NodeKind> {
+    let [Entry { key, value }] = entries else { return None };
+    let (name, argument) = (tree.node(*key).text()?, tree.node(*value).text().unwrap_or(""));
+    if let Some(short) = name.strip_prefix("Fn::") {
+        let items: Vec<NodeId> = tree.node(*value).items().map(Node::id).collect();
+        let only = [*value];
+        if let Some(text) = text(tree, short, if items.is_empty() { &only } else { &items }, span) {
+            return Some(text);
+        }
+    }
+    match name.strip_prefix("Fn::") {
+        Some("If") => {
+            let arguments: Vec<NodeId> = tree.node(*value).items().map(Node::id).collect();
+            Some(either(tree, &arguments, function("If", "")))
+        }
+        Some(_) if argument.contains("${") => Some(NodeKind::Unknown(Why::Remote(name.into()))),
+        Some(short) => function(short, argument),
+        None if name == "Ref" && !argument.is_empty() => function(name, argument),
+        None => None,
+    }
+}
+
+/// The text that a function puts together, with the names of what it fills in where that stands; none for other functions,
+/// and for arguments that are no texts.
+pub(super) fn text(tree: &Tree, name: &str, arguments: &[NodeId], whole: Span) -> Option<NodeKind> {
+    let first = tree.node(*arguments.first()?);
+    let text = match name {
+        "Base64" | "Sub" => first.traced()?,
+        "Join" => joined(first.traced()?, tree.node(*arguments.get(1)?), whole)?,
+        _ => return None,
+    };
+    Some(NodeKind::Scalar { text, plain: false })
+}
+
+/// Texts with a sign between them.
+fn joined(between: Traced, list: Node<'_>, whole: Span) -> Option<Traced> {
+    let (mut text, mut tiles) = (String::new(), vec![]);
+    let mut add = |part: &Traced| {
+        let at = text.len() as u32;
+        let from = part.tiles();
+        if from.is_empty() && !part.text().is_empty() {
+            tiles.push(Tile { at, from: part.whole(), verbatim: false, used: None });
+        }
+        tiles.extend(from.iter().map(|tile| Tile { at: at + tile.at, ..*tile }));
+        text.push_str(part.text());
+    };
+    for (index, item) in list.is_seq().then(|| list.items())?.enumerate() {
+        if index > 0 {
+            add(&Traced::opaque(between.text(), between.whole()));
+        }
+        match item.kind() {
+            Shape::Unknown(Why::Variable(name)) => add(&Traced::opaque(format!("${{{name}}}"), item.span())),
+            Shape::Unknown(_) => add(&Traced::opaque("${}", item.span())),
+            _ => add(&item.traced()?),
+        }
+    }
+    Some(Traced::tiled(text, whole, tiles))
+}
