@@ -1,7 +1,7 @@
 //! Where the kinds of Kubernetes and of operators carry pods, and which of their fields are absent when missing.
 
 use super::table::Row;
-use super::tables::WORKLOAD_KINDS;
+use super::tables::{KINDS_WITHOUT_DEVICES, WORKLOAD_KINDS};
 
 /// A place in a kind at which pods are described.
 #[derive(Debug, Clone, Copy)]
@@ -72,10 +72,22 @@ pub fn workload_kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// The places at which a kind carries pods; `None` for a kind without a row. Of a version whose schema was not read,
 /// nothing that is missing is known.
 pub fn pod_places(api_version: &str, kind: &str) -> Option<Vec<PodPlace>> {
-    let (group, version) = api_version.split_once('/').unwrap_or(("core", api_version));
+    let (group, version) = group(api_version);
     let rows = WORKLOAD_KINDS.rows().filter(|row| row.text("group") == group && row.text("kind") == kind);
     let places: Vec<PodPlace> = rows.map(|row| place(row, version)).collect();
     (!places.is_empty()).then_some(places)
+}
+
+/// Whether objects of a kind ask for no device: what speaks of GPUs in them is a name, a metric or a description, or joins
+/// look it up.
+pub fn asks_for_no_device(api_version: &str, kind: &str) -> bool {
+    let group = group(api_version).0;
+    KINDS_WITHOUT_DEVICES.rows().any(|row| row.text("group") == group && ["*", kind].contains(&row.text("kind")))
+}
+
+/// The group and the version of an API.
+fn group(api_version: &str) -> (&str, &str) {
+    api_version.split_once('/').unwrap_or(("core", api_version))
 }
 
 fn place(row: Row, version: &str) -> PodPlace {

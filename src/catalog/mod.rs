@@ -52,7 +52,7 @@ pub use gpus::{
     nearest_product, product_known, reported_memory,
 };
 pub use images::{ImageInfo, Unrecognised, image, image_family, image_flaw, image_traits};
-pub use kinds::{Absence, PodPlace, Stands, pod_places, workload_kinds};
+pub use kinds::{Absence, PodPlace, Stands, asks_for_no_device, pod_places, workload_kinds};
 pub use machines::{
     Instance, NodeImage, attachable_counts, cloud_run_minimum, default_driver, eks_ami_driver, gke_machine, host,
     instance, instance_family_gpu, instance_gpu, instances, is_instance_like, is_plain_machine, machine_gpus,

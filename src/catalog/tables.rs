@@ -77,6 +77,7 @@ tables! {
         memory_gib:1..65536 network_gbps:0..100000 rdma rdma_nics:0..128 nvlink:flag nvswitch:flag \
         nvme_tb:0..1000 price_per_hour:0..10000 currency price_as_of retired";
     KEYS keys "type* applies rotates period unit:days|months default:no|yes";
+    KINDS_WITHOUT_DEVICES kinds_without_devices "group* kind*";
     KUBERNETES_API_REMOVALS kubernetes_api_removals "api_version* kind* removed_in:version";
     LAUNCH_FLAGS launch_flags "engine* field* flags+ envs+";
     LAUNCHERS launchers "engine* programs+ spawns:flag";

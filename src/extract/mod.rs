@@ -129,15 +129,21 @@ fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     }
 }
 
-/// Whether a document says what others look like, or shows figures: a JSON schema, an OpenAPI description, a dashboard.
-fn describes_others(root: Node<'_>) -> bool {
+/// Whether a document says what others look like, shows figures, or records what another tool found or built: a JSON
+/// schema, an OpenAPI description, a dashboard, a bill of materials, a report of a scan, a list of images.
+pub fn describes_others(root: Node<'_>) -> bool {
+    let has = |key: &str| root.get(key).is_some();
     let map = |key: &str| root.get(key).is_some_and(Node::is_map);
+    let list = |key: &str| root.get(key).is_some_and(Node::is_seq);
     let text = |key: &str| root.get(key).and_then(Node::text);
     let schema = text("$schema").is_some_and(|uri| uri.contains("json-schema.org"));
     let typed = text("type") == Some("object") && map("properties");
-    let openapi = (root.get("openapi").is_some() || root.get("swagger").is_some()) && (map("paths") || map("info"));
-    let dashboard = root.get("panels").is_some_and(Node::is_seq) && root.get("schemaVersion").is_some();
-    schema || typed || openapi || dashboard
+    let openapi = (has("openapi") || has("swagger")) && (map("paths") || map("info"));
+    let dashboard = list("panels") && has("schemaVersion");
+    let materials = has("spdxVersion") || text("bomFormat") == Some("CycloneDX");
+    let scan = has("SchemaVersion") && has("ArtifactName") || text("$schema").is_some_and(|uri| uri.contains("sarif"));
+    let image = |item: Node<'_>| ["repoTags", "RepoTags"].iter().any(|tags| item.get(tags).is_some());
+    schema || typed || openapi || dashboard || materials || scan || root.items().next().is_some_and(image)
 }
 
 /// The workload of a format without groups: one pod, on its own per replica.

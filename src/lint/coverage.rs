@@ -3,7 +3,7 @@
 use super::Repository;
 use crate::catalog;
 use crate::discover::Kind;
-use crate::extract::ansible;
+use crate::extract::{self, ansible};
 use crate::facts::value::{Data, Entity, EntityType, Type, Value};
 use crate::facts::{Container, LISTS, Object};
 use crate::link::Variant;
@@ -23,61 +23,6 @@ pub struct Coverage {
 
 /// So many lines of a file are told that speak of GPUs.
 const MOST: usize = 1000;
-
-/// API groups whose objects ask for no device: what speaks of GPUs in them is a name, a metric or a description.
-const GROUPS: [&str; 27] = [
-    "admissionregistration.k8s.io",
-    "apiextensions.k8s.io",
-    "apiregistration.k8s.io",
-    "autoscaling",
-    "cert-manager.io",
-    "cilium.io",
-    "coordination.k8s.io",
-    "discovery.k8s.io",
-    "events.k8s.io",
-    "external-secrets.io",
-    "gateway.networking.k8s.io",
-    "grafana.integreatly.org",
-    "inference.networking.k8s.io",
-    "inference.networking.x-k8s.io",
-    "monitoring.coreos.com",
-    "monitoring.googleapis.com",
-    "networking.gke.io",
-    "networking.istio.io",
-    "networking.k8s.io",
-    "node.k8s.io",
-    "operators.coreos.com",
-    "policy",
-    "rbac.authorization.k8s.io",
-    "scheduling.k8s.io",
-    "security.openshift.io",
-    "snapshot.storage.k8s.io",
-    "storage.k8s.io",
-];
-
-/// Those of the core group.
-const CORE: [&str; 8] = [
-    "Endpoints",
-    "LimitRange",
-    "Namespace",
-    "PersistentVolume",
-    "PersistentVolumeClaim",
-    "ResourceQuota",
-    "Service",
-    "ServiceAccount",
-];
-
-/// Kinds that no rule is asked about: joins and rules about workloads look them up, or they ask for no device
-/// themselves, as what sets up a network or says where the weights of a model are.
-const KINDS: [(&str, &str); 7] = [
-    ("kueue.x-k8s.io", "ClusterQueue"),
-    ("kueue.x-k8s.io", "LocalQueue"),
-    ("mellanox.com", "NicClusterPolicy"),
-    ("ome.io", "BaseModel"),
-    ("ome.io", "ClusterBaseModel"),
-    ("resource.k8s.io", "ResourceClaimTemplate"),
-    ("resource.nvidia.com", "ComputeDomain"),
-];
 
 /// What of a Kustomization only names something: other files, and objects that it does not state.
 const NAMES: [&str; 14] = [
@@ -99,16 +44,18 @@ const NAMES: [&str; 14] = [
 
 /// Whether an object is of a kind that is read as a whole, or asks for no device.
 fn settled(object: &Object) -> bool {
-    let (Some(version), Some(kind)) = (object.api_version.get(), object.kind.get()) else { return false };
-    match version.split_once('/') {
-        Some((group, _)) => GROUPS.contains(&group) || KINDS.contains(&(group, kind.as_str())),
-        None => CORE.contains(&kind.as_str()),
-    }
+    object
+        .api_version
+        .get()
+        .zip(object.kind.get())
+        .is_some_and(|(version, kind)| catalog::asks_for_no_device(version, kind))
 }
 
-/// Where the objects of a file are named, and name others: what something is called says nothing of what it runs on.
+/// Where the objects of a file are named, and name others: what something is called says nothing of what it runs on, and
+/// neither does a document about others.
 pub fn names(tree: &Tree) -> Vec<Span> {
     let mut out: Vec<Span> = tree.roots().filter(|root| ansible::is_tasks(*root)).flat_map(ansible::names).collect();
+    out.extend(tree.roots().filter(|root| extract::describes_others(*root)).map(Node::span));
     for root in tree.roots().filter(|root| root.get("apiVersion").is_some() && root.get("kind").is_some()) {
         let metadata = root.get("metadata");
         let named = ["name", "generateName", "namespace"].iter().filter_map(|key| metadata?.get(key));

@@ -97,3 +97,17 @@ fn descriptions_references_and_names_of_tasks_state_nothing_and_a_head_is_read_w
                  - name: check it\n  stat: {path: /usr/bin/nvidia-smi}\n";
     assert_eq!(unread("main.yml", tasks), [5]);
 }
+
+#[test]
+fn what_another_tool_found_or_built_runs_nothing() {
+    let records = [
+        ("images.json", r#"[{"id": "sha256:0", "repoTags": ["nvcr.io/nvidia/k8s-device-plugin:v0.17.0"]}]"#),
+        ("scan.json", r#"{"SchemaVersion": 2, "ArtifactName": "vllm/vllm-openai:v0.11.0", "Results": []}"#),
+        ("bom.json", r#"{"bomFormat": "CycloneDX", "components": [{"name": "nvidia-cuda-runtime-cu12"}]}"#),
+        ("dashboard.json", r#"{"schemaVersion": 39, "panels": [{"title": "GPU", "expr": "DCGM_FI_DEV_GPU_UTIL"}]}"#),
+    ];
+    let root = directory(&records);
+    let report: Value =
+        serde_json::from_str(&out(&gpulint(root.path(), &["check", "--format", "json"]))).expect("JSON");
+    assert_eq!(report["files"]["nothing"], 4, "{}", report["files"]);
+}
