@@ -110,7 +110,7 @@ pub fn arguments(build: View<'_>) -> Labels {
 }
 
 /// A map, or a list of `NAME=value`; a bare name comes from the shell.
-fn variables(view: View<'_>) -> Variables {
+pub(super) fn variables(view: View<'_>) -> Variables {
     if view.node().is_some_and(Node::is_map) {
         return environment(view);
     }

@@ -1,8 +1,8 @@
 //! The formats that are read: how each is recognised, and what reads it. Adding one is a row here.
 
 use super::{
-    TextFile, ansible, bounded, cloudformation, compose, describes_others, dockerfile, ecs, embedded, helmfile,
-    kubernetes, package_tables, requirements, skypilot, slurm, terraform, training, values,
+    TextFile, ansible, bounded, cloudformation, compose, describes_others, dockerfile, dstack, ecs, embedded, helmfile,
+    kubernetes, package_tables, requirements, skypilot, slurm, terraform, toolkit, training, values,
 };
 use crate::budget::Share;
 use crate::discover::{self, Kind};
@@ -64,6 +64,24 @@ pub static DOCUMENTS: &[Format] = &[
         about: "tasks of SkyPilot",
         is: |root, _| skypilot::is_task(root),
         read: skypilot::read,
+    },
+    Format {
+        name: "dstack",
+        about: "tasks, services and development environments of dstack",
+        is: |root, _| dstack::is_run(root),
+        read: dstack::read,
+    },
+    Format {
+        name: "blueprint",
+        about: "blueprints of Google's Cluster Toolkit",
+        is: |root, _| toolkit::is_blueprint(root),
+        read: |tree, root, _, facts| toolkit::blueprint(tree, root, facts),
+    },
+    Format {
+        name: "ray",
+        about: "configurations of Ray's cluster launcher",
+        is: |root, _| toolkit::is_ray(root),
+        read: toolkit::ray,
     },
     Format {
         name: "compose",

@@ -1,9 +1,9 @@
 //! SkyPilot tasks: accelerators as the node, `run` as what is launched. Knows its YAML.
 
-use super::{commands, image, install, intent, launch, training};
+use super::{image, intent, launch, startup, training};
 use crate::catalog;
 use crate::facts::{
-    Container, ContainerRole, Facts, Gpu, Image, Node, Pod, Port, SharedMemory, Workload, WorkloadFormat,
+    Container, ContainerRole, Facts, Gpu, Image, Node, Pod, Port, SharedMemory, Variables, Workload, WorkloadFormat,
 };
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node as Yaml, Raw, Tree, View, shell};
@@ -50,7 +50,7 @@ fn choices(resources: View<'_>) -> impl Iterator<Item = View<'_>> {
 }
 
 /// A card and the number of it.
-type Cards = (Fact<String>, Fact<i64>);
+pub(super) type Cards = (Fact<String>, Fact<i64>);
 
 /// The accelerators that may be given: `H100:8`, `{H100: 8}`, or a list of them.
 fn accelerators(stated: View<'_>) -> Vec<Cards> {
@@ -86,7 +86,10 @@ fn cards(text: &Traced) -> Cards {
 }
 
 /// What all that may be given have in common.
-fn common<T: Clone + PartialEq>(all: impl Iterator<Item = Fact<T>>, none: impl FnOnce() -> Fact<T>) -> Fact<T> {
+pub(super) fn common<T: Clone + PartialEq>(
+    all: impl Iterator<Item = Fact<T>>,
+    none: impl FnOnce() -> Fact<T>,
+) -> Fact<T> {
     let mut all = all.peekable();
     let Some(first) = all.next() else { return none() };
     match all.find(|other| other.known != first.known) {
@@ -104,7 +107,7 @@ fn number(name: &str, count: Fact<f64>) -> Fact<i64> {
 }
 
 /// The vendor of what a name stands for.
-fn vendor(name: &Fact<String>) -> Fact<String> {
+pub(super) fn vendor(name: &Fact<String>) -> Fact<String> {
     name.clone().and_then(|name| match catalog::gpu(&name) {
         Some(gpu) => Known::Value(gpu.vendor.to_owned()),
         None => Known::Unknown(Why::NotInCatalog(name.into())),
@@ -173,7 +176,7 @@ fn image(stated: View<'_>) -> Option<Image> {
 }
 
 /// Ports that it opens; a range of them says nothing of one.
-fn ports(stated: View<'_>) -> Vec<Port> {
+pub(super) fn ports(stated: View<'_>) -> Vec<Port> {
     let listed = stated.node().is_some_and(Yaml::is_seq);
     let items: Vec<View<'_>> = if listed { stated.items().collect() } else { vec![stated] };
     let numbers =
@@ -182,40 +185,61 @@ fn ports(stated: View<'_>) -> Vec<Port> {
     numbers.filter(|number| !number.is_absent()).map(port).collect()
 }
 
-/// What the scripts of a task start and install by themselves runs on its machine.
-fn scripts(view: View<'_>, (path, node): (&str, &Node), facts: &mut Facts) {
-    let mut stated = Facts::default();
-    for script in ["setup", "run"].into_iter().filter_map(|key| view.get(key).traced()) {
-        let script = shell::parse(&script).resolved(&|_| None);
-        stated.package_files.extend(install::of_script(&script, path).into_iter().map(Arc::new));
-        commands::read(&script, &mut stated);
-    }
-    let own = stated.workloads.iter_mut().filter(|workload| workload.format.get() == Some(&WorkloadFormat::Docker));
-    own.flat_map(|workload| &mut workload.pods).for_each(|pod| pod.node = Some(node.clone()));
-    facts.append(stated);
-}
-
 /// Reads a task.
 pub fn read(tree: &Arc<Tree>, root: Yaml<'_>, path: &str, facts: &mut Facts) {
     let view = root.view();
     let resources = view.get("resources");
-    let place = resources.place();
-    let nodes = view.get("num_nodes").int().or_default(1);
     let (node, gpus, vendor) = node(resources);
-    scripts(view, (path, &node), facts);
+    for script in ["setup", "run"].into_iter().filter_map(|key| view.get(key).traced()) {
+        startup::commands_on(&script, (path, &node), facts);
+    }
+    facts.workloads.push(workload(Task {
+        format: WorkloadFormat::Skypilot,
+        kind: "task",
+        name: view.get("name").string(),
+        nodes: view.get("num_nodes").int().or_default(1),
+        node,
+        cards: (gpus, vendor),
+        image: image(resources.get("image_id")),
+        ports: ports(resources.get("ports")),
+        env: super::kubernetes::environment(view.get("envs")),
+        script: view.get("run").traced(),
+        object: Raw::new(tree, view),
+    }));
+}
+
+/// What a task runs on equal machines, in the words of a format of its own.
+pub(super) struct Task<'t> {
+    pub format: WorkloadFormat,
+    pub kind: &'t str,
+    pub name: Fact<String>,
+    pub nodes: Fact<i64>,
+    pub node: Node,
+    /// The number of accelerators of a machine, and who makes them.
+    pub cards: (Fact<i64>, Fact<String>),
+    pub image: Option<Image>,
+    pub ports: Vec<Port>,
+    pub env: Variables,
+    pub script: Option<Traced>,
+    pub object: Raw,
+}
+
+/// The workload that a task is: a process on each machine.
+pub(super) fn workload(task: Task<'_>) -> Workload {
+    let (place, nodes, (gpus, vendor)) = (task.node.span, task.nodes, task.cards);
     let mut container = Container::blank(place);
     container.name = Fact::value("task".to_owned(), place);
     container.role = Fact::value(ContainerRole::Main, place);
-    container.env = super::kubernetes::environment(view.get("envs"));
-    if let Some(image) = image(resources.get("image_id")) {
+    container.env = task.env;
+    if let Some(image) = task.image {
         container.image = image;
     }
-    container.ports = ports(resources.get("ports"));
-    container.launch = view.get("run").traced().and_then(|run| launch::of_script(&shell::parse(&run), &container.env));
+    container.ports = task.ports;
+    container.launch = task.script.as_ref().and_then(|run| launch::of_script(&shell::parse(run), &container.env));
     container.training = container.launch.as_deref().and_then(training::of);
     container.gpus = gpus.clone();
     // Processes that are told their devices share the machine.
-    if let Some(run) = view.get("run").traced().filter(|run| run.text().contains("CUDA_VISIBLE_DEVICES=")) {
+    if let Some(run) = task.script.filter(|run| run.text().contains("CUDA_VISIBLE_DEVICES=")) {
         let why = Why::NotModelled("processes that are given a part of the devices each".into());
         container.gpus = Fact::unknown(why, run.whole());
     }
@@ -225,13 +249,13 @@ pub fn read(tree: &Arc<Tree>, root: Yaml<'_>, path: &str, facts: &mut Facts) {
     pod.role = Fact::value("main".to_owned(), place);
     pod.replicas = nodes.clone();
     pod.gpus = gpus.clone();
-    pod.spot = node.spot.clone();
-    pod.node = Some(node);
+    pod.spot = task.node.spot.clone();
+    pod.node = Some(task.node);
     pod.containers.push(container);
     let mut out = Workload::blank(place);
-    out.format = Fact::value(WorkloadFormat::Skypilot, place);
-    out.kind = Fact::value("task".to_owned(), place);
-    out.name = view.get("name").string();
+    out.format = Fact::value(task.format, place);
+    out.kind = Fact::value(task.kind.to_owned(), place);
+    out.name = task.name;
     out.replicas = Fact::value(1, place);
     out.group_size = nodes.clone();
     out.group_gpus = match (nodes.get(), gpus.get()) {
@@ -240,8 +264,8 @@ pub fn read(tree: &Arc<Tree>, root: Yaml<'_>, path: &str, facts: &mut Facts) {
     };
     out.gpus = out.group_gpus.clone();
     out.gang = Fact::value(true, place);
-    out.object = Some(Raw::new(tree, view));
+    out.object = Some(task.object);
     out.pods.push(pod);
     out.intent = intent::of(&out);
-    facts.workloads.push(out);
+    out
 }

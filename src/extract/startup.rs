@@ -5,7 +5,7 @@ use super::{commands, install, scripts};
 use crate::facts::{Facts, Gpu, Node, NodePool, PackageFile, PackageFileKind, PackageManager, WorkloadFormat};
 use crate::known::{Fact, Why};
 use crate::parse::{Dialect, Node as Yaml, View, mask, shell, yaml};
-use crate::source::{Span, Traced};
+use crate::source::{Span, Tile, Traced};
 use std::sync::Arc;
 
 /// Attributes that hold what a machine runs when it starts.
@@ -29,12 +29,43 @@ pub fn read(text: &Traced, (path, pool): (&str, Option<&NodePool>), facts: &mut 
     } else if let Some(script) = script(text) {
         commands_of(&script, path, &mut stated);
     }
-    if let Some(pool) = pool {
-        let own =
-            stated.workloads.iter_mut().filter(|workload| workload.format.get() != Some(&WorkloadFormat::Kubernetes));
-        own.flat_map(|workload| &mut workload.pods).for_each(|pod| pod.node = Some(machine(pool)));
+    match pool {
+        Some(pool) => run_on(&machine(pool), stated, facts),
+        None => facts.append(stated),
     }
+}
+
+/// Takes over what a script states; what it starts by itself runs on a machine.
+fn run_on(node: &Node, mut stated: Facts, facts: &mut Facts) {
+    let own = stated.workloads.iter_mut().filter(|workload| workload.format.get() != Some(&WorkloadFormat::Kubernetes));
+    own.flat_map(|workload| &mut workload.pods).for_each(|pod| pod.node = Some(node.clone()));
     facts.append(stated);
+}
+
+/// What a script installs, and the containers that it starts on a machine. What else it launches is not read.
+pub fn commands_on(script: &Traced, (path, node): (&str, &Node), facts: &mut Facts) {
+    let mut stated = Facts::default();
+    let script = shell::parse(script).resolved(&|_| None);
+    stated.package_files.extend(install::of_script(&script, path).into_iter().map(Arc::new));
+    commands::read(&script, &mut stated);
+    run_on(node, stated, facts);
+}
+
+/// Commands of a list as the script that they are.
+pub fn lines(view: View<'_>) -> Option<Traced> {
+    let (mut text, mut tiles) = (String::new(), vec![]);
+    for line in view.items().filter_map(View::traced) {
+        let at = text.len() as u32;
+        let from = line.tiles();
+        if from.is_empty() {
+            tiles.push(Tile { at, from: line.whole(), verbatim: false, used: None });
+        }
+        tiles.extend(from.iter().map(|tile| Tile { at: at + tile.at, ..*tile }));
+        text.push_str(line.text());
+        tiles.push(Tile { at: text.len() as u32, from: line.whole(), verbatim: false, used: None });
+        text.push('\n');
+    }
+    (!text.is_empty()).then(|| Traced::tiled(text, view.node().map_or(view.place(), Yaml::span), tiles))
 }
 
 /// The script of a text, which other parts may stand around.
@@ -89,7 +120,7 @@ fn cloud_config(text: &Traced, path: &str, facts: &mut Facts) {
 }
 
 /// The machine that the pool makes, as far as there is one.
-fn machine(pool: &NodePool) -> Node {
+pub fn machine(pool: &NodePool) -> Node {
     let mut out = Node::blank(pool.span);
     out.platform = pool.platform.clone();
     out.driver = pool.driver.clone();

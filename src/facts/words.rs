@@ -32,6 +32,8 @@ words! {
         Sagemaker = "sagemaker",
         /// Tasks of SkyPilot.
         Skypilot = "skypilot",
+        /// Runs of dstack.
+        Dstack = "dstack",
         /// Batch scripts of Slurm.
         Slurm = "slurm",
         /// What scripts launch on the machine that runs them.
@@ -52,6 +54,10 @@ words! {
         Eksctl = "eksctl",
         /// NodePools of Karpenter.
         Karpenter = "karpenter",
+        /// Blueprints of Google's Cluster Toolkit.
+        Blueprint = "blueprint",
+        /// Configurations of Ray's cluster launcher.
+        Ray = "ray",
         /// Commands of scripts: `gcloud container node-pools create`.
         Shell = "shell",
         /// Compute classes of GKE.

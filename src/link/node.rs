@@ -82,7 +82,11 @@ fn serves(pool: &NodePool, format: WorkloadFormat) -> bool {
         WorkloadFormat::Compose => pool.in_cluster.is_unknown(),
         WorkloadFormat::Ecs | WorkloadFormat::AwsBatch => pool.platform.get().is_none_or(|platform| platform == "ec2"),
         // Schedulers of their own place these.
-        WorkloadFormat::Docker | WorkloadFormat::Sagemaker | WorkloadFormat::Skypilot | WorkloadFormat::Slurm => false,
+        WorkloadFormat::Docker
+        | WorkloadFormat::Sagemaker
+        | WorkloadFormat::Dstack
+        | WorkloadFormat::Skypilot
+        | WorkloadFormat::Slurm => false,
         // Nothing says which machine runs it.
         WorkloadFormat::Script => false,
     }

@@ -1,0 +1,155 @@
+//! Blueprints of Google's Cluster Toolkit and configurations of Ray's cluster launcher: the machines that they make. Knows
+//! their YAML.
+
+use super::{image, machines, startup};
+use crate::facts::{Cluster, Container, ContainerRole, Facts, InfraFormat, NodePool, Pod, Taint, WorkloadFormat};
+use crate::known::{Fact, Known, Why};
+use crate::parse::{Node, Raw, Tree, View};
+use crate::version::Version;
+use std::sync::Arc;
+
+/// Whether a document is a blueprint.
+pub fn is_blueprint(root: Node<'_>) -> bool {
+    root.get("blueprint_name").is_some() && root.get("deployment_groups").is_some_and(Node::is_seq)
+}
+
+/// Modules that make machines, what they make in Terraform's words, and whether those are nodes of a cluster of Kubernetes.
+/// https://github.com/GoogleCloudPlatform/cluster-toolkit modules/README.md
+const MODULES: [(&str, &str); 4] = [
+    ("compute/gke-node-pool", "google_container_node_pool"),
+    ("compute/vm-instance", "google_compute_instance"),
+    ("schedmd-slurm-gcp-v6-nodeset", "google_compute_instance"),
+    ("compute/gke-nodeset", "google_container_node_pool"),
+];
+
+/// Reads a blueprint.
+pub fn blueprint(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
+    let groups = root.view().get("deployment_groups").items();
+    for module in groups.flat_map(|group| group.get("modules").items().collect::<Vec<_>>()) {
+        let source = module.get("source").string();
+        let Some(source) = source.get() else { continue };
+        let vars = root.view().get("vars");
+        if let Some((_, kind)) = MODULES.iter().find(|(name, _)| source.contains(name)) {
+            facts.pools.extend(pool(tree, module, (kind, vars)).map(Arc::new));
+        } else if source.contains("scheduler/gke-cluster") {
+            let mut cluster = Cluster::blank(module.place());
+            cluster.format = Fact::value(InfraFormat::Blueprint, module.place());
+            cluster.platform = Fact::value("gke".to_owned(), module.place());
+            let version = filled(module.path("settings.version_prefix").string(), vars);
+            cluster.kubernetes = version.and_then(|text| {
+                let version = Version::parse(text.trim_end_matches('.'));
+                version.map_or(Known::Unknown(Why::Malformed(text.into())), Known::Value)
+            });
+            cluster.object = Some(Raw::new(tree, module));
+            facts.clusters.push(Arc::new(cluster));
+        }
+    }
+}
+
+/// What a module makes.
+fn pool(tree: &Arc<Tree>, module: View<'_>, (kind, vars): (&str, View<'_>)) -> Option<NodePool> {
+    let settings = module.get("settings");
+    let id = module.get("id").string();
+    let name = id.get().map_or("", String::as_str);
+    let mut out = machines::pool(tree, settings, (kind, name), module.get("id").place())?;
+    out.format = Fact::value(InfraFormat::Blueprint, out.span);
+    out.name = id.clone();
+    let text = |path: &str| filled(machines::at(settings, path).string(), vars);
+    let number = |path: &str| {
+        text(path).and_then(|text| text.parse().map_or(Known::Unknown(Why::Malformed(text.into())), Known::Value))
+    };
+    out.instance_types = vec![text("machine_type")].into_iter().filter(|machine| !machine.is_absent()).collect();
+    let accelerator = machines::at(settings, "guest_accelerator");
+    if accelerator.is_some() {
+        out.accelerator = text("guest_accelerator.type");
+        out.accelerator_count = number("guest_accelerator.count");
+        out.driver_mode = text("guest_accelerator.gpu_driver_installation_config.gpu_driver_version");
+    }
+    out.min_nodes = number("autoscaling_total_min_nodes").or(|| number("static_node_count"));
+    out.max_nodes = number("autoscaling_total_max_nodes").or(|| number("static_node_count"));
+    out.disk_bytes = settings.get("disk_size_gb").float().map(machines::gib);
+    out.image_type = text("image_type");
+    out.spot = text("spot").map(|spot| spot == "true");
+    out.labels = machines::labels(settings.get("kubernetes_labels"));
+    out.taints = machines::taints(settings, "taints");
+    if out.taints.is_empty() && kind == "google_container_node_pool" {
+        // The module taints some machines by itself.
+        let mut taint = Taint::blank(out.span);
+        let why = Why::NotStated("the taint that the module gives".into());
+        (taint.key, taint.effect) = (Fact::unknown(why.clone(), out.span), Fact::unknown(why, out.span));
+        out.taints.push(taint);
+    }
+    Some(out)
+}
+
+/// A text with the variable of the blueprint that it is.
+fn filled(text: Fact<String>, vars: View<'_>) -> Fact<String> {
+    let Known::Unknown(Why::Variable(name)) = &text.known else { return text };
+    let Some(name) = name.strip_prefix("vars.") else { return text };
+    let value = vars.get(name).string();
+    if value.get().is_some() { value } else { text }
+}
+
+/// Whether a document is the configuration of a cluster that `ray up` starts.
+pub fn is_ray(root: Node<'_>) -> bool {
+    root.get("available_node_types").is_some_and(Node::is_map) && root.get("provider").is_some()
+}
+
+/// Reads the machines of a cluster, and the container that runs on each.
+/// https://docs.ray.io/en/latest/cluster/vms/references/ray-cluster-configuration.html
+pub fn ray(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
+    let view = root.view();
+    let provider = view.path("provider.type").string();
+    let kind = match provider.get().map(String::as_str) {
+        Some("aws") => "aws_instance",
+        Some("gcp") => "google_compute_instance",
+        Some("azure") => "azurerm_linux_virtual_machine",
+        _ => return,
+    };
+    for key in ["initialization_commands", "setup_commands", "head_setup_commands", "worker_setup_commands"] {
+        if let Some(script) = startup::lines(view.get(key)) {
+            startup::commands_of(&script, path, facts);
+        }
+    }
+    for (name, of) in view.get("available_node_types").entries() {
+        let config = of.get("node_config");
+        let Some(mut out) = machines::pool(tree, config, (kind, name), of.place()) else { continue };
+        out.format = Fact::value(InfraFormat::Ray, of.place());
+        out.name = Fact::value(name.to_owned(), of.place());
+        let types =
+            ["InstanceType", "machineType", "azure_arm_parameters.vmSize"].map(|path| config.path(path).string());
+        out.instance_types = types.into_iter().filter(|machine| !machine.is_absent()).collect();
+        let accelerator = machines::at(config, "guestAccelerators");
+        if accelerator.is_some() {
+            let name = accelerator.get("acceleratorType").string();
+            out.accelerator = name.map(|name| name.rsplit('/').next().unwrap_or_default().to_owned());
+            out.accelerator_count = accelerator.get("acceleratorCount").int();
+        }
+        out.min_nodes = of.get("min_workers").int();
+        out.max_nodes = of.get("max_workers").int();
+        facts.workloads.extend(container(tree, (view, of), &out));
+        facts.pools.push(Arc::new(out));
+    }
+}
+
+/// The container of a machine, which has all of its devices.
+fn container(tree: &Arc<Tree>, (root, of): (View<'_>, View<'_>), pool: &NodePool) -> Option<crate::facts::Workload> {
+    let stated = [of.path("docker.worker_image"), root.path("docker.image")].into_iter().find(|view| view.is_some())?;
+    let mut pod = Pod::blank(of.place());
+    let mut out = Container::blank(stated.place());
+    out.role = Fact::value(ContainerRole::Main, stated.place());
+    out.image = image::at(stated);
+    out.gpus = match &pool.instance_types[..] {
+        _ if !pool.accelerator_count.is_absent() => pool.accelerator_count.clone(),
+        [only] => machines::gpus_of(only),
+        _ => Fact::unknown(Why::NotStated("the machine type".into()), of.place()),
+    };
+    out.shm = Fact::unknown(Why::NotStated("the options of the container".into()), of.place());
+    out.shm_bytes = out.shm.clone().map(|_| 0);
+    pod.role = Fact::value("worker".to_owned(), of.place());
+    pod.gpus = out.gpus.clone();
+    pod.replicas = Fact::value(1, of.place());
+    pod.node = Some(startup::machine(pool));
+    pod.containers.push(out);
+    Some(super::lone((WorkloadFormat::Docker, "ray up"), pool.name.clone(), pod, Raw::new(tree, of)))
+}
