@@ -1,7 +1,7 @@
 //! Templates of CloudFormation, SAM and ROS: resources, their pools and clusters. Knows neither rules nor rollout;
 //! values of functions are unknown, apart from machine types that a parameter gives a default or lets choose from.
 
-use super::{ecs, machines, protection, startup};
+use super::{clusters, ecs, machines, protection, startup};
 use crate::facts::{Cluster, Facts, InfraFormat, NodePool, Resource, ResourceFormat};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View};
@@ -28,7 +28,13 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
             Some(_) => resource.view().get("Properties"),
             None => View::new(None, span),
         };
-        if let Some(mut pool) = machines::pool(tree, properties, (of, name), span) {
+        if of == "AWS::SageMaker::Cluster" {
+            let groups = clusters::hyperpod(tree, properties, of).into_iter();
+            facts.pools.extend(groups.map(|mut pool| {
+                choose(root, &mut pool);
+                Arc::new(pool)
+            }));
+        } else if let Some(mut pool) = machines::pool(tree, properties, (of, name), span) {
             choose(root, &mut pool);
             for script in machines::start_scripts(properties) {
                 startup::read(&script, (path, Some(&pool)), facts);

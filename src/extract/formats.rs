@@ -1,8 +1,8 @@
 //! The formats that are read: how each is recognised, and what reads it. Adding one is a row here.
 
 use super::{
-    TextFile, ansible, bounded, cloudformation, compose, describes_others, dockerfile, dstack, ecs, embedded, helmfile,
-    kubernetes, package_tables, requirements, skypilot, slurm, terraform, toolkit, training, values,
+    TextFile, ansible, bounded, cloudformation, clusters, compose, describes_others, dockerfile, dstack, ecs, embedded,
+    helmfile, kubernetes, package_tables, requirements, skypilot, slurm, terraform, toolkit, training, values,
 };
 use crate::budget::Share;
 use crate::discover::{self, Kind};
@@ -76,6 +76,21 @@ pub static DOCUMENTS: &[Format] = &[
         about: "blueprints of Google's Cluster Toolkit",
         is: |root, _| toolkit::is_blueprint(root),
         read: |tree, root, _, facts| toolkit::blueprint(tree, root, facts),
+    },
+    Format {
+        name: "hyperpod",
+        about: "clusters of SageMaker HyperPod, as the command line of AWS takes them",
+        is: |root, _| clusters::is_hyperpod(root),
+        read: |tree, root, _, facts| {
+            let groups = clusters::hyperpod(tree, root.view(), "AWS::SageMaker::Cluster");
+            facts.pools.extend(groups.into_iter().map(Arc::new));
+        },
+    },
+    Format {
+        name: "parallelcluster",
+        about: "clusters of AWS ParallelCluster",
+        is: |root, _| clusters::is_parallel(root),
+        read: |tree, root, _, facts| clusters::parallel(tree, root, facts),
     },
     Format {
         name: "ray",

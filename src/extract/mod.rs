@@ -5,6 +5,7 @@ pub mod ansible;
 pub mod app_template;
 pub mod built;
 pub mod cloudformation;
+pub mod clusters;
 pub mod commands;
 pub mod compose;
 pub mod dockerfile;

@@ -115,6 +115,7 @@ pub fn ray(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
         let config = of.get("node_config");
         let Some(mut out) = machines::pool(tree, config, (kind, name), of.place()) else { continue };
         out.format = Fact::value(InfraFormat::Ray, of.place());
+        out.in_cluster = Fact::value(false, of.place());
         out.name = Fact::value(name.to_owned(), of.place());
         let types =
             ["InstanceType", "machineType", "azure_arm_parameters.vmSize"].map(|path| config.path(path).string());

@@ -56,6 +56,8 @@ words! {
         Karpenter = "karpenter",
         /// Blueprints of Google's Cluster Toolkit.
         Blueprint = "blueprint",
+        /// Configurations of AWS ParallelCluster.
+        ParallelCluster = "parallelcluster",
         /// Configurations of Ray's cluster launcher.
         Ray = "ray",
         /// Commands of scripts: `gcloud container node-pools create`.

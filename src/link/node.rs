@@ -77,7 +77,7 @@ fn of_clusters(format: Option<WorkloadFormat>) -> bool {
 /// Whether what a format states may land on machines like these.
 fn serves(pool: &NodePool, format: WorkloadFormat) -> bool {
     match format {
-        WorkloadFormat::Kubernetes => !pool.in_cluster.is_unknown(),
+        WorkloadFormat::Kubernetes => !pool.in_cluster.is_unknown() && pool.in_cluster.get() != Some(&false),
         WorkloadFormat::Values => true,
         WorkloadFormat::Compose => pool.in_cluster.is_unknown(),
         WorkloadFormat::Ecs | WorkloadFormat::AwsBatch => pool.platform.get().is_none_or(|platform| platform == "ec2"),

@@ -440,12 +440,17 @@ pub(super) const SHAPES: &[Shape] = &[
         ..NONE
     },
     Shape {
-        kind: "ovh_cloud_project_kube_nodepool",
-        platform: "ovh",
-        types: &["flavor_name"],
-        count: ("min_nodes", "max_nodes"),
-        labels: "template.metadata.labels",
-        taints: "template.spec.taints",
+        kind: "awscc_sagemaker_cluster",
+        platform: "hyperpod",
+        types: &["instance_type"],
+        count: ("min_instance_count", "instance_count"),
+        ..NONE
+    },
+    Shape {
+        kind: "AWS::SageMaker::Cluster",
+        platform: "hyperpod",
+        types: &["InstanceType"],
+        count: ("MinInstanceCount", "InstanceCount"),
         ..NONE
     },
 ];

@@ -1,7 +1,7 @@
 //! Pools of machines that several resources of a root state together.
 
 use super::{All, Stated, referred};
-use crate::extract::{machines, startup};
+use crate::extract::{clusters, machines, startup};
 use crate::facts::{Facts, NodePool, Taint};
 use crate::known::{Fact, Known};
 use crate::parse::View;
@@ -41,6 +41,9 @@ pub fn read<'p>(all: &All<'_>, path: &dyn Fn(SourceId) -> &'p str, facts: &mut F
                     }
                     found.push((index, out));
                 }
+            }
+            "awscc_sagemaker_cluster" => {
+                found.extend(clusters::hyperpod(stated.tree, view, kind).into_iter().map(|pool| (index, pool)));
             }
             _ => {
                 let Some(mut out) = pool(view, kind) else { continue };
