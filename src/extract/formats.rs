@@ -2,7 +2,7 @@
 
 use super::{
     TextFile, ansible, bounded, cloudformation, clusters, compose, describes_others, dockerfile, dstack, ecs, embedded,
-    helmfile, kubernetes, package_tables, requirements, skypilot, slurm, terraform, toolkit, training, values,
+    helmfile, kubernetes, package_tables, pulumi, requirements, skypilot, slurm, terraform, toolkit, training, values,
 };
 use crate::budget::Share;
 use crate::discover::{self, Kind};
@@ -91,6 +91,12 @@ pub static DOCUMENTS: &[Format] = &[
         about: "clusters of AWS ParallelCluster",
         is: |root, _| clusters::is_parallel(root),
         read: |tree, root, _, facts| clusters::parallel(tree, root, facts),
+    },
+    Format {
+        name: "pulumi",
+        about: "programs of Pulumi in YAML",
+        is: |root, _| pulumi::is_program(root),
+        read: |tree, root, _, facts| pulumi::read(tree, root, facts),
     },
     Format {
         name: "ray",

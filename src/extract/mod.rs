@@ -24,6 +24,7 @@ pub mod launch;
 pub mod machines;
 pub mod package_tables;
 pub mod protection;
+pub mod pulumi;
 pub mod requirements;
 pub mod scripts;
 pub mod skypilot;

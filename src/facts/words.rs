@@ -56,6 +56,8 @@ words! {
         Karpenter = "karpenter",
         /// Blueprints of Google's Cluster Toolkit.
         Blueprint = "blueprint",
+        /// Programs of Pulumi in YAML.
+        Pulumi = "pulumi",
         /// Configurations of AWS ParallelCluster.
         ParallelCluster = "parallelcluster",
         /// Configurations of Ray's cluster launcher.
@@ -92,6 +94,8 @@ words! {
         Values = "values",
         /// A task of Ansible.
         Ansible = "ansible",
+        /// A resource of Pulumi.
+        Pulumi = "pulumi",
         /// `helm install` of a script.
         Shell = "shell",
         /// gpulint's own configuration file.

@@ -1,0 +1,139 @@
+//! Programs of Pulumi in YAML: resources under the names of their packages, read as the resources of Terraform and the
+//! objects of Kubernetes that they make. Knows its YAML.
+
+use super::{kubernetes, machines};
+use crate::facts::{Facts, HelmRelease, InfraFormat, ReleaseFormat};
+use crate::known::Fact;
+use crate::parse::{Builder, DEEPEST, Entry, Node, NodeId, NodeKind, Raw, Tree, View};
+use crate::source::{Span, Traced};
+use crate::version::Version;
+use std::sync::Arc;
+
+/// Resources that make machines: package, module and name, and what Terraform calls them.
+/// https://www.pulumi.com/registry/
+const MACHINES: [(&str, &str, &str, &str); 8] = [
+    ("aws", "ec2", "Instance", "aws_instance"),
+    ("aws", "ec2", "LaunchTemplate", "aws_launch_template"),
+    ("aws", "eks", "NodeGroup", "aws_eks_node_group"),
+    ("azure", "containerservice", "KubernetesClusterNodePool", "azurerm_kubernetes_cluster_node_pool"),
+    ("gcp", "compute", "Instance", "google_compute_instance"),
+    ("gcp", "container", "NodePool", "google_container_node_pool"),
+    ("oci", "ContainerEngine", "NodePool", "oci_containerengine_node_pool"),
+    ("alicloud", "cs", "NodePool", "alicloud_cs_kubernetes_node_pool"),
+];
+
+/// Maps whose keys are the user's.
+const OWN: [&str; 6] = ["annotations", "labels", "metadata", "nodeLabels", "nodeTaints", "tags"];
+
+/// Whether a document is a program: a map of resources of which one has a type like `aws:eks:NodeGroup`.
+pub fn is_program(root: Node<'_>) -> bool {
+    let resources = root.get("resources").filter(|resources| resources.is_map());
+    let typed = |of: Node<'_>| of.get("type").and_then(Node::text).and_then(parts).is_some();
+    resources.is_some_and(|resources| resources.entries().into_iter().any(|(_, of)| typed(of)))
+}
+
+/// The package, the module and the name of a type: `aws:eks/nodeGroup:NodeGroup` is `aws:eks:NodeGroup`.
+fn parts(of: &str) -> Option<(&str, &str, &str)> {
+    let mut parts = of.split(':');
+    let (package, module, name) = (parts.next()?, parts.next()?, parts.next()?);
+    let plain = !package.is_empty() && name.starts_with(|c: char| c.is_ascii_uppercase()) && parts.next().is_none();
+    let module = if package == "kubernetes" { module } else { module.split('/').next()? };
+    plain.then_some((package, module, name))
+}
+
+/// Reads the resources of a program.
+pub fn read(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
+    for (key, resource) in root.get("resources").map(Node::entries).unwrap_or_default() {
+        let (Some(name), Some(of)) = (key.text(), resource.get("type").and_then(Node::text).and_then(parts)) else {
+            continue;
+        };
+        let properties = resource.view().get("properties");
+        match of {
+            ("kubernetes", "helm.sh/v3", "Release" | "Chart") => {
+                facts.releases.push(Arc::new(release(tree, properties)))
+            }
+            ("kubernetes", version, kind) => {
+                let (tree, root) = object(tree, properties, (version, kind, resource.head()));
+                kubernetes::document(&tree, tree.node(root), facts);
+            }
+            (package, module, kind) => {
+                let known = MACHINES.iter().find(|(p, m, k, _)| (*p, *m, *k) == (package, module, kind));
+                let Some((_, _, _, kind)) = known else { continue };
+                let mut builder = Builder::new(tree.source, tree.dialect);
+                let Some(node) = properties.node() else { continue };
+                let body = snake(&mut builder, node, DEEPEST);
+                builder.tree().documents.push(body);
+                let built = Arc::new(builder.finish());
+                let pool = machines::pool(&built, built.node(body).view(), (kind, name), key.span());
+                facts.pools.extend(pool.map(|mut pool| {
+                    pool.format = Fact::value(InfraFormat::Pulumi, key.span());
+                    Arc::new(pool)
+                }));
+            }
+        }
+    }
+}
+
+/// A copy under the names of Terraform.
+fn snake(builder: &mut Builder, node: Node<'_>, depth: usize) -> NodeId {
+    if depth == 0 || !node.is_map() && !node.is_seq() {
+        return builder.copy(node);
+    }
+    let kind = if node.is_seq() {
+        NodeKind::Seq(node.items().map(|item| snake(builder, item, depth - 1)).collect())
+    } else {
+        let entry = |(key, value): (Node<'_>, Node<'_>)| {
+            let name = key.text().unwrap_or_default();
+            let value = if OWN.contains(&name) { builder.copy(value) } else { snake(builder, value, depth - 1) };
+            let text = Traced::opaque(underscored(name), key.span());
+            Entry { key: builder.add(NodeKind::Scalar { text, plain: false }, key.span()), value }
+        };
+        NodeKind::Map(node.entries().into_iter().map(entry).collect())
+    };
+    builder.add(kind, node.span())
+}
+
+fn underscored(name: &str) -> String {
+    let mut out = String::new();
+    for c in name.chars() {
+        if c.is_ascii_uppercase() {
+            out.push('_');
+        }
+        out.push(c.to_ascii_lowercase());
+    }
+    out
+}
+
+/// The object that a resource makes: its properties under the version and kind that its type names.
+fn object(tree: &Arc<Tree>, properties: View<'_>, (version, kind, span): (&str, &str, Span)) -> (Arc<Tree>, NodeId) {
+    let mut builder = Builder::new(tree.source, tree.dialect);
+    let mut entries = vec![];
+    for (key, text) in [("apiVersion", version.strip_prefix("core/").unwrap_or(version)), ("kind", kind)] {
+        let [key, value] = [key, text]
+            .map(|text| builder.add(NodeKind::Scalar { text: Traced::opaque(text, span), plain: false }, span));
+        entries.push(Entry { key, value });
+    }
+    for (key, value) in properties.node().map(Node::entries).unwrap_or_default() {
+        let (key, value) = (builder.copy(key), builder.copy(value));
+        entries.push(Entry { key, value });
+    }
+    let root = builder.add(NodeKind::Map(entries), properties.node().map_or(span, Node::span));
+    builder.tree().documents.push(root);
+    (Arc::new(builder.finish()), root)
+}
+
+/// A chart that a program installs.
+fn release(tree: &Arc<Tree>, view: View<'_>) -> HelmRelease {
+    let chart = view.get("chart");
+    let mut out = HelmRelease::blank(chart.place());
+    out.format = Fact::value(ReleaseFormat::Pulumi, chart.place());
+    out.name = view.get("name").string();
+    out.namespace = view.get("namespace").string();
+    out.chart =
+        chart.string().map(|chart| chart.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned());
+    out.path = chart.string();
+    out.version = view.get("version").parse(Version::parse);
+    out.repository = view.path("repositoryOpts.repo").string();
+    out.values = view.get("values").is_some().then(|| Raw::new(tree, view.get("values")));
+    out
+}
