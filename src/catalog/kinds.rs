@@ -45,6 +45,12 @@ pub enum Stands {
     Dynamo,
     /// The driver or the executors of a Spark application.
     Spark,
+    /// A runtime of the production stack of vLLM.
+    VllmRuntime,
+    /// A microservice of NIM.
+    Nim,
+    /// What fills a cache of NIM.
+    NimCache,
     /// An object of its own.
     Object,
     /// Something that its operator makes pods of in a way of its own.
@@ -105,6 +111,9 @@ fn place(row: Row, version: &str) -> PodPlace {
             "model" => Stands::Model,
             "dynamo" => Stands::Dynamo,
             "spark" => Stands::Spark,
+            "vllm-runtime" => Stands::VllmRuntime,
+            "nim" => Stands::Nim,
+            "nim-cache" => Stands::NimCache,
             "object" => Stands::Object,
             _ => Stands::Shape,
         },

@@ -178,6 +178,15 @@ pub fn instance_gpu(name: &str) -> Option<&'static Gpu> {
     gpu(instance(name)?.gpu)
 }
 
+/// The machine types of an AWS family; `None` for one without a row.
+pub fn instances_of_family(family: &str) -> Option<Vec<&'static Instance>> {
+    let prefix = format!("{}.", family.to_lowercase());
+    let of_family = by_name().range(prefix.clone()..).take_while(|(name, _)| name.starts_with(&prefix));
+    let all: Vec<&Instance> = of_family.map(|(_, instance)| instance).collect();
+    all.iter().for_each(|instance| instance.row.used());
+    (!all.is_empty()).then_some(all)
+}
+
 /// The GPU that every machine type of an AWS family has; `Some(None)` where they differ.
 pub fn instance_family_gpu(family: &str) -> Option<Option<&'static Gpu>> {
     let prefix = format!("{}.", family.to_lowercase());

@@ -82,6 +82,11 @@ impl Server {
         }
     }
 
+    /// Whether a program runs it behind a frontend, and does not listen to clients itself.
+    pub fn is_worker(&self, program: &str) -> bool {
+        self.row.words("workers").any(|worker| worker == program)
+    }
+
     /// Words of its command line behind which the model stands.
     pub fn model_after(&self) -> SplitAsciiWhitespace<'static> {
         self.row.text("model_after").split_ascii_whitespace()
@@ -137,7 +142,8 @@ pub fn server(engine: &str) -> Option<Server> {
 
 /// The server that a program or Python module starts; some only with a subcommand (`vllm serve`, not `vllm bench serve`).
 pub fn server_of_program(program: &str, subcommand: Option<&str>) -> Option<Server> {
-    SERVERS.rows().find(|row| starts(*row, program, subcommand)).map(Server::read)
+    let works = |row: &Row| row.words("workers").any(|worker| worker == program);
+    SERVERS.rows().find(|row| starts(*row, program, subcommand) || works(row)).map(Server::read)
 }
 
 /// The launcher (torchrun, accelerate, mpirun …) that a program or Python module is.

@@ -103,7 +103,7 @@ tables! {
     PYTHON_SUPPORT python_support "package* versions*:range newest:version";
     RUNTIME_NEEDS runtime_needs "package* versions*:range cuda:version cudnn:version only_gpu:flag";
     SERVERS servers
-        "engine* serves+:no|notebook|yes programs+ images+ release_images+ model_after+ image_model+ fetches+ \
+        "engine* serves+:no|notebook|yes programs+ workers+ images+ release_images+ model_after+ image_model+ fetches+ \
         planner+:layered|plain|profiled|share-of-free|static-fraction|warmed-up spreads+:flag own_layout+:flag \
         context_each+:flag port:1..65535 health_path auth_flags auth_envs metric_prefix+ \
         gpu_only:flag downloads:flag several_ports:flag product attention_env+ login_off sample_keys";

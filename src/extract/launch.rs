@@ -358,6 +358,12 @@ fn kubernetes_to_shell(text: &str) -> String {
 /// What the server does when nothing is stated.
 fn defaults(launch: &mut Launch, container: &Container) {
     let Some(server) = launch.engine.get().and_then(|engine| catalog::server(engine)) else { return };
+    if launch.words.first().and_then(Fact::get).is_some_and(|word| server.is_worker(base_name(word))) {
+        let frontend = || Why::LeftTo("the frontend".into());
+        launch.port = Fact::unknown(frontend(), launch.engine.span);
+        launch.authenticated = Fact::unknown(frontend(), launch.engine.span);
+        return;
+    }
     if let (true, Some(port)) = (launch.port.is_absent(), server.port) {
         launch.port = Fact::value(port, launch.engine.span).resting_on(launch.engine.unread);
     }

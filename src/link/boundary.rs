@@ -3,6 +3,7 @@
 
 use super::Variant;
 use super::directories::{Dir, Directories};
+use crate::parse::Raw;
 use crate::paths;
 use crate::source::{SourceId, Sources};
 use rayon::prelude::*;
@@ -28,7 +29,10 @@ impl<'s> Layout<'s> {
         let uncalled = facts().flat_map(|facts| facts.uncalled.iter().copied()).collect();
         // What infrastructure code runs beside its machines tells nothing of where applications lie.
         let infrastructure = |file: SourceId| directories.sources().get(file).path.ends_with(".tf");
-        let files = facts().flat_map(|facts| &facts.workloads).map(|w| w.span.source);
+        // What only patches say of something tells nothing of where it lies, either.
+        let stated = |raw: &Raw| raw.view().get("metadata").node().is_none_or(|node| !node.is_open());
+        let workloads = facts().flat_map(|facts| &facts.workloads);
+        let files = workloads.filter(|w| w.object.as_ref().is_none_or(stated)).map(|w| w.span.source);
         let mut children: BTreeMap<Dir, BTreeSet<Dir>> = BTreeMap::new();
         for file in files.filter(|file| !infrastructure(*file)) {
             let mut below = directories.at(file);

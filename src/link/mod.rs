@@ -13,6 +13,7 @@ mod lists;
 mod models;
 mod mounted;
 mod node;
+mod node_classes;
 mod objects;
 mod offers;
 mod packages;
@@ -54,6 +55,7 @@ pub fn join(variants: &mut [Variant], directories: &Directories<'_>) {
     complete(variants, directories);
     variants.par_iter_mut().for_each(|variant| pools::enrich(&mut variant.facts));
     let layout = Layout::of(variants, directories);
+    each(variants, &layout, |facts| &mut facts.pools, node_classes::link);
     variants.par_iter_mut().for_each(|variant| software::complete(&mut variant.facts, &layout));
     each(variants, &layout, |facts| &mut facts.builds, node::drivers_of_builds);
     let exposed = objects::exposures(Deployed::of(variants, &layout));
@@ -71,6 +73,7 @@ pub fn join(variants: &mut [Variant], directories: &Directories<'_>) {
             mounted::link(workloads, deployed);
             environment::link(workloads, deployed, &mut cut);
             objects::link(workloads, deployed);
+            queues::link(workloads, deployed);
             node::link(workloads, deployed);
             deployed.each(workloads, |workload, _| devices::link(workload));
             deployed.each(workloads, |workload, _| taints::link(workload));
@@ -78,7 +81,6 @@ pub fn join(variants: &mut [Variant], directories: &Directories<'_>) {
             models::link(workloads, deployed);
             training::link(workloads, deployed);
             promises::link(workloads, deployed);
-            queues::link(workloads, deployed);
             deployed.each(workloads, |workload, _| engines::link(workload));
         },
     );

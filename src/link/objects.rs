@@ -5,6 +5,7 @@ use super::boundary::{Boundary, Deployed, Reach};
 use super::candidates::Candidates;
 use crate::facts::{Autoscaler, Budget, Facts, Labels, Object, Route, Service, Volume, Workload};
 use crate::known::Fact;
+use crate::quantity;
 use crate::source::SourceId;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashMap};
@@ -201,13 +202,16 @@ fn free<'a, T>(deployed: Deployed<'a>, all: &Workloads<'_>, about: &About<T>) ->
     (objects, by_key)
 }
 
-/// Gives volumes what their claims state.
+/// Gives volumes what their claims state, or the caches of NIM that they are.
 pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
     let claims = Candidates::gather(deployed, Reach::Deployment, |facts| {
-        let is_claim = |o: &&Arc<Object>| o.kind.get().is_some_and(|kind| kind == "PersistentVolumeClaim");
-        let claims = facts.objects.iter().filter(is_claim);
-        let listed = claims.filter_map(|claim| {
-            let keys = Namespace::listed(&claim.namespace, claim.name.get()?.as_str());
+        let listed = facts.objects.iter().filter_map(|claim| {
+            let cache = match claim.kind.get()?.as_str() {
+                "PersistentVolumeClaim" => false,
+                "NIMCache" => true,
+                _ => return None,
+            };
+            let keys = Namespace::listed(&claim.namespace, (cache, claim.name.get()?.as_str()));
             Some((claim.span.source, keys.into(), &**claim))
         });
         listed.collect()
@@ -218,7 +222,8 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
     deployed.each(workloads, |workload, boundary| {
         for volume in workload.pods.iter_mut().flat_map(|pod| &mut pod.volumes) {
             let Some(name) = volume.claim.get() else { continue };
-            let keys = Namespace::sought(&workload.namespace, name.as_str());
+            let cache = volume.kind.get().is_some_and(|kind| kind == "nimCache");
+            let keys = Namespace::sought(&workload.namespace, (cache, name.as_str()));
             if let Some(claim) = claims.nearest(boundary, workload.span.source, &keys, |_| true).first() {
                 take_claim(volume, claim);
             }
@@ -243,5 +248,13 @@ fn selects_pod(selector: &Labels, workload: &Workload) -> bool {
 fn take_claim(volume: &mut Volume, claim: &Object) {
     let Some(body) = &claim.body else { return };
     let spec = body.view().get("spec");
+    if volume.kind.get().is_some_and(|kind| kind == "nimCache") {
+        let claim = spec.path("storage.pvc");
+        volume.kind = volume.kind.clone().map(|_| "persistentVolumeClaim".to_owned());
+        volume.size_bytes = claim.get("size").parse(quantity::parse).map(|bytes| bytes as i64);
+        let mode = claim.get("volumeAccessMode");
+        volume.access_modes = mode.is_some().then(|| mode.string()).into_iter().collect();
+        return;
+    }
     volume.access_modes = spec.get("accessModes").strings();
 }

@@ -14,6 +14,9 @@ use std::sync::Arc;
 pub fn enrich(facts: &mut Facts) {
     for pool in &mut facts.pools {
         let pool = Arc::make_mut(pool);
+        if pool.instance_types.is_empty() {
+            pool.instance_types = required_types(pool);
+        }
         if pool.gpu.is_none() {
             pool.gpu = gpu_of(pool);
         }
@@ -168,6 +171,33 @@ fn of_machine(name: &Fact<String>, rows: impl Fn(&str) -> Vec<&'static catalog::
 fn of_type(name: &Fact<String>) -> Option<Gpu> {
     let plain = name.get().is_some_and(|name| catalog::is_plain_machine(name));
     (!plain).then(|| of_machine(name, |text| catalog::instance_gpu(text).into_iter().collect()))
+}
+
+/// The machine types of the families that requirements of Karpenter name, less those of other sizes or other numbers of GPUs;
+/// none where a family is not of the catalog.
+fn required_types(pool: &NodePool) -> Vec<Fact<String>> {
+    let within = |key: &str| {
+        let is = |r: &&Requirement| {
+            r.key.get().is_some_and(|k| k.rsplit('/').next() == Some(key))
+                && r.operator.get().is_some_and(|o| o == "In")
+        };
+        pool.requirements.iter().find(is).map(|requirement| &requirement.values)
+    };
+    let Some(families) = within("instance-family") else { return Vec::new() };
+    let states = |key: &str, text: &str| {
+        within(key).is_none_or(|values| values.iter().any(|value| value.get().is_none_or(|value| value == text)))
+    };
+    let of_family = |family: &Fact<String>| -> Option<Vec<Fact<String>>> {
+        let (types, unread) = evidence::watched(|| catalog::instances_of_family(family.get()?));
+        let types = types?.into_iter().filter(|machine| {
+            let size = machine.name.split('.').nth(1).unwrap_or_default();
+            let gpus = machine.gpu_count.map(|count| count.to_string());
+            states("instance-size", size) && gpus.is_none_or(|gpus| states("instance-gpu-count", &gpus))
+        });
+        Some(types.map(|machine| Fact::value(machine.name.to_owned(), family.span).resting_on(unread)).collect())
+    };
+    let types: Option<Vec<Vec<Fact<String>>>> = families.iter().map(of_family).collect();
+    types.unwrap_or_default().concat()
 }
 
 /// What a requirement of Karpenter on machines leaves: by the name of the GPU, the machine type or its family.

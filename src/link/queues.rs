@@ -1,14 +1,20 @@
-//! The queue of Kueue that a workload is submitted to, and the ClusterQueue behind it.
+//! The queue of Kueue that a workload is submitted to, the ClusterQueue behind it, and what its flavors add to pods.
 
 use super::Namespace;
 use super::boundary::{Deployed, Reach};
 use super::candidates::Candidates;
-use crate::facts::{ClusterQueue, Object, Quota, Workload};
+use crate::facts::{ClusterQueue, Object, Pod, Quota, Toleration, Workload};
+use crate::known::Fact;
+use crate::parse::View;
 use crate::quantity;
 
-/// Fills `workload.cluster_queue`.
+/// Fills `workload.cluster_queue`, and gives pods what the only flavor of their GPUs adds to them.
 pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
+    if workloads.iter().flatten().all(|workload| workload.queue.get().is_none()) {
+        return;
+    }
     let (local, cluster) = (of_kind(deployed, "LocalQueue"), of_kind(deployed, "ClusterQueue"));
+    let flavors = of_kind(deployed, "ResourceFlavor");
     deployed.each(workloads, |workload, boundary| {
         let from = workload.span.source;
         let Some(queue) = workload.queue.get() else { return };
@@ -18,6 +24,16 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
         let behind =
             name.get().and_then(|name| cluster.only(boundary, from, &[(Namespace::Any, name.as_str())], |_| true));
         workload.cluster_queue = behind.and_then(|queue| read(queue));
+        for pod in &mut workload.pods {
+            let only = behind.and_then(|queue| only_flavor(queue, pod));
+            let name = only.as_ref().and_then(|name| name.get());
+            let flavor = name
+                .and_then(|name| flavors.only(boundary, from, &[(Namespace::Any, name.as_str())], |_| true))
+                .and_then(|flavor| flavor.body.as_ref());
+            if let Some(flavor) = flavor {
+                admit(pod, flavor.view().get("spec"));
+            }
+        }
     });
 }
 
@@ -31,6 +47,30 @@ fn of_kind<'a>(deployed: Deployed<'a>, kind: &str) -> Candidates<'a, (Namespace<
             })
             .collect()
     })
+}
+
+/// The flavor that the GPUs of a pod are of, where its queue has a single one for them.
+fn only_flavor(queue: &Object, pod: &Pod) -> Option<Fact<String>> {
+    let resource = pod.containers.iter().find_map(|container| container.gpu_resource.get())?;
+    let groups = queue.body.as_ref()?.view().path("spec.resourceGroups");
+    let covers = |group: &View<'_>| group.get("coveredResources").strings().iter().any(|of| of.get() == Some(resource));
+    let mut flavors = groups.items().filter(covers).flat_map(|group| group.get("flavors").items());
+    flavors.next().filter(|_| flavors.next().is_none()).map(|only| only.get("name").string())
+}
+
+/// Kueue adds the labels of a flavor to the selector of a pod that it admits, and its tolerations.
+fn admit(pod: &mut Pod, flavor: View<'_>) {
+    for (key, value) in flavor.get("nodeLabels").entries() {
+        pod.node_selector.entry(key.to_owned()).or_insert_with(|| value.string());
+    }
+    for item in flavor.get("tolerations").items() {
+        let mut toleration = Toleration::blank(item.place());
+        toleration.key = item.get("key").string();
+        toleration.operator = item.get("operator").string().or_default("Equal".to_owned());
+        toleration.value = item.get("value").string();
+        toleration.effect = item.get("effect").string();
+        pod.tolerations.push(toleration);
+    }
 }
 
 fn read(queue: &Object) -> Option<ClusterQueue> {

@@ -5,7 +5,12 @@ use serde_json::Value;
 
 /// The rules that fire on a manifest.
 fn fired(manifest: &str) -> Vec<String> {
-    let root = directory(&[("a.yaml", manifest)]);
+    fired_in(&[("a.yaml", manifest)])
+}
+
+/// The rules that fire on files.
+fn fired_in(files: &[(&str, &str)]) -> Vec<String> {
+    let root = directory(files);
     let output = gpulint(root.path(), &["check", "--format", "json", "--exit-zero"]);
     let report: Value = serde_json::from_str(&out(&output)).expect("JSON");
     let findings = report["diagnostics"].as_array().expect("a list").iter();
@@ -94,4 +99,69 @@ fn arguments_of_a_runtime_and_gpus_of_the_service_that_names_it_are_of_one_workl
     tells("tensor-parallel-exceeds-gpus", &together(4, "vllm"), &together(2, "vllm"));
     tells("tensor-parallel-exceeds-gpus", &together(4, "vllm"), &together(4, "of-another-team"));
     tells("model-does-not-fit", &together(2, "vllm"), &together(2, "of-another-team"));
+}
+
+#[test]
+fn a_patch_of_what_is_not_here_is_judged_by_what_it_says() {
+    let fires = |share: &str, rule: &str| {
+        let patch = format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: server}}\nspec:\n  template:\n    spec:\n      \
+             containers:\n      - name: server\n        command: [vllm, serve, a/b, --gpu-memory-utilization={share}]\n        \
+             resources: {{limits: {{nvidia.com/gpu: 1}}}}\n"
+        );
+        let kustomization = "resources: ['https://github.com/example/serving//base']\npatches: [{path: patch.yaml, target: \
+                             {kind: Deployment, name: server}}]\n";
+        let files = [("kustomization.yaml", kustomization), ("patch.yaml", patch.as_str())];
+        fired_in(&files).iter().any(|id| id == rule)
+    };
+    assert!(fires("95", "memory-utilization-out-of-range"));
+    assert!(!fires("0.95", "memory-utilization-out-of-range"));
+    // How it is updated is not said.
+    assert!(!fires("0.95", "gpu-rollout-needs-surge"));
+}
+
+#[test]
+fn replicas_of_a_nim_share_the_claim_of_their_cache() {
+    let service = |mode: &str| {
+        format!(
+            "apiVersion: apps.nvidia.com/v1alpha1\nkind: NIMCache\nmetadata: {{name: llama}}\nspec:\n  source: {{ngc: \
+             {{modelPuller: \"nvcr.io/nim/meta/llama-3.1-8b-instruct:1.3.3\"}}}}\n  storage: {{pvc: {{size: 50Gi, \
+             volumeAccessMode: {mode}}}}}\n---\napiVersion: apps.nvidia.com/v1alpha1\nkind: NIMService\n\
+             metadata: {{name: llama}}\nspec:\n  image: {{repository: nvcr.io/nim/meta/llama-3.1-8b-instruct, tag: 1.3.3}}\n  \
+             storage: {{nimCache: {{name: llama}}}}\n  replicas: 3\n  resources: {{limits: {{nvidia.com/gpu: 1}}}}\n"
+        )
+    };
+    tells("replicas-share-exclusive-volume", &service("ReadWriteOncePod"), &service("ReadWriteMany"));
+}
+
+#[test]
+fn a_job_lands_where_the_only_flavor_of_its_queue_says() {
+    let job = |gpus: u32, queue: &str| {
+        format!(
+            "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ResourceFlavor\nmetadata: {{name: l4}}\nspec: {{nodeLabels: \
+             {{node.kubernetes.io/instance-type: g6.2xlarge}}}}\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\n\
+             metadata: {{name: all}}\nspec:\n  resourceGroups: [{{coveredResources: [nvidia.com/gpu], flavors: [{{name: l4, \
+             resources: [{{name: nvidia.com/gpu, nominalQuota: 16}}]}}]}}]\n---\napiVersion: kueue.x-k8s.io/v1beta1\n\
+             kind: LocalQueue\nmetadata: {{name: team}}\nspec: {{clusterQueue: all}}\n---\napiVersion: batch/v1\nkind: Job\n\
+             metadata: {{name: a, labels: {{kueue.x-k8s.io/queue-name: {queue}}}}}\nspec: {{template: {{spec: {{restartPolicy: Never, \
+             containers: [{{name: a, image: \"registry.example/a:1\", resources: {{limits: {{nvidia.com/gpu: {gpus}}}}}}}]}}}}}}\n"
+        )
+    };
+    tells("gpus-exceed-node", &job(4, "team"), &job(1, "team"));
+    tells("gpus-exceed-node", &job(4, "team"), &job(4, "of-others"));
+}
+
+#[test]
+fn machines_of_a_family_and_size_are_those_of_the_pool() {
+    let pod = |gpus: u32, size: &str| {
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: gpu}}\nspec: {{template: {{metadata: {{labels: {{pool: \
+             gpu}}}}, spec: {{requirements: [{{key: karpenter.k8s.aws/instance-family, operator: In, values: [g6]}}, {{key: \
+             karpenter.k8s.aws/instance-size, operator: In, values: [{size}]}}]}}}}}}\n---\napiVersion: v1\nkind: Pod\n\
+             metadata: {{name: a}}\nspec: {{nodeSelector: {{pool: gpu}}, containers: [{{name: a, image: \"registry.example/a:1\", \
+             resources: {{limits: {{nvidia.com/gpu: {gpus}}}}}}}]}}\n"
+        )
+    };
+    tells("gpus-exceed-node", &pod(4, "2xlarge"), &pod(4, "12xlarge"));
+    tells("gpus-exceed-node", &pod(4, "2xlarge"), &pod(1, "2xlarge"));
 }

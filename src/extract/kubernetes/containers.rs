@@ -52,15 +52,16 @@ pub fn container(tree: &Arc<Tree>, view: View<'_>, role: ContainerRole, pod: &Po
     shared_memory(&mut out, view, pod);
     let words: Vec<Traced> = ["command", "args"].iter().flat_map(|key| words(view.get(key))).collect();
     let words: Vec<&Traced> = words.iter().collect();
-    out.entrypoint = Fact::value(view.get("command").is_some(), view.place());
+    out.entrypoint = Fact { known: view.has("command"), ..Fact::absent(view.place()) };
     out.command = words.iter().map(|w| word(w)).collect();
     out.spec = Some(Raw::new(tree, view));
     out.launch = launch::of(&out, &words).or_else(|| launch::of_kserve(view, &out, &words));
     out.training = out.launch.as_deref().and_then(training::of);
+    let named = view.has("modelFormat") == Known::Value(true);
     // What KServe's own runtime is given beside them is known.
-    let complete = out.launch.is_some() && view.get("modelFormat").is_some() && !view.get("runtime").is_some();
+    let complete = out.launch.is_some() && named && !view.get("runtime").is_some();
     let command = view.get("command");
-    let runtime = || view.get("modelFormat").is_some().then(|| Why::Remote("the arguments of the runtime".into()));
+    let runtime = || named.then(|| Why::Remote("what the runtime adds to the arguments".into()));
     let unknown = if complete { None } else { view.get("args").unknown().or_else(runtime) };
     let unknown = unknown.or_else(|| ["command", "args"].iter().find_map(|key| open_words(view.get(key))));
     if let Some(why) = unknown.or_else(|| command.node().and_then(|_| command.unknown())) {

@@ -83,7 +83,7 @@ pub fn spark(tree: &Arc<Tree>, (part, application): (View<'_>, View<'_>), role: 
 }
 
 /// Adds the container that an operator makes of some entries, before all others.
-fn add_main(pod: &mut Pod, mut builder: Builder, (entries, place): (Vec<Entry>, Span)) {
+pub fn add_main(pod: &mut Pod, mut builder: Builder, (entries, place): (Vec<Entry>, Span)) {
     let root = builder.add(NodeKind::Map(entries), place);
     builder.tree().documents.push(root);
     let tree = Arc::new(builder.finish());
@@ -93,6 +93,7 @@ fn add_main(pod: &mut Pod, mut builder: Builder, (entries, place): (Vec<Entry>, 
     pod.gpus = pods::gpus(pod);
 }
 
-fn text(builder: &mut Builder, text: &str, span: Span) -> NodeId {
+/// A word that an operator writes itself, for what stands at a place.
+pub fn text(builder: &mut Builder, text: &str, span: Span) -> NodeId {
     builder.add(NodeKind::Scalar { text: Traced::opaque(text, span), plain: false }, span)
 }

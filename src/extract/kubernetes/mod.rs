@@ -10,6 +10,7 @@ mod objects;
 mod places;
 mod pods;
 mod releases;
+mod servers;
 mod workloads;
 
 pub use bases::{based, model_of};

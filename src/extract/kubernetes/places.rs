@@ -1,7 +1,7 @@
 //! Where a kind carries pods: at the places that the catalog has of it, else wherever something looks like a pod.
 //! What no schema says to stand nowhere else is unknown where it is missing.
 
-use super::{containers, drafts, kaito, kubeai, pods};
+use super::{containers, drafts, kaito, kubeai, pods, servers};
 use crate::budget::{NODE, STEP, Share};
 use crate::catalog::{self, Absence, PodPlace, Stands};
 use crate::facts::{ContainerRole, Pod, SharedMemory};
@@ -135,6 +135,13 @@ impl Place<'_> {
             Stands::Dynamo => Pod { replicas: self.count(row), ..drafts::dynamo(tree, view, &self.role(row)) },
             Stands::Spark => {
                 Pod { replicas: self.count(row), ..drafts::spark(tree, (view, self.holder), &self.role(row)) }
+            }
+            Stands::VllmRuntime => Pod { replicas: self.count(row), ..servers::vllm(tree, view, &self.role(row)) },
+            Stands::NimCache => servers::nim_cache(tree, view, &self.role(row)),
+            Stands::Nim => {
+                let mut pod = lone_container(tree, (view, self.holder.opened(open)), &self.role(row));
+                servers::model_store(&mut pod, view);
+                Pod { replicas: self.count(row), ..pod }
             }
             Stands::Model if view.get("engine").is_some() => kubeai::pod(tree, view),
             _ => return Vec::new(),

@@ -85,7 +85,8 @@ pub fn requirement(view: View<'_>) -> Requirement {
     out
 }
 
-fn toleration(view: View<'_>) -> Toleration {
+/// A toleration of a pod.
+pub fn toleration(view: View<'_>) -> Toleration {
     let mut out = Toleration::blank(view.place());
     out.perhaps = view.unknown();
     out.key = view.get("key").string();

@@ -4,6 +4,7 @@
 use super::doc::{Doc, Value};
 use super::resource::Gvk;
 use crate::budget::{STEP, Share};
+use crate::known::Why;
 use crate::parse::Problem;
 use crate::source::Span;
 
@@ -82,6 +83,30 @@ pub fn apply(doc: &mut Doc, patch: &Doc, gvk: &Gvk, share: &Share) -> Result<boo
     let old = std::mem::replace(doc, Doc::null(patch.span));
     let merged = Merge { gvk, share }.value(Some(old), Some(patch.clone()), &[])?;
     Ok(merged.map(|merged| *doc = merged).is_some())
+}
+
+/// Leaves open what else a document has: other keys of its maps, other items of lists that are merged. Any other list is
+/// replaced as a whole.
+pub fn open(doc: &mut Doc, gvk: &Gvk, path: &[&str]) {
+    let why = || Why::NotStated("the base of the kustomization".into());
+    let unknown = |why, span| Doc { value: Value::Unknown(why), span, tag: None };
+    let span = doc.span;
+    match &mut doc.value {
+        Value::Map(entries) => {
+            for (key, value) in entries.iter_mut() {
+                open(value, gvk, &[path, &[key.text().unwrap_or_default()]].concat());
+            }
+            // What kind of document it is, it says itself.
+            if !path.is_empty() {
+                entries.push((Doc::string("<<", span), unknown(why(), span)));
+            }
+        }
+        Value::Seq(items) if merge_keys(gvk, path).is_some() => {
+            items.iter_mut().for_each(|item| open(item, gvk, path));
+            items.push(unknown(Why::Perhaps(Box::new(why())), span));
+        }
+        _ => {}
+    }
 }
 
 struct Merge<'a> {

@@ -98,7 +98,7 @@ fn set(resource: &mut Resource, target: &Doc, (value, share): (&Doc, &Share)) ->
                 put(doc, value, delimiter.map(|delimiter| (delimiter, index(target))));
             }
         });
-        if count == 0 && share.spent().is_none() {
+        if count == 0 && !resource.open && share.spent().is_none() {
             return Err(problem(path.span, &format!("`{text}` is not in a target of this replacement")));
         }
     }

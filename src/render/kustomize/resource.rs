@@ -93,6 +93,8 @@ pub struct Resource {
     pub behavior: Behavior,
     /// Whether its name gets a hash of its content.
     pub hashed: bool,
+    /// Whether no more is known of it than what patches say: what it was made of is not here.
+    pub open: bool,
 }
 
 impl Resource {
@@ -106,6 +108,7 @@ impl Resource {
             suffixes: Vec::new(),
             behavior: Behavior::Create,
             hashed: false,
+            open: false,
         }
     }
 

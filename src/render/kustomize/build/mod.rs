@@ -11,7 +11,7 @@ use super::fields::Fields;
 use super::resource::{Behavior, Gvk, Id, Resource};
 use super::select::Selector;
 use super::variables::{self, Variable};
-use super::{File, Files, Kustomization, generate, join, references, replacements, transform};
+use super::{File, Files, Kustomization, generate, join, merge, references, replacements, transform};
 use crate::budget::{NODE, STEP, Share};
 use crate::parse::{Problem, Tree};
 use crate::source::{SourceId, Span};
@@ -100,10 +100,14 @@ fn built(files: &Files<'_>, directory: &str, source: SourceId, share: &Share) ->
 /// The document of a resource. kustomize keeps notes in annotations and takes these away when, without its notes,
 /// nothing is left.
 fn finished(mut resource: Resource) -> Doc {
+    let gvk = resource.gvk();
     if let Some(metadata) = resource.doc.get_mut("metadata")
         && metadata.get("annotations").is_some_and(|annotations| annotations.entries().is_empty())
     {
         metadata.remove("annotations");
+    }
+    if resource.open {
+        merge::open(&mut resource.doc, &gvk, &[]);
     }
     resource.doc
 }

@@ -63,8 +63,8 @@ impl Build<'_, '_> {
                     true
                 } else if operations {
                     resource.remember();
-                    json6902::apply(&mut resource.doc, &patch, self.share)?;
-                    true
+                    let done = json6902::apply(&mut resource.doc, &patch, self.share);
+                    if resource.open { true } else { done.map(|()| true)? }
                 } else {
                     strategic(
                         &mut resource,
@@ -78,6 +78,11 @@ impl Build<'_, '_> {
                 }
             }
             all.resources = kept;
+            if !applied && !operations && self.partial() {
+                let (own, target) = (patch.at(&["metadata", "name"]), entry.at(&["target", "name"]));
+                let meant = target.filter(|target| own.is_none_or(|own| own.text() != target.text())).or(own);
+                all.resources.extend(absent(&patch, meant, self.share));
+            }
             // A whole object that changes none of its kind is not told by what is built, if all of that is here.
             if !operations && entry.get("path").is_some() {
                 self.patches.push((patch.span, applied || self.partial()));
@@ -113,8 +118,7 @@ impl Build<'_, '_> {
                 Ok(())
             }
             (None, _) if self.partial() => {
-                // It is for a resource that is not here, so it is read on its own.
-                self.used.remove(&patch.span.source);
+                resources.extend(absent(patch, patch.at(&["metadata", "name"]), self.share));
                 Ok(())
             }
             (None, _) => Err(problem(
@@ -124,6 +128,18 @@ impl Build<'_, '_> {
             _ => Err(problem(patch.head(), format!("this patch may be for several {} `{}`", id.gvk.kind, id.name))),
         }
     }
+}
+
+/// The resource that a patch is for, where it is not here, by its name: no more is known of it than the patch says.
+fn absent(patch: &Doc, name: Option<&Doc>, share: &Share) -> Option<Resource> {
+    let stated = |key: &str| patch.text_at(&[key]).is_some();
+    let name = name.filter(|name| name.text().is_some_and(|name| !name.contains(['*', '(', '|', '[', '^', '$', '+'])));
+    let (true, Some(name)) = (stated("kind") && stated("apiVersion"), name) else { return None };
+    let mut doc = Doc::map(patch.span);
+    let stays = merge::apply(&mut doc, patch, &Resource::new(patch.clone()).gvk(), share).ok()?;
+    let metadata = doc.entry("metadata", name.span)?;
+    metadata.set(Doc::string("name", name.span), name.clone());
+    stays.then(|| Resource { open: true, ..Resource::new(doc) })
 }
 
 /// Applies a strategic merge patch; `false` when it deletes the resource.

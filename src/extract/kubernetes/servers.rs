@@ -1,0 +1,166 @@
+//! Servers whose operators are told what to serve by fields of their own: runtimes of the production stack of vLLM, and
+//! microservices of NIM with their caches.
+
+use super::{drafts, pods};
+use crate::extract::image;
+use crate::facts::{Mount, Pod, Volume};
+use crate::known::Fact;
+use crate::parse::{Builder, Entry, Node, NodeId, NodeKind, Tree, View};
+use crate::quantity;
+use crate::source::Span;
+use std::sync::Arc;
+
+/// Fields of a VLLMRuntime and the options that they become; a field without a value of its own is a switch
+/// (`deploymentForVLLMRuntime` in its operator).
+const OPTIONS: [(&str, &str, bool); 12] = [
+    ("vllmConfig.port", "--port", true),
+    ("model.enableLoRA", "--enable-lora", false),
+    ("model.enableTool", "--enable-auto-tool-choice", false),
+    ("model.toolCallParser", "--tool-call-parser", true),
+    ("vllmConfig.enableChunkedPrefill", "--enable-chunked-prefill", false),
+    ("vllmConfig.enablePrefixCaching", "--enable-prefix-caching", false),
+    ("model.maxModelLen", "--max-model-len", true),
+    ("model.dtype", "--dtype", true),
+    ("vllmConfig.tensorParallelSize", "--tensor-parallel-size", true),
+    ("model.maxNumSeqs", "--max-num-seqs", true),
+    ("vllmConfig.gpuMemoryUtilization", "--gpu-memory-utilization", true),
+    ("vllmConfig.maxLoras", "--max-loras", true),
+];
+
+/// The resource of a VLLMRuntime that states no type of GPU.
+const GPU: &str = "nvidia.com/gpu";
+
+/// The pod of a VLLMRuntime.
+pub fn vllm(tree: &Arc<Tree>, spec: View<'_>, role: &str) -> Pod {
+    let deployment = spec.get("deploymentConfig");
+    let mut pod = pods::spec_of(tree, deployment, role);
+    let term = deployment.get("nodeSelectorTerms").items().next();
+    if let (Some(term), 1) = (term, deployment.get("nodeSelectorTerms").items().count()) {
+        pod.node_affinity = term.get("matchExpressions").items().map(pods::requirement).collect();
+    }
+    pod.tolerations = deployment.get("toleration").items().map(pods::toleration).collect();
+    pod.runtime_class = deployment.get("runtimeClass").string();
+    let mut builder = Builder::new(tree.source, tree.dialect);
+    let mut entries = Vec::new();
+    let image = deployment.get("image");
+    if let (Some(registry), Some(name)) = (image.get("registry").traced(), image.get("name").traced()) {
+        let whole = format!("{}/{}", registry.text(), name.text());
+        entries.push(entry(&mut builder, "image", (&whole, name.whole())));
+    }
+    let command = arguments(&mut builder, spec);
+    entries.push(pair(&mut builder, "command", command));
+    let env = spec.path("vllmConfig.env").node().map(|env| builder.copy(env));
+    entries.extend(env.map(|env| pair(&mut builder, "env", env)));
+    let limits = resources(&mut builder, deployment.get("resources"));
+    entries.push(pair(&mut builder, "resources", limits));
+    drafts::add_main(&mut pod, builder, (entries, deployment.place()));
+    pod
+}
+
+/// The command line of a VLLMRuntime.
+fn arguments(builder: &mut Builder, spec: View<'_>) -> NodeId {
+    let place = spec.get("vllmConfig").place();
+    let mut words: Vec<NodeId> = ["vllm", "serve"].map(|word| drafts::text(builder, word, place)).into();
+    words.extend(spec.path("model.modelURL").node().map(|model| builder.copy(model)));
+    for (path, option, valued) in OPTIONS {
+        let field = spec.path(path);
+        let Some(node) = field.node().filter(|node| !node.is_null() && node.text() != Some("")) else { continue };
+        if valued {
+            words.push(drafts::text(builder, option, field.place()));
+            words.push(builder.copy(node));
+        } else if field.boolean().get() == Some(&true) {
+            words.push(drafts::text(builder, option, field.place()));
+        }
+    }
+    words.extend(spec.path("vllmConfig.extraArgs").items().filter_map(View::node).map(|node| builder.copy(node)));
+    builder.add(NodeKind::Seq(words), place)
+}
+
+/// Limits of processor and memory, and of so many GPUs of a type.
+fn resources(builder: &mut Builder, stated: View<'_>) -> NodeId {
+    let mut limits = Vec::new();
+    let gpu = stated.get("gpuType").node().and_then(Node::text).filter(|name| !name.is_empty()).unwrap_or(GPU);
+    for (key, name) in [("cpu", "cpu"), ("memory", "memory"), ("gpu", gpu)] {
+        let Some(node) = stated.get(key).node().filter(|node| node.text() != Some("")) else { continue };
+        let value = builder.copy(node);
+        let key = drafts::text(builder, name, node.span());
+        limits.push(Entry { key, value });
+    }
+    let limits = builder.add(NodeKind::Map(limits), stated.place());
+    let limits = vec![pair(builder, "limits", limits)];
+    builder.add(NodeKind::Map(limits), stated.place())
+}
+
+fn entry(builder: &mut Builder, key: &str, (value, span): (&str, Span)) -> Entry {
+    let value = drafts::text(builder, value, span);
+    pair(builder, key, value)
+}
+
+fn pair(builder: &mut Builder, key: &str, value: NodeId) -> Entry {
+    let span = builder.tree().node(value).span();
+    Entry { key: drafts::text(builder, key, span), value }
+}
+
+/// Where a NIM keeps its model.
+const MODELS: &str = "/model-store";
+
+/// Adds the volume that a NIMService keeps its model on: a claim, or that of a cache of its own.
+pub fn model_store(pod: &mut Pod, service: View<'_>) {
+    let storage = service.get("storage");
+    let (claim, cache) = (storage.get("pvc"), storage.path("nimCache.name"));
+    if !claim.is_some() && !cache.is_some() {
+        return;
+    }
+    let mut volume = Volume::blank(if claim.is_some() { claim.place() } else { cache.place() });
+    volume.name = Fact::value("model-store".to_owned(), volume.span);
+    if claim.is_some() {
+        volume.kind = Fact::value("persistentVolumeClaim".to_owned(), claim.place());
+        volume.claim = claim.get("name").string();
+        take_claim(&mut volume, claim);
+    } else {
+        volume.kind = Fact::value("nimCache".to_owned(), cache.place());
+        volume.claim = cache.string();
+    }
+    let mut mount = Mount::blank(volume.span);
+    mount.path = Fact::value(MODELS.to_owned(), volume.span);
+    mount.volume = volume.name.clone();
+    pod.containers.iter_mut().for_each(|container| container.mounts.push(mount.clone()));
+    pod.volumes.push(volume);
+}
+
+/// What a claim of NIM's operator states.
+fn take_claim(volume: &mut Volume, claim: View<'_>) {
+    volume.size_bytes = claim.get("size").parse(quantity::parse).map(|bytes| bytes as i64);
+    let mode = claim.get("volumeAccessMode");
+    volume.access_modes = mode.is_some().then(|| mode.string()).into_iter().collect();
+}
+
+/// The pod that fills a NIMCache: it runs the image of the model, which fetches what it needs and stops.
+pub fn nim_cache(tree: &Arc<Tree>, spec: View<'_>, role: &str) -> Pod {
+    let mut pod = pods::spec_of(tree, spec, role);
+    let source = spec.get("source");
+    let of = ["ngc", "hf", "dataStore"].map(|key| source.get(key)).into_iter().find(|of| of.is_some());
+    let mut builder = Builder::new(tree.source, tree.dialect);
+    let command = drafts::text(&mut builder, "download-to-cache", source.place());
+    let command = builder.add(NodeKind::Seq(vec![command]), source.place());
+    let mut entries = vec![pair(&mut builder, "command", command)];
+    for key in ["env", "resources"] {
+        let node = spec.get(key).node().map(|node| builder.copy(node));
+        entries.extend(node.map(|node| pair(&mut builder, key, node)));
+    }
+    drafts::add_main(&mut pod, builder, (entries, source.place()));
+    if let (Some(of), Some(container)) = (of, pod.containers.first_mut()) {
+        container.image = image::at(of.get("modelPuller"));
+    }
+    let claim = spec.path("storage.pvc");
+    if claim.is_some() {
+        let mut volume = Volume::blank(claim.place());
+        volume.name = Fact::value("model-store".to_owned(), claim.place());
+        volume.kind = Fact::value("persistentVolumeClaim".to_owned(), claim.place());
+        volume.claim = claim.get("name").string();
+        take_claim(&mut volume, claim);
+        pod.volumes.push(volume);
+    }
+    pod.gpus = pods::gpus(&pod);
+    pod
+}
