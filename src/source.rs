@@ -208,6 +208,21 @@ impl Traced {
         Self { text: text.into(), whole, origin }
     }
 
+    /// Texts one behind the other, each traced to where it stands.
+    pub fn concat(parts: impl IntoIterator<Item = Traced>, whole: Span) -> Self {
+        let (mut text, mut tiles) = (String::new(), vec![]);
+        for part in parts {
+            let at = text.len() as u32;
+            let from = part.tiles();
+            if from.is_empty() && !part.text.is_empty() {
+                tiles.push(Tile { at, from: part.whole, verbatim: false, used: None });
+            }
+            tiles.extend(from.iter().map(|tile| Tile { at: at + tile.at, ..*tile }));
+            text.push_str(&part.text);
+        }
+        Self::tiled(text, whole, tiles)
+    }
+
     /// Text that was decoded (escapes, folding): only its whole span is known.
     pub fn opaque(text: impl Into<Box<str>>, whole: Span) -> Self {
         Self { text: text.into(), whole, origin: Origin::Whole }

@@ -5,7 +5,7 @@ use super::{commands, install, scripts};
 use crate::facts::{Facts, Gpu, Node, NodePool, PackageFile, PackageFileKind, PackageManager, WorkloadFormat};
 use crate::known::{Fact, Why};
 use crate::parse::{Dialect, Node as Yaml, View, mask, shell, yaml};
-use crate::source::{Span, Tile, Traced};
+use crate::source::{Span, Traced};
 use std::sync::Arc;
 
 /// Attributes that hold what a machine runs when it starts.
@@ -53,19 +53,10 @@ pub fn commands_on(script: &Traced, (path, node): (&str, &Node), facts: &mut Fac
 
 /// Commands of a list as the script that they are.
 pub fn lines(view: View<'_>) -> Option<Traced> {
-    let (mut text, mut tiles) = (String::new(), vec![]);
-    for line in view.items().filter_map(View::traced) {
-        let at = text.len() as u32;
-        let from = line.tiles();
-        if from.is_empty() {
-            tiles.push(Tile { at, from: line.whole(), verbatim: false, used: None });
-        }
-        tiles.extend(from.iter().map(|tile| Tile { at: at + tile.at, ..*tile }));
-        text.push_str(line.text());
-        tiles.push(Tile { at: text.len() as u32, from: line.whole(), verbatim: false, used: None });
-        text.push('\n');
-    }
-    (!text.is_empty()).then(|| Traced::tiled(text, view.node().map_or(view.place(), Yaml::span), tiles))
+    let end = |line: Traced| [Traced::opaque("\n", line.whole()), line].into_iter().rev();
+    let lines: Vec<Traced> = view.items().filter_map(View::traced).flat_map(end).collect();
+    let whole = view.node().map_or(view.place(), Yaml::span);
+    (!lines.is_empty()).then(|| Traced::concat(lines, whole))
 }
 
 /// The script of a text, which other parts may stand around.

@@ -58,11 +58,14 @@ pub fn read<'p>(all: &All<'_>, path: &dyn Fn(SourceId) -> &'p str, facts: &mut F
             }
         }
     }
+    // What several instances run stands once.
+    let mut run = BTreeSet::new();
     // A template that a group uses is no pool of its own.
     for (at, pool) in found.into_iter().filter(|(at, _)| !used.contains(at)) {
         let stated = &all.stated[at];
         let template = template(all, stated).map(|at| all.stated[at].view);
-        for script in [Some(stated.view), template].into_iter().flatten().flat_map(machines::start_scripts) {
+        let scripts = [Some(stated.view), template].into_iter().flatten().flat_map(machines::start_scripts);
+        for script in scripts.filter(|script| run.insert(script.whole())) {
             startup::read(&script, (path(stated.span.source), Some(&pool)), facts);
         }
         facts.pools.push(Arc::new(pool));

@@ -2,7 +2,7 @@
 
 use crate::known::Why;
 use crate::parse::{Entry, Node, NodeId, NodeKind, Shape, Tree};
-use crate::source::{Span, Tile, Traced};
+use crate::source::{Span, Traced};
 
 /// The unknown that a function of CloudFormation stands for, by its short name; a reference keeps its name.
 pub(super) fn function(name: &str, argument: &str) -> Option<NodeKind> {
@@ -64,27 +64,26 @@ pub(super) fn text(tree: &Tree, name: &str, arguments: &[NodeId], whole: Span) -
     Some(NodeKind::Scalar { text, plain: false })
 }
 
+/// Longest text that is put together: aliases may multiply what it consists of.
+const MOST_JOINED: usize = 1 << 20;
+
 /// Texts with a sign between them.
 fn joined(between: Traced, list: Node<'_>, whole: Span) -> Option<Traced> {
-    let (mut text, mut tiles) = (String::new(), vec![]);
-    let mut add = |part: &Traced| {
-        let at = text.len() as u32;
-        let from = part.tiles();
-        if from.is_empty() && !part.text().is_empty() {
-            tiles.push(Tile { at, from: part.whole(), verbatim: false, used: None });
+    let (mut parts, mut size) = (vec![], 0);
+    for item in list.is_seq().then(|| list.items())? {
+        let part = match item.kind() {
+            Shape::Unknown(Why::Variable(name)) => Traced::opaque(format!("${{{name}}}"), item.span()),
+            Shape::Unknown(_) => Traced::opaque("${}", item.span()),
+            _ => item.traced()?,
+        };
+        size += part.text().len() + between.text().len();
+        if size > MOST_JOINED {
+            return None;
         }
-        tiles.extend(from.iter().map(|tile| Tile { at: at + tile.at, ..*tile }));
-        text.push_str(part.text());
-    };
-    for (index, item) in list.is_seq().then(|| list.items())?.enumerate() {
-        if index > 0 {
-            add(&Traced::opaque(between.text(), between.whole()));
+        if !parts.is_empty() {
+            parts.push(Traced::opaque(between.text(), between.whole()));
         }
-        match item.kind() {
-            Shape::Unknown(Why::Variable(name)) => add(&Traced::opaque(format!("${{{name}}}"), item.span())),
-            Shape::Unknown(_) => add(&Traced::opaque("${}", item.span())),
-            _ => add(&item.traced()?),
-        }
+        parts.push(part);
     }
-    Some(Traced::tiled(text, whole, tiles))
+    Some(Traced::concat(parts, whole))
 }

@@ -277,3 +277,13 @@ fn functions_that_put_texts_together_are_texts_with_names_where_something_is_fil
     let joined = root.get("b").and_then(Node::traced).expect("a text");
     assert_eq!(slice(text, joined.span(2..3)), "y");
 }
+
+#[test]
+fn texts_that_aliases_multiply_are_not_put_together_beyond_all_measure() {
+    let joined = |times: usize| {
+        let items = vec!["*a"; times].join(", ");
+        let tree = read(&format!("a: &a {}\nb: {{'Fn::Join': ['', [{items}]]}}\n", "x".repeat(20_000)));
+        root(&tree).and_then(|root| root.get("b")).and_then(Node::text).map(str::len)
+    };
+    assert_eq!((joined(20), joined(60)), (Some(400_000), None));
+}
