@@ -349,6 +349,20 @@ impl Traced {
         self.join(&[range], whole)
     }
 
+    /// This text with another one in the place of a part, which asks for it.
+    pub fn replaced(&self, part: Range<usize>, value: &Traced) -> Traced {
+        let used = Some(self.span(part.clone()));
+        let rest = [self.slice(0..part.start), self.slice(part.end..self.text.len())];
+        let mut text = String::new();
+        let mut tiles: Vec<Tile> = Vec::new();
+        for (part, used) in [(&rest[0], None), (value, used), (&rest[1], None)] {
+            let at = text.len() as u32;
+            tiles.extend(part.tiles().iter().map(|tile| Tile { at: tile.at + at, used: tile.used.or(used), ..*tile }));
+            text.push_str(part.text());
+        }
+        Traced::tiled(text, self.whole, tiles)
+    }
+
     /// The given parts put together (quotes, escapes and continuations left out), still traced.
     pub fn join(&self, parts: &[Range<usize>], whole: Span) -> Traced {
         let mut text = String::new();

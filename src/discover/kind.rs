@@ -25,6 +25,8 @@ pub enum Kind {
     Bake,
     /// Shell and batch scripts.
     Shell,
+    /// Makefiles.
+    Makefile,
     /// A template, or another file that only the Helm chart it stands in reads.
     Chart,
     /// A file without a kind that a kustomization takes data from.
@@ -34,7 +36,7 @@ pub enum Kind {
 impl Kind {
     /// Whether its tool reads bytes in any encoding, so that a comment in another one than UTF-8 harms nothing.
     pub fn is_bytes(self) -> bool {
-        matches!(self, Kind::Dockerfile | Kind::Requirements | Kind::Shell)
+        matches!(self, Kind::Dockerfile | Kind::Requirements | Kind::Shell | Kind::Makefile)
     }
 }
 
@@ -144,6 +146,7 @@ fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
         "pipfile.lock" => return Some(Kind::Json),
         "docker-bake.hcl" | "docker-bake.override.hcl" => return Some(Kind::Bake),
         "requirements.lock" => return Some(Kind::Requirements),
+        "makefile" | "gnumakefile" => return Some(Kind::Makefile),
         _ => {}
     }
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
@@ -155,9 +158,12 @@ fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
         "json" if stem.ends_with(".tf") || stem.ends_with(".tofu") => Some(Kind::TerraformJson),
         "json" => Some(Kind::Json),
         "sh" | "bash" | "slurm" | "sbatch" | "sub" | "pbs" => Some(Kind::Shell),
+        "mk" | "mak" => Some(Kind::Makefile),
         "dockerfile" | "containerfile" => Some(Kind::Dockerfile),
         "txt" | "in" if is_requirements(stem, directory) => Some(Kind::Requirements),
         "toml" if stem == "pylock" || stem.starts_with("pylock.") => Some(Kind::Toml),
+        // What autoconf and automake fill in is no Makefile yet.
+        _ if stem == "makefile" && !["in", "am", "md", "txt"].contains(&extension) => Some(Kind::Makefile),
         _ => is_dockerfile(name, extension).then_some(Kind::Dockerfile),
     }
 }
@@ -236,6 +242,9 @@ mod tests {
             ("prod.auto.tfvars.json", Some(Kind::TerraformVars)),
             ("docker-bake.hcl", Some(Kind::Bake)),
             ("train.sbatch", Some(Kind::Shell)),
+            ("Makefile", Some(Kind::Makefile)),
+            ("build/Makefile.gpu", Some(Kind::Makefile)),
+            ("common.mk", Some(Kind::Makefile)),
             ("user_data.sh.tftpl", Some(Kind::Shell)),
         ] {
             assert_eq!(kind_of(path), kind, "{path}");
@@ -270,6 +279,7 @@ mod tests {
             "dockerfile_parser.py",
             "images/dockerfile.png",
             "dockerfiles",
+            "Makefile.am",
             "_helpers.tpl",
             "prod.tfvars.template",
             ".#job.yaml",

@@ -52,7 +52,7 @@ const RUN: &[(&str, &str)] = &[
 ];
 
 /// A container that is run, as a Compose service.
-fn container(words: &[Word], at: usize) -> Option<crate::facts::Workload> {
+pub fn container(words: &[Word], at: usize) -> Option<crate::facts::Workload> {
     let image = wrappers::image(words).filter(|image| *image > at)?;
     if !words[at + 1..image].iter().any(|word| word.text() == "run") {
         return None;

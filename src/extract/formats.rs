@@ -1,8 +1,9 @@
 //! The formats that are read: how each is recognised, and what reads it. Adding one is a row here.
 
 use super::{
-    TextFile, ansible, bounded, cloudformation, clusters, compose, describes_others, dockerfile, dstack, ecs, embedded,
-    helmfile, kubernetes, package_tables, pulumi, requirements, skypilot, slurm, terraform, toolkit, training, values,
+    TextFile, ansible, bounded, ci, cloudformation, clusters, compose, describes_others, dockerfile, dstack, ecs,
+    embedded, helmfile, kubernetes, makefile, package_tables, pulumi, requirements, skypilot, slurm, terraform,
+    toolkit, training, values,
 };
 use crate::budget::Share;
 use crate::discover::{self, Kind};
@@ -50,6 +51,12 @@ pub static DOCUMENTS: &[Format] = &[
         about: "task definitions of Amazon ECS",
         is: |root, _| ecs::is_task(root),
         read: |tree, root, _, facts| ecs::read(tree, root, facts),
+    },
+    Format {
+        name: "ci",
+        about: "workflows of GitHub, GitLab, Azure Pipelines, Buildkite and CircleCI",
+        is: ci::is_workflow,
+        read: |_, root, path, facts| ci::read(root, path, facts),
     },
     Format {
         name: "cloud-setting",
@@ -193,6 +200,7 @@ pub static TEXTS: &[TextFormat] = &[
         kinds: &[Kind::Shell],
         read: slurm::read,
     },
+    TextFormat { name: "makefile", about: "recipes of Makefiles", kinds: &[Kind::Makefile], read: makefile::read },
     TextFormat {
         name: "requirements",
         about: "requirements and constraints of pip",

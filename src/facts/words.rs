@@ -40,6 +40,8 @@ words! {
         Script = "script",
         /// Containers that scripts run: `docker run`.
         Docker = "docker",
+        /// Jobs of CI: their containers, and what their steps run.
+        Ci = "ci",
         /// Helm values read as data, where no chart is at hand.
         Values = "values",
     }
@@ -216,7 +218,16 @@ words! {
         Dockerfile = "dockerfile",
         /// One install command of a shell script.
         Script = "script",
+        /// One install command of a run of CI.
+        Ci = "ci",
         /// Tasks of Ansible.
         Ansible = "ansible",
+    }
+}
+
+impl WorkloadFormat {
+    /// Whether what it states is deployed, with what lies near it; what a script or a run of CI starts is not.
+    pub fn is_deployed(self) -> bool {
+        !matches!(self, WorkloadFormat::Ci | WorkloadFormat::Docker | WorkloadFormat::Script)
     }
 }

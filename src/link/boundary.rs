@@ -3,6 +3,7 @@
 
 use super::Variant;
 use super::directories::{Dir, Directories};
+use crate::facts::Workload;
 use crate::parse::Raw;
 use crate::paths;
 use crate::source::{SourceId, Sources};
@@ -31,7 +32,9 @@ impl<'s> Layout<'s> {
         let infrastructure = |file: SourceId| directories.sources().get(file).path.ends_with(".tf");
         // What only patches say of something tells nothing of where it lies, either.
         let stated = |raw: &Raw| raw.view().get("metadata").node().is_none_or(|node| !node.is_open());
-        let workloads = facts().flat_map(|facts| &facts.workloads);
+        // What a script or a run of CI starts is deployed with nothing.
+        let deployed = |workload: &&Workload| workload.format.get().is_none_or(|format| format.is_deployed());
+        let workloads = facts().flat_map(|facts| &facts.workloads).filter(deployed);
         let files = workloads.filter(|w| w.object.as_ref().is_none_or(stated)).map(|w| w.span.source);
         let mut children: BTreeMap<Dir, BTreeSet<Dir>> = BTreeMap::new();
         for file in files.filter(|file| !infrastructure(*file)) {

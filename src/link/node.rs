@@ -88,7 +88,7 @@ fn serves(pool: &NodePool, format: WorkloadFormat) -> bool {
         | WorkloadFormat::Skypilot
         | WorkloadFormat::Slurm => false,
         // Nothing says which machine runs it.
-        WorkloadFormat::Script => false,
+        WorkloadFormat::Ci | WorkloadFormat::Script => false,
     }
 }
 

@@ -4,6 +4,7 @@
 pub mod dockerfile;
 pub mod gotemplate;
 pub mod hcl;
+pub mod make;
 pub mod markers;
 pub mod mask;
 pub mod requirements;

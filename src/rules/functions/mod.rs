@@ -153,6 +153,12 @@ fn joined<'a>(facts: impl IntoIterator<Item = &'a Facts>) -> HashMap<usize, &'a 
     out
 }
 
+/// Whether nothing is deployed with an entity but what its own file states: what a script or a run of CI starts.
+pub fn is_alone(entity: &dyn Entity) -> bool {
+    let format = entity.downcast::<Workload>().and_then(|workload| workload.format.get());
+    format.is_some_and(|format| !format.is_deployed())
+}
+
 /// What functions may ask about the run: what an entity of a list may be joined with where it stands.
 pub struct Context<'a> {
     around: &'a Surroundings<'a>,
@@ -163,18 +169,21 @@ pub struct Context<'a> {
     places: OnceCell<Vec<Range<u32>>>,
     /// Whether it is there for the whole cluster, and so are the workloads of every variant for it.
     of_cluster: bool,
+    /// Whether nothing is deployed with it but what its own file states.
+    alone: bool,
 }
 
 impl<'a> Context<'a> {
     /// As seen from an entity of a list of a variant.
     pub fn new(around: &'a Surroundings<'a>, own: usize, list: &List, entity: &dyn Entity) -> Self {
-        Self { around, own, from: entity.span().source, places: OnceCell::new(), of_cluster: list.shared }
+        let (from, alone) = (entity.span().source, is_alone(entity));
+        Self { around, own, from, places: OnceCell::new(), of_cluster: list.shared, alone }
     }
 
     /// As seen from nowhere.
     #[cfg(test)]
     pub fn anywhere(around: &'a Surroundings<'a>) -> Self {
-        Self { around, own: 0, from: SourceId(0), places: OnceCell::new(), of_cluster: true }
+        Self { around, own: 0, from: SourceId(0), places: OnceCell::new(), of_cluster: true, alone: false }
     }
 
     fn own(&self) -> &'a Variant<'a> {
@@ -197,7 +206,7 @@ impl<'a> Context<'a> {
     pub fn listed(&self, what: Listed<'_>, of_cluster: bool) -> Vec<&'a dyn Entity> {
         let near = |entity: &dyn Entity| {
             let stating = entity.span().source;
-            stating == self.from || self.around.places.near(stating, self.from)
+            stating == self.from || !self.alone && self.around.places.near(stating, self.from)
         };
         let own = self.own().stated.thing;
         let fits =
