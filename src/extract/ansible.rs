@@ -10,6 +10,7 @@ use crate::known::Fact;
 use crate::parse::{Builder, DEEPEST, Entry, Node, NodeKind, Raw, Tree, View, requirements};
 use crate::source::{Span, Traced};
 use crate::version::Version;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Keys under which a play or a block lists further tasks.
@@ -90,7 +91,7 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     let mut found = PackageFile::blank(root.head());
     found.path = Fact::value(path.to_owned(), root.head());
     found.kind = Fact::value(PackageFileKind::Ansible, root.head());
-    let mut tasks = vec![];
+    let (mut tasks, mut run) = (vec![], BTreeSet::new());
     list(root, DEEPEST, &mut tasks);
     for (name, task, arguments) in tasks {
         match name {
@@ -103,7 +104,9 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
                 let looped = text.as_ref().is_some_and(|text| text.text().trim_matches(['{', '}', ' ']) == "item");
                 let items = first(task.view(), &["loop", "with_items"]).items().filter_map(View::traced);
                 let lines: Vec<Traced> = if looped { items.collect() } else { text.into_iter().collect() };
-                lines.iter().for_each(|line| startup::commands_of(line, path, facts));
+                // What aliases repeat is read once.
+                let new = lines.iter().filter(|line| run.insert(line.whole()));
+                new.for_each(|line| startup::commands_of(line, path, facts));
             }
             "docker_container" | "podman_container" if !removes(arguments) => {
                 facts.workloads.extend(container(tree, arguments, name));

@@ -5,6 +5,7 @@ use super::{clusters, ecs, machines, protection, startup};
 use crate::facts::{Cluster, Facts, InfraFormat, NodePool, Resource, ResourceFormat};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Resource types that are clusters, their platforms, and where they state the version of Kubernetes.
@@ -20,6 +21,8 @@ pub fn is_template(root: Node<'_>) -> bool {
 /// Reads the resources of a template.
 pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     let resources = root.get("Resources").map(Node::entries).unwrap_or_default();
+    // What aliases repeat is read once.
+    let mut run = BTreeSet::new();
     for (key, resource) in resources {
         let kind = resource.view().get("Type");
         let (Some(name), Some(of)) = (key.text(), kind.node().and_then(Node::text)) else { continue };
@@ -36,14 +39,14 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
             }));
         } else if let Some(mut pool) = machines::pool(tree, properties, (of, name), span) {
             choose(root, &mut pool);
-            for script in machines::start_scripts(properties) {
+            for script in machines::start_scripts(properties).into_iter().filter(|script| run.insert(script.whole())) {
                 startup::read(&script, (path, Some(&pool)), facts);
             }
             facts.pools.push(Arc::new(pool));
         }
         // A command that is sent to machines.
         if let ("ALIYUN::ECS::RunCommand" | "ALIYUN::ECS::Command", Some(script)) =
-            (of, properties.get("CommandContent").traced())
+            (of, properties.get("CommandContent").traced().filter(|script| run.insert(script.whole())))
         {
             startup::read(&script, (path, None), facts);
         }

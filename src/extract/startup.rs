@@ -51,12 +51,20 @@ pub fn commands_on(script: &Traced, (path, node): (&str, &Node), facts: &mut Fac
     run_on(node, stated, facts);
 }
 
+/// Longest script that a list is put together to, and read at all: aliases may repeat its items.
+const MOST_LINES: usize = 1 << 20;
+
 /// Commands of a list as the script that they are.
 pub fn lines(view: View<'_>) -> Option<Traced> {
+    let mut size = 0;
+    let fits = |line: &Traced| {
+        size += line.text().len();
+        size <= MOST_LINES
+    };
     let end = |line: Traced| [Traced::opaque("\n", line.whole()), line].into_iter().rev();
-    let lines: Vec<Traced> = view.items().filter_map(View::traced).flat_map(end).collect();
+    let lines: Vec<Traced> = view.items().filter_map(View::traced).take_while(fits).flat_map(end).collect();
     let whole = view.node().map_or(view.place(), Yaml::span);
-    (!lines.is_empty()).then(|| Traced::concat(lines, whole))
+    (!lines.is_empty() && size <= MOST_LINES).then(|| Traced::concat(lines, whole))
 }
 
 /// The script of a text, which other parts may stand around.
