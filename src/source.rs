@@ -352,15 +352,22 @@ impl Traced {
     /// This text with another one in the place of a part, which asks for it.
     pub fn replaced(&self, part: Range<usize>, value: &Traced) -> Traced {
         let used = Some(self.span(part.clone()));
-        let rest = [self.slice(0..part.start), self.slice(part.end..self.text.len())];
+        let (before, behind) = (self.slice(0..part.start), self.slice(part.end..self.text.len()));
+        Self::of_parts(&[(before, None), (value.clone(), used), (behind, None)], self.whole)
+    }
+
+    /// Several texts put together; beside each the place that asks for it, where it is brought in.
+    pub fn of_parts(parts: &[(Traced, Option<Span>)], whole: Span) -> Traced {
         let mut text = String::new();
         let mut tiles: Vec<Tile> = Vec::new();
-        for (part, used) in [(&rest[0], None), (value, used), (&rest[1], None)] {
+        for (part, used) in parts {
             let at = text.len() as u32;
-            tiles.extend(part.tiles().iter().map(|tile| Tile { at: tile.at + at, used: tile.used.or(used), ..*tile }));
+            let whole = || vec![Tile { at: 0, from: part.whole, verbatim: false, used: None }];
+            let own = if matches!(part.origin, Origin::Whole) { whole() } else { part.tiles().into_owned() };
+            tiles.extend(own.iter().map(|tile| Tile { at: tile.at + at, used: tile.used.or(*used), ..*tile }));
             text.push_str(part.text());
         }
-        Traced::tiled(text, self.whole, tiles)
+        Traced::tiled(text, whole, tiles)
     }
 
     /// The given parts put together (quotes, escapes and continuations left out), still traced.

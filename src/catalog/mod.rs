@@ -62,8 +62,8 @@ pub use mentions::mentions;
 pub use model_names::{NamedModel, named_model};
 pub use models::{Model, model, models, published_quantization};
 pub use programs::{
-    ImageModel, Planner, Server, Wrapper, is_launcher, is_tagged_by_release, launcher_of_program, server,
-    server_of_image, server_of_metric, server_of_program, servers, wrappers,
+    ImageModel, Planner, Server, StatingCommand, Wrapper, is_launcher, is_tagged_by_release, launcher_of_program,
+    server, server_of_image, server_of_metric, server_of_program, servers, stating_commands, wrappers,
 };
 pub use protection::{EndpointShape, KeyShape, StoreShape, endpoints_of, key_of, stores_of, tls_minimum};
 pub use servers::{

@@ -1,7 +1,7 @@
 //! Programs and images that serve models, launch training or run another command. Knows no formula and no command line.
 
 use super::table::Row;
-use super::tables::{LAUNCHERS, SERVERS, WRAPPERS};
+use super::tables::{LAUNCHERS, SERVERS, STATING_COMMANDS, WRAPPERS};
 use std::str::SplitAsciiWhitespace;
 
 /// How an engine divides the memory of a GPU when it starts.
@@ -243,6 +243,54 @@ pub fn wrappers(program: &str) -> impl Iterator<Item = Wrapper> {
         false => is_like(program, row.text("program")),
     };
     WRAPPERS.rows().filter(named).map(Wrapper)
+}
+
+/// A command whose options say what a document would: `docker run` as a service of Compose does, `az vm create` as a
+/// resource of Terraform.
+#[derive(Clone, Copy)]
+pub struct StatingCommand(Row);
+
+impl StatingCommand {
+    /// The command.
+    pub fn text(&self) -> &'static str {
+        self.0.text("command")
+    }
+
+    /// Its words behind the program.
+    pub fn verbs(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.text().split(' ').skip(1)
+    }
+
+    /// The type of what it states.
+    pub fn says(&self) -> &'static str {
+        self.0.text("says")
+    }
+
+    /// The key that an option, named without dashes, stands for. `[]` behind it stands for a list, `?` before it for what is
+    /// stated in a form of its own: not known.
+    pub fn key(&self, option: &str) -> Option<&'static str> {
+        self.pairs().find(|(name, _)| *name == option).map(|(_, key)| key)
+    }
+
+    /// Every key.
+    pub fn keys(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.pairs().map(|(_, key)| key)
+    }
+
+    /// Whether the word behind an option is its value.
+    pub fn takes_value(&self, option: &str) -> bool {
+        self.0.words("value_options").any(|known| known == option)
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
+        self.0.words("keys").filter_map(|pair| pair.split_once('='))
+    }
+}
+
+/// The commands of a program that state something.
+pub fn stating_commands(program: &str) -> impl Iterator<Item = StatingCommand> {
+    let of = move |row: &Row| row.text("command").split(' ').next() == Some(program);
+    STATING_COMMANDS.rows().filter(of).map(StatingCommand)
 }
 
 #[cfg(test)]

@@ -107,6 +107,7 @@ tables! {
         planner+:layered|plain|profiled|share-of-free|static-fraction|warmed-up spreads+:flag own_layout+:flag \
         context_each+:flag port:1..65535 health_path auth_flags auth_envs metric_prefix+ \
         gpu_only:flag downloads:flag several_ports:flag product attention_env+ login_off sample_keys";
+    STATING_COMMANDS stating_commands "command* says+ keys+ value_options+";
     STORES stores
         "type* at* role:access|bucket|database|disk|file-system|volume-class encrypted key default:no|yes switch \
         access public names";

@@ -47,6 +47,10 @@ pub fn granted(step: &Step, cluster: bool, (job, place): (&Options, Span)) -> Gr
             || (own_gpus || own_nodes) && tasks
     });
     options.extend(taken.map(|(name, fact)| (name.clone(), fact.clone())));
+    if let Some(parts) = job.get("hetjob") {
+        let unknown = || Fact::unknown(Why::NotStated("which part of the job runs it".into()), parts.span);
+        return Granted { nodes: unknown(), gpus: unknown(), all: unknown() };
+    }
     let nodes = nodes(&options, place);
     let mut gpus = gpus(&options, &nodes, place);
     // srun sets the variable itself.
@@ -63,6 +67,24 @@ pub fn granted(step: &Step, cluster: bool, (job, place): (&Options, Span)) -> Gr
         _ => Fact::unknown(Why::NotStated("the GPUs of a node".into()), place),
     };
     Granted { nodes, gpus, all }
+}
+
+/// What Slurm sets a variable of a job's script to, as far as its directives tell.
+pub fn variable(name: &str, job: &Options) -> Option<String> {
+    let place = job.values().next()?.span;
+    if job.contains_key("hetjob") {
+        return None;
+    }
+    let stated = |names: &[&str]| number(names.iter().find_map(|name| job.get(*name))?).get().copied();
+    let number = match name {
+        "SLURM_NNODES" | "SLURM_JOB_NUM_NODES" => nodes(job, place).get().copied(),
+        "SLURM_NTASKS" | "SLURM_NPROCS" => stated(&["ntasks", "n"]),
+        "SLURM_NTASKS_PER_NODE" => stated(&["ntasks-per-node"]),
+        "SLURM_CPUS_PER_TASK" => stated(&["cpus-per-task", "c"]),
+        "SLURM_GPUS_ON_NODE" => gpus(job, &nodes(job, place), place).get().copied(),
+        _ => None,
+    };
+    number.map(|number| number.to_string())
 }
 
 /// The options of the `srun` among some words; `None` where there is none.
@@ -231,6 +253,18 @@ mod tests {
     }
 
     #[test]
+    fn variables_of_slurm_are_what_the_directives_say() {
+        let mut facts = Facts::default();
+        let text = "#!/bin/bash\n#SBATCH --nodes=2 --gres=gpu:8\nWORLD=$(($SLURM_NNODES * SLURM_GPUS_ON_NODE))\n\
+                    torchrun --nnodes $SLURM_JOB_NUM_NODES --nproc_per_node $SLURM_GPUS_ON_NODE t.py --world $WORLD --n $SLURM_NTASKS\n";
+        crate::extract::slurm::read(SourceId(0), "t.sb", text, &mut facts);
+        let launch = facts.workloads[0].pods[0].containers[0].launch.as_ref().expect("a launch");
+        assert_eq!((launch.nodes.get(), launch.processes_per_node.get()), (Some(&2), Some(&8)));
+        assert_eq!(launch.flags["world"].get().map(String::as_str), Some("16"));
+        assert!(launch.flags["n"].is_unknown());
+    }
+
+    #[test]
     fn gpus_of_tasks_are_those_of_the_nodes_that_they_run_on() {
         for (options, expected) in [
             ("--nodes=2 --ntasks-per-node=4 --gpus-per-task=1", (2, 4)),
@@ -238,6 +272,7 @@ mod tests {
             ("--nodes=2 --ntasks=8 --gpus-per-task=1", (2, -1)),
             ("-N 1 -G 4", (1, 4)),
             ("-N 2 --gpus=a100:16", (2, -1)),
+            ("-N 1 --gres=gpu:8\n#SBATCH hetjob\n#SBATCH -N 4", (-1, -1)),
         ] {
             let (nodes, gpus) = expected;
             let steps = steps(&format!("#SBATCH {options}\nsrun torchrun t.py\n"));

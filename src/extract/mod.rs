@@ -37,6 +37,7 @@ pub mod toolkit;
 pub mod training;
 pub mod values;
 pub mod wrappers;
+pub mod written;
 
 pub use formats::{DOCUMENTS, Format, TEXTS, TextFormat, format};
 

@@ -15,10 +15,10 @@ use std::sync::Arc;
 pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile {
     let whole = Traced::verbatim(text, Span::new(id, 0..text.len()), 0);
     facts.objects.extend(script(id, path, text).map(Arc::new));
-    let script = shell::parse(&whole).resolved(&|_| None);
+    let (options, comments) = directives(id, text);
+    let script = shell::parse(&whole).resolved(&|name| allocation::variable(name, &options));
     facts.package_files.extend(install::of_script(&script, path).into_iter().map(Arc::new));
     commands::read(&script, facts);
-    let (options, comments) = directives(id, text);
     let cut = match options.values().map(|f| f.span).min() {
         Some(first) => {
             let mut launches = scripts::launches(&script);
@@ -136,6 +136,8 @@ fn map(builder: &mut Builder, span: Span, entries: &[(&str, NodeId)]) -> NodeId 
 fn directives(id: SourceId, text: &str) -> (Options, Vec<Span>) {
     let (mut options, mut comments) = (BTreeMap::new(), Vec::new());
     let mut offset = 0;
+    // What follows is about another part of the job.
+    let mut hetjob = false;
     let mut commands = false;
     for line in text.split_inclusive('\n') {
         let trimmed = line.trim_end();
@@ -145,7 +147,13 @@ fn directives(id: SourceId, text: &str) -> (Options, Vec<Span>) {
             commands = true;
         }
         // sbatch stops reading at the first command.
-        if let (false, Some(rest)) = (commands, trimmed.strip_prefix("#SBATCH")) {
+        if let (false, false, Some(rest)) = (commands, hetjob, trimmed.strip_prefix("#SBATCH")) {
+            let part = rest.trim();
+            if part == "hetjob" || part == "packjob" {
+                hetjob = true;
+                let place = Span::new(id, offset..offset + trimmed.len());
+                options.insert("hetjob".to_owned(), Fact::value("true".to_owned(), place));
+            }
             let at = offset + "#SBATCH".len();
             for word in words(rest) {
                 let start = at + word.0;

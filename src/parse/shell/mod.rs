@@ -2,11 +2,13 @@
 //! keywords, redirections and heredocs; runs nothing and knows no program.
 
 mod expand;
+mod heredocs;
 mod lists;
 mod variables;
 mod words;
 
 pub use expand::expand;
+pub use heredocs::Heredoc;
 pub use variables::{Arm, exclusive};
 
 use crate::budget::DEPTH;
@@ -23,8 +25,8 @@ pub struct Script {
     pub commands: Vec<Command>,
     /// Constructs of which one branch runs in any case: with an `else`, with a pattern for the rest.
     pub exhaustive: BTreeSet<u32>,
-    /// The bodies of its heredocs, as written.
-    pub heredocs: Vec<Traced>,
+    /// Its heredocs.
+    pub heredocs: Vec<Heredoc>,
     /// How many constructs there are.
     constructs: u32,
 }
@@ -136,7 +138,9 @@ impl Script {
 
     /// Adds what another script runs, within some branches of this one.
     pub fn append(&mut self, other: Script, within: &[Arm]) {
-        let from = self.constructs;
+        let (from, before) = (self.constructs, self.commands.len());
+        let moved = |heredoc: Heredoc| Heredoc { commands: heredoc.commands + before, ..heredoc };
+        self.heredocs.extend(other.heredocs.into_iter().map(moved));
         self.commands.extend(other.commands.into_iter().map(|mut command| {
             let own = command.arms.iter().map(|(construct, arm)| (construct + from, *arm));
             command.arms = within.iter().copied().chain(own).collect();
@@ -197,8 +201,7 @@ pub fn parse(text: &Traced) -> Script {
     };
     parser.run();
     parser.lists.mark(&mut parser.script.commands);
-    let heredocs = parser.lexer.bodies.iter().map(|body| text.slice(body.clone())).collect();
-    Script { constructs: parser.numbered, heredocs, ..parser.script }
+    Script { constructs: parser.numbered, ..parser.script }
 }
 
 /// How deep commands in commands are looked for; each level is read again.
@@ -269,6 +272,9 @@ impl Parser<'_> {
                     self.list = None;
                     self.end_list(false);
                     self.lexer.skip_newline();
+                    let bodies = self.lexer.bodies.drain(..);
+                    let commands = self.script.commands.len();
+                    self.script.heredocs.extend(bodies.map(|body| Heredoc::of(self.source, &body, commands)));
                 }
                 b'<' | b'>' if next == Some(b'(') => self.word(),
                 b'<' | b'>' if self.mode == Mode::Test => self.lexer.at += 1,

@@ -53,8 +53,18 @@ struct Variables<'o> {
 pub(super) fn resolved(script: &Script, outside: &dyn Fn(&str) -> Option<String>) -> Script {
     let length = script.commands.iter().map(|command| command.span.range().len()).sum();
     let mut variables = Variables { set: BTreeMap::new(), outside, share: Share::least(length) };
-    let commands = script.commands.iter().map(|command| variables.command(command)).collect();
-    Script { commands, ..script.clone() }
+    let (mut commands, mut heredocs) = (Vec::new(), Vec::new());
+    let mut waiting = script.heredocs.iter().peekable();
+    for command in &script.commands {
+        commands.push(variables.command(command));
+        while let Some(heredoc) = waiting.next_if(|heredoc| heredoc.commands <= commands.len()) {
+            let value = |text: &str| variables.expanded(text, &command.arms);
+            let paid = || variables.share.make(heredoc.text.text().len()).is_ok();
+            heredocs.push(if heredoc.expands && paid() { heredoc.with(&value) } else { heredoc.clone() });
+        }
+    }
+    heredocs.extend(waiting.cloned());
+    Script { commands, heredocs, ..script.clone() }
 }
 
 impl Variables<'_> {

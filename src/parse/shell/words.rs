@@ -17,13 +17,24 @@ impl Lexeme {
     }
 }
 
+/// The body of a heredoc.
+#[derive(Debug, Clone)]
+pub(super) struct Body {
+    /// Where it stands.
+    pub(super) range: Range<usize>,
+    /// Whether tabs before its lines do not count.
+    pub(super) strips: bool,
+    /// Whether variables are put into it.
+    pub(super) expands: bool,
+}
+
 pub(super) struct Lexer<'a> {
     text: &'a str,
     pub(super) at: usize,
-    /// Heredocs whose bodies start after the next newline: delimiter, and whether tabs are stripped.
-    heredocs: Vec<(String, bool)>,
-    /// Where the bodies of heredocs stand.
-    pub(super) bodies: Vec<Range<usize>>,
+    /// Heredocs whose bodies start after the next newline, by their delimiters.
+    heredocs: Vec<(String, Body)>,
+    /// The bodies of heredocs.
+    pub(super) bodies: Vec<Body>,
 }
 
 impl<'a> Lexer<'a> {
@@ -63,19 +74,19 @@ impl<'a> Lexer<'a> {
     /// Moves past a newline and the heredoc bodies that follow it.
     pub(super) fn skip_newline(&mut self) {
         self.at += 1;
-        for (delimiter, strip) in std::mem::take(&mut self.heredocs) {
+        for (delimiter, heredoc) in std::mem::take(&mut self.heredocs) {
             let (body, mut end) = (self.at, self.text.len());
             while self.at < self.text.len() {
                 let start = self.at;
                 self.skip_line();
                 let line = self.text[start..self.at].trim_end_matches('\r');
                 self.at = (self.at + 1).min(self.text.len());
-                if (if strip { line.trim_start_matches('\t') } else { line }) == delimiter {
+                if (if heredoc.strips { line.trim_start_matches('\t') } else { line }) == delimiter {
                     end = start;
                     break;
                 }
             }
-            self.bodies.push(body..end);
+            self.bodies.push(Body { range: body..end, ..heredoc });
         }
     }
 
@@ -101,8 +112,9 @@ impl<'a> Lexer<'a> {
         }
         let target = self.word();
         if operator == "<<" {
-            let delimiter = target.parts.iter().map(|part| &self.text[part.clone()]).collect();
-            self.heredocs.push((delimiter, strip));
+            let delimiter: String = target.parts.iter().map(|part| &self.text[part.clone()]).collect();
+            let expands = delimiter == self.text[target.range];
+            self.heredocs.push((delimiter, Body { range: 0..0, strips: strip, expands }));
         }
     }
 
@@ -269,6 +281,32 @@ pub(super) fn substitutions(text: &str) -> Vec<Range<usize>> {
         if text.is_char_boundary(end) && end > start + opening {
             out.push(start + opening..end);
         }
+    }
+    out
+}
+
+/// Where the shell puts something into a heredoc: `$NAME`, `${…}`, `$(…)`, backquotes, and what a backslash protects.
+pub(super) fn expansions(text: &str) -> Vec<Range<usize>> {
+    let mut lexer = Lexer::new(text);
+    let mut out = Vec::new();
+    while let Some(at) = text[lexer.at..].find(['$', '`', '\\']).map(|at| lexer.at + at) {
+        lexer.at = at;
+        match (lexer.peek(0), lexer.peek(1)) {
+            (Some(b'\\'), Some(b'$' | b'`' | b'\\')) => lexer.at += 2,
+            (Some(b'`'), _) => lexer.skip_nested(b'`', 1),
+            (Some(b'$'), Some(b'(')) => lexer.skip_nested(b')', 2),
+            (Some(b'$'), Some(b'{')) => lexer.skip_nested(b'}', 2),
+            (Some(b'$'), Some(b)) if b.is_ascii_alphabetic() || b == b'_' => {
+                let name = text[at + 1..].bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
+                lexer.at += 1 + name;
+            }
+            (Some(b'$'), Some(b)) if b.is_ascii_digit() || b"@*#?".contains(&b) => lexer.at += 2,
+            _ => {
+                lexer.at += 1;
+                continue;
+            }
+        }
+        out.push(at..lexer.at);
     }
     out
 }
