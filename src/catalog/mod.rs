@@ -22,6 +22,7 @@
 //! | the rest | [`accelerator`], [`advisories`], [`api_removed_in`], [`Lookup`], [`within`] |
 
 mod advisories;
+mod charts;
 mod drivers;
 mod engines;
 mod gpus;
@@ -40,6 +41,7 @@ mod tables;
 mod training;
 
 pub use advisories::{Advisory, advisories};
+pub use charts::{ChartValues, Taken, chart_values};
 pub use drivers::{
     DriverBranch, branch, cuda_exists, cuda_image_exists, driver_branch, first_cuda, image_accepts_driver,
     image_accepts_geforce, last_cuda, min_driver, native_cuda, native_driver, newest_host_gcc, sm_supported,

@@ -1,6 +1,7 @@
 //! Charts that helmfile installs: `helmfile.yaml` and the files of `helmfile.d`. Knows how it inherits, switches and names
 //! values; evaluates none of its templates.
 
+use super::kubernetes;
 use crate::facts::{Facts, HelmRelease, ReleaseFormat};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View, merged};
@@ -31,7 +32,14 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
         let environments = environments.iter().map(|name| Some(name.as_str()));
         let environments: Vec<Option<&str>> = environments.filter(|_| dependent).collect();
         let environments = if environments.is_empty() { vec![None] } else { environments };
-        facts.releases.extend(environments.into_iter().map(|name| Arc::new(release(&whole, tree, name))));
+        for (at, environment) in environments.into_iter().enumerate() {
+            let release = release(&whole, tree, environment);
+            // What stands inline is the same in every environment.
+            if at == 0 {
+                kubernetes::in_values(&release, facts);
+            }
+            facts.releases.push(Arc::new(release));
+        }
     }
 }
 

@@ -153,6 +153,14 @@ entities! {
         object: Option<Raw>,
     }
 
+    /// A value that a chart does not know.
+    UnknownValue {
+        /// Its path: driver.verison.
+        key: Fact<String>,
+        /// The one that it was meant to be.
+        nearest: Fact<String>,
+    }
+
     /// A chart installed by any means: helm_release, HelmRelease, Argo CD Application, HelmChart (k3s), a release of helmfile or Skaffold, Chart.yaml dependency, kustomize helmCharts, a values file, an Ansible task.
     HelmRelease {
         /// How it is stated.
@@ -165,6 +173,8 @@ entities! {
         version: Fact<Version>,
         /// Repository of the chart.
         repository: Fact<String>,
+        /// The object of Flux that says which repository it is, or which chart in it.
+        source: Fact<String>,
         /// Namespace.
         namespace: Fact<String>,
         /// Values: the files and objects at hand that it names, then those written inline, merged as Helm does.
@@ -175,6 +185,9 @@ entities! {
         values_complete: Fact<bool>,
         /// Single values set by name, `driver.version`.
         set: Labels,
+        /// Values that this release of the chart does not know, where the catalog has all that it knows.
+        #[joined = true]
+        unknown_values: Vec<UnknownValue>,
         /// Path of the chart, where it stands in a repository of sources.
         path: Fact<String>,
         /// Version of Kubernetes that the chart is to be rendered for.

@@ -17,7 +17,7 @@ pub mod value;
 pub mod words;
 mod workload;
 
-pub use infra::{Cluster, Gpu, HelmRelease, Node, NodePool, Taint};
+pub use infra::{Cluster, Gpu, HelmRelease, Node, NodePool, Taint, UnknownValue};
 pub use objects::{Autoscaler, Budget, Metric, Object, Resource, Route, Service};
 pub use promises::{ClusterQueue, DataClass, Quota, ServiceLevel};
 pub use protection::{Endpoint, Key, Store};

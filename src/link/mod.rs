@@ -4,6 +4,7 @@
 mod bases;
 mod boundary;
 mod candidates;
+mod chart_values;
 mod devices;
 mod directories;
 mod driver;
@@ -53,7 +54,10 @@ pub fn complete(variants: &mut [Variant], directories: &Directories<'_>) {
 /// Joins the facts of a repository in place.
 pub fn join(variants: &mut [Variant], directories: &Directories<'_>) {
     complete(variants, directories);
-    variants.par_iter_mut().for_each(|variant| pools::enrich(&mut variant.facts));
+    variants.par_iter_mut().for_each(|variant| {
+        pools::enrich(&mut variant.facts);
+        chart_values::link(&mut variant.facts);
+    });
     let layout = Layout::of(variants, directories);
     each(variants, &layout, |facts| &mut facts.pools, node_classes::link);
     variants.par_iter_mut().for_each(|variant| software::complete(&mut variant.facts, &layout));

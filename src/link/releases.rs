@@ -6,6 +6,7 @@ use crate::facts::{HelmRelease, Object, ReleaseFormat};
 use crate::known::Fact;
 use crate::parse::{Dialect, Raw, merged, yaml};
 use crate::paths;
+use crate::version::Version;
 use std::sync::Arc;
 
 /// Values files and ConfigMaps, by the last part of their names, which are paths where they are files.
@@ -16,6 +17,7 @@ pub fn complete(releases: &mut [Vec<Arc<HelmRelease>>], deployed: Deployed<'_>) 
     if releases.iter().all(Vec::is_empty) {
         return;
     }
+    sources(releases, deployed);
     let objects: Objects<'_> = Candidates::gather(deployed, Reach::Deployment, |facts| {
         let holds = |o: &&Arc<Object>| o.kind.get().is_some_and(|kind| matches!(kind.as_str(), "Values" | "ConfigMap"));
         let objects = facts.objects.iter().filter(holds);
@@ -36,6 +38,33 @@ pub fn complete(releases: &mut [Vec<Arc<HelmRelease>>], deployed: Deployed<'_>) 
         release.values_complete = Fact::value(beside || found.iter().all(Option::is_some), release.span);
         let layers: Vec<Raw> = found.into_iter().flatten().chain(release.values.take()).collect();
         release.values = merged(&layers);
+    });
+}
+
+/// Gives releases of Flux what the objects that they name say of repositories and charts: a HelmRepository where it is, an
+/// OCIRepository which chart in which release, too.
+fn sources(releases: &mut [Vec<Arc<HelmRelease>>], deployed: Deployed<'_>) {
+    if releases.iter().flatten().all(|release| release.source.get().is_none()) {
+        return;
+    }
+    let repositories: Objects<'_> = Candidates::gather(deployed, Reach::Cluster, |facts| {
+        let is_source = |o: &&Arc<Object>| is(o, "OCIRepository") || is(o, "HelmRepository");
+        let objects = facts.objects.iter().filter(is_source);
+        objects.filter_map(|o| Some((o.span.source, vec![o.name.get()?.as_str()], &**o))).collect()
+    });
+    deployed.each(releases, |shared, boundary| {
+        let Some(name) = shared.source.get().cloned() else { return };
+        let of_oci = shared.chart.is_absent();
+        let kind = if of_oci { "OCIRepository" } else { "HelmRepository" };
+        let found = repositories.only(boundary, shared.span.source, &[name.as_str()], |object| is(object, kind));
+        let Some(spec) = found.and_then(|object| Some(object.body.as_ref()?.view().get("spec"))) else { return };
+        let release = Arc::make_mut(shared);
+        let url = spec.get("url").string();
+        if of_oci {
+            release.chart = url.clone().map(|url| paths::name(url.trim_end_matches('/')).to_owned());
+            release.version = spec.path("ref.tag").parse(Version::parse);
+        }
+        release.repository = url;
     });
 }
 

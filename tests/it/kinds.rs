@@ -165,3 +165,20 @@ fn machines_of_a_family_and_size_are_those_of_the_pool() {
     tells("gpus-exceed-node", &pod(4, "2xlarge"), &pod(4, "12xlarge"));
     tells("gpus-exceed-node", &pod(4, "2xlarge"), &pod(1, "2xlarge"));
 }
+
+#[test]
+fn sharing_is_told_wherever_the_device_plugin_is_installed_from() {
+    let installed = |replicas: u32| {
+        format!(
+            "releases:\n- name: plugin\n  chart: nvdp/nvidia-device-plugin\n  version: 0.17.4\n  values:\n  - config:\n      map:\n        \
+             default: |\n          version: v1\n          sharing: {{timeSlicing: {{resources: [{{name: nvidia.com/gpu, \
+             replicas: {replicas}}}]}}}}\n"
+        )
+    };
+    let fires = |replicas: u32| {
+        let file = installed(replicas);
+        fired_in(&[("helmfile.yaml", file.as_str())]).iter().any(|id| id == "gpu-sharing-config-invalid")
+    };
+    assert!(fires(1));
+    assert!(!fires(4));
+}

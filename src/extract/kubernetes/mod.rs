@@ -19,6 +19,7 @@ pub use containers::{
 };
 pub use places::open;
 pub use pods::{labels, scheduling};
+pub use releases::in_values;
 
 use super::{embedded, protection, training};
 use crate::facts::{Facts, Object};

@@ -11,15 +11,17 @@ use std::sync::Arc;
 pub fn read(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) -> bool {
     let first = facts.releases.len();
     releases(tree, view, kind, facts);
-    let mut drafted = false;
     let read = facts.releases[first..].to_vec();
-    for release in read {
-        let Some(values) = &release.values else { continue };
-        embedded::read(values.view(), facts);
-        if app_template::is_values(values.view()) {
-            app_template::read(values.view(), (&release.name, &release.namespace), facts);
-            drafted = true;
-        }
+    read.iter().filter(|release| in_values(release, facts)).count() > 0
+}
+
+/// Reads the configuration files and the objects in the values of a release; whether it is known what objects it makes.
+pub fn in_values(release: &HelmRelease, facts: &mut Facts) -> bool {
+    let Some(values) = &release.values else { return false };
+    embedded::read(values.view(), facts);
+    let drafted = app_template::is_values(values.view());
+    if drafted {
+        app_template::read(values.view(), (&release.name, &release.namespace), facts);
     }
     drafted
 }
@@ -32,6 +34,8 @@ fn releases(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
             let mut out = release(view, ReleaseFormat::Flux, (chart.get("chart"), chart.get("version")));
             out.values = Some(Raw::new(tree, spec.get("values")));
             out.path = chart.get("chart").string();
+            let source = if chart.is_some() { chart.get("sourceRef") } else { spec.get("chartRef") };
+            out.source = source.get("name").string();
             let name = spec.get("releaseName").string();
             out.name = if name.is_absent() { out.name } else { name };
             let files = chart.get("valuesFiles").strings().into_iter();

@@ -183,7 +183,11 @@ fn resources<'p>(all: Vec<Stated<'_>>, path: &dyn Fn(SourceId) -> &'p str, facts
     for resource in &all.stated {
         let Stated { tree, view, span, kind: (kind, kind_span), name: (name, name_span), .. } = *resource;
         match kind {
-            "helm_release" => facts.releases.push(Arc::new(releases::release(tree, view))),
+            "helm_release" => {
+                let release = releases::release(tree, view);
+                super::kubernetes::in_values(&release, facts);
+                facts.releases.push(Arc::new(release));
+            }
             "nebius_applications_v1alpha1_k8s_release" => facts.releases.push(Arc::new(releases::of_nebius(view))),
             "aws_eks_cluster"
             | "google_container_cluster"
