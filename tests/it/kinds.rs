@@ -182,3 +182,17 @@ fn sharing_is_told_wherever_the_device_plugin_is_installed_from() {
     assert!(fires(1));
     assert!(!fires(4));
 }
+
+#[test]
+fn a_route_of_openshift_leads_outside() {
+    let exposed = |route: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: llm}}\nspec: {{selector: {{matchLabels: {{app: llm}}}}, template: \
+             {{metadata: {{labels: {{app: llm}}}}, spec: {{containers: [{{name: s, image: \"vllm/vllm-openai:v0.11.0\", args: \
+             [--model=Qwen/Qwen3-8B], ports: [{{containerPort: 8000}}], resources: {{limits: {{nvidia.com/gpu: 1}}}}}}]}}}}}}\n---\n\
+             apiVersion: v1\nkind: Service\nmetadata: {{name: llm}}\nspec: {{selector: {{app: llm}}, ports: [{{port: 8000}}]}}\n---\n\
+             apiVersion: route.openshift.io/v1\nkind: Route\nmetadata: {{name: llm}}\nspec: {{to: {{kind: Service, name: {route}}}}}\n"
+        )
+    };
+    tells("server-image-with-high-advisories", &exposed("llm"), &exposed("other"));
+}

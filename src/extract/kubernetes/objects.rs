@@ -19,6 +19,7 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
         "Ingress" | "HTTPRoute" | "GRPCRoute" | "VirtualService" => {
             facts.routes.push(Arc::new(route(tree, view, kind)))
         }
+        "Route" if version("route.openshift.io/") => facts.routes.push(Arc::new(route(tree, view, kind))),
         "PodDisruptionBudget" => facts.budgets.push(Arc::new(budget(tree, view))),
         _ => {}
     }
@@ -206,6 +207,13 @@ fn route(tree: &Arc<Tree>, view: View<'_>, kind: &str) -> Route {
             let tls = spec.get("tls");
             out.tls = Fact::value(tls.is_some(), tls.place());
         }
+        // A Route of OpenShift leads to one Service, and to others with weights.
+        "Route" => {
+            let backends = [spec.get("to")].into_iter().chain(spec.get("alternateBackends").items());
+            out.backends = backends.map(|backend| backend.get("name").string()).collect();
+            let tls = spec.get("tls");
+            out.tls = Fact::value(tls.is_some(), tls.place());
+        }
         "VirtualService" => {
             for http in spec.get("http").items() {
                 for destination in http.get("route").items().map(|r| r.get("destination")) {
@@ -223,7 +231,7 @@ fn route(tree: &Arc<Tree>, view: View<'_>, kind: &str) -> Route {
         }
     }
     let guard = out.annotations.iter().find(|(key, _)| {
-        ["auth", "whitelist-source-range", "allowlist-source-range", "source-ranges", "oauth2", "inbound-cidrs"]
+        ["auth", "whitelist", "allowlist", "source-ranges", "oauth2", "inbound-cidrs"]
             .iter()
             .any(|word| key.rsplit('/').next().is_some_and(|k| k.contains(word)))
     });
