@@ -205,7 +205,8 @@ impl<'l> Start<'l> {
     fn launch(&self, stage: &Build) -> Option<Box<Launch>> {
         let span = self.entrypoint.or(self.command)?.span;
         let variable = |(name, value): (&String, &Fact<String>)| {
-            (name.clone(), Box::new(EnvVar { value: value.clone(), ..EnvVar::blank(value.span) }))
+            let called = Fact::value(name.clone(), value.span);
+            (name.clone(), Box::new(EnvVar { name: called, value: value.clone(), ..EnvVar::blank(value.span) }))
         };
         let mut container = Container::blank(span);
         container.env = stage.env.iter().map(variable).collect();

@@ -42,7 +42,8 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>, cut: &mut V
                 container.env.remove(REST);
             }
             for (name, value) in taken {
-                let variable = container.env.entry(name).or_insert_with(|| Box::new(EnvVar::blank(value.span)));
+                let called = || EnvVar { name: Fact::value(name.clone(), value.span), ..EnvVar::blank(value.span) };
+                let variable = container.env.entry(name.clone()).or_insert_with(|| Box::new(called()));
                 (variable.value, variable.from.known) = (value, Known::Value(EnvSource::Config));
             }
             let env = std::mem::take(&mut container.env);
