@@ -9,7 +9,7 @@ use crate::catalog;
 use crate::evidence;
 use crate::facts::{Build, Cluster, Container, Gpu, InfraFormat, Node, NodePool, Pod, Workload, WorkloadFormat};
 use crate::known::{Fact, Known, Why};
-use crate::parse::{Raw, View};
+use crate::parse::{self, View};
 use crate::source::Span;
 use crate::version::Version;
 use std::collections::BTreeSet;
@@ -106,13 +106,14 @@ fn joins_ecs(pool: &NodePool) -> bool {
     let says = |text: &str| {
         text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word.to_lowercase().starts_with("ecs"))
     };
-    let mut views: Vec<View<'_>> = pool.object.iter().map(Raw::view).collect();
-    while let Some(view) = views.pop() {
-        if view.node().is_some_and(|node| node.text().is_some_and(says)) {
+    // Nodes as they are written: what refers to others may lead back.
+    let mut nodes: Vec<parse::Node<'_>> = pool.object.iter().filter_map(|object| object.view().node()).collect();
+    while let Some(node) = nodes.pop() {
+        if node.text().is_some_and(says) {
             return true;
         }
-        views.extend(view.items());
-        views.extend(view.entries().into_iter().map(|(_, child)| child));
+        nodes.extend(node.items());
+        nodes.extend(node.entries().iter().map(|(_, child)| *child));
     }
     false
 }
