@@ -87,7 +87,14 @@ fn login_off(container: &Container) -> Fact<String> {
         server.login_off().filter_map(|written| written.split_once('=')).find_map(|(name, value)| {
             let fact =
                 stated(&server, name).filter(|fact| fact.get().is_some_and(|text| text.eq_ignore_ascii_case(value)))?;
-            Some(fact.map(|text| format!("{name}={text}")))
+            let mut off = fact.map(|text| format!("{name}={text}"));
+            // An empty value stands nowhere; the option without it does.
+            let words =
+                container.launch.iter().flat_map(|launch| &launch.words).filter(|_| off.span.start == off.span.end);
+            let mut options =
+                words.filter(|word| word.get().is_some_and(|w| w.trim_start_matches('-').starts_with(name)));
+            off.span = options.next().map_or(off.span, |word| word.span);
+            Some(off)
         })
     };
     catalog::servers().find_map(off).unwrap_or(Fact::absent(container.span))

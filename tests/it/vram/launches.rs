@@ -527,6 +527,7 @@ run: |
 }
 resource "aws_launch_template" "l" {
   instance_type = "g6.xlarge"
+  iam_instance_profile { name = "ecsInstanceRole" }
 }
 "#,
         )],
