@@ -65,7 +65,7 @@ for name in "${names[@]}"; do
   two=$(($(cost "$name" $((2 * size))) - none))
   awk -v name="$name" -v a="$one" -v b="$two" 'BEGIN {
     ratio = a > 0 ? b / a : 0
-    printf "%-24s %14.0f %14.0f  %.2f%s\n", name, a, b, ratio, ratio > 2.5 ? "  grows too fast" : ""
+    printf "%-24s %14.0f %14.0f  %.2f%s\n", name, a, b, ratio, (ratio > 2.5 ? "  grows too fast" : "")
     exit ratio > 2.5 }' || failed=1
 done
 exit $failed
