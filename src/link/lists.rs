@@ -219,32 +219,47 @@ fn holds(package: &Package, environment: &dyn Fn(&str) -> Option<String>) -> Opt
 
 /// A file as the lists of packages that it can install together: for each extra or group, in each environment that its
 /// markers tell apart. A list within another one says nothing more and is left out.
-pub fn alternatives(file: &PackageFile, packages: &[Package]) -> Vec<PackageFile> {
-    let groups: BTreeSet<&str> = packages.iter().filter_map(|p| p.group.get().map(String::as_str)).collect();
+///
+/// # Errors
+/// They are more than `share` lets it make.
+pub fn alternatives(file: &PackageFile, packages: &[Package], share: &Share) -> Result<Vec<PackageFile>, Spent> {
+    let mut groups: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
+    for (index, package) in packages.iter().enumerate() {
+        groups.entry(package.group.get().map(String::as_str)).or_default().push(index);
+    }
     let markers: Vec<Marker> =
         packages.iter().filter_map(|p| p.marker.get()).filter_map(|text| Marker::parse(text)).collect();
+    let always = groups.remove(&None).unwrap_or_default();
     if groups.is_empty() && markers.is_empty() {
-        return vec![PackageFile { packages: ambiguous(packages.to_vec()), ..file.clone() }];
+        return Ok(vec![PackageFile { packages: ambiguous(packages.to_vec()), ..file.clone() }]);
     }
     let environments = environments(&markers, file.python.get().map(String::as_str));
-    let mut lists: Vec<(BTreeSet<usize>, String)> = vec![];
-    for group in groups.into_iter().map(Some).chain([None]) {
+    let mut lists: Vec<(BTreeSet<usize>, &str)> = vec![];
+    // Each group adds packages of its own: only lists of one group can hold one another, and those to which it adds nothing.
+    let mut plain: Vec<BTreeSet<usize>> = vec![];
+    for (group, own) in
+        groups.iter().map(|(group, own)| (group.unwrap_or_default(), own.as_slice())).chain([("", &[][..])])
+    {
+        let mut of_group = vec![];
         for environment in &environments {
             let value =
                 |name: &str| environment.get(name).cloned().or_else(|| markers::of_linux(name).map(str::to_owned));
-            let there = |p: &Package| {
-                p.group.get().is_none_or(|g| Some(g.as_str()) == group) && holds(p, &value) != Some(false)
+            share.work(always.len() + own.len())?;
+            let there = |indices: &[usize]| -> BTreeSet<usize> {
+                indices.iter().copied().filter(|i| holds(&packages[*i], &value) != Some(false)).collect()
             };
-            let list: BTreeSet<usize> = (0..packages.len()).filter(|i| there(&packages[*i])).collect();
-            if !lists.iter().any(|(other, _)| list.is_subset(other)) {
-                lists.retain(|(other, _)| !other.is_subset(&list));
-                lists.push((list, group.unwrap_or_default().to_owned()));
-            }
+            let (list, added) = (there(&always), there(own));
+            let lists = if added.is_empty() { &mut plain } else { &mut of_group };
+            add_unless_held(lists, list.into_iter().chain(added).collect());
         }
+        lists.extend(of_group.into_iter().map(|list| (list, group)));
     }
-    let of_list = |(list, group): (BTreeSet<usize>, String)| {
+    plain.retain(|list| !lists.iter().any(|(other, _)| list.is_subset(other)));
+    lists.extend(plain.into_iter().map(|list| (list, "")));
+    share.make(lists.iter().map(|(list, _)| list.len() * size_of::<Package>()).sum())?;
+    let of_list = |(list, group): (BTreeSet<usize>, &str)| {
         let mut out = PackageFile { packages: vec![], ..file.clone() };
-        out.group = Fact::from_option(Some(group).filter(|g| !g.is_empty()), file.span);
+        out.group = Fact::from_option(Some(group.to_owned()).filter(|g| !g.is_empty()), file.span);
         let own = |mut p: Package| {
             (p.marker, p.group) = (Fact::absent(p.span), Fact::absent(p.span));
             p
@@ -252,7 +267,15 @@ pub fn alternatives(file: &PackageFile, packages: &[Package]) -> Vec<PackageFile
         out.packages = ambiguous(list.into_iter().map(|i| own(packages[i].clone())).collect());
         out
     };
-    lists.into_iter().map(of_list).collect()
+    Ok(lists.into_iter().map(of_list).collect())
+}
+
+/// Keeps the lists that no other one holds.
+fn add_unless_held(lists: &mut Vec<BTreeSet<usize>>, list: BTreeSet<usize>) {
+    if !lists.iter().any(|other| list.is_subset(other)) {
+        lists.retain(|other| !other.is_subset(&list));
+        lists.push(list);
+    }
 }
 
 /// A lock file holds several releases of a package for environments that it does not tell apart here.
@@ -362,7 +385,8 @@ mod tests {
         let file = PackageFile::blank(Span::new(SourceId(0), 0..0));
         let shown =
             |p: &Package| format!("{}{}", p.name.get().expect("a name"), p.specifier.get().map_or("", String::as_str));
-        alternatives(&file, &packages).iter().map(|list| list.packages.iter().map(shown).collect()).collect()
+        let lists = alternatives(&file, &packages, &Share::of(1, 0)).expect("little is made");
+        lists.iter().map(|list| list.packages.iter().map(shown).collect()).collect()
     }
 
     fn set(lists: &[&[&str]]) -> BTreeSet<Vec<String>> {

@@ -75,8 +75,9 @@ pub fn complete(facts: &mut Facts, layout: &Layout<'_>) {
     };
     facts.package_files = Vec::new();
     for file in files.iter().filter(installs) {
-        match lists.packages(file, &of_files) {
-            Ok(packages) => facts.package_files.extend(lists::alternatives(file, &packages).into_iter().map(Arc::new)),
+        let packages = lists.packages(file, &of_files);
+        match packages.and_then(|packages| lists::alternatives(file, &packages, &of_files)) {
+            Ok(lists) => facts.package_files.extend(lists.into_iter().map(Arc::new)),
             Err(spent) => facts.cut.push(too_many(file.span, spent)),
         }
     }
