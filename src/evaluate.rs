@@ -89,8 +89,9 @@ pub fn evaluate(deployed: Deployed<'_>, paths: &[&str], rules: &Ruleset) -> Vec<
         let mut all = Evaluation::default();
         let entities = entities(own);
         let beside = |a: &(&'static List, &dyn Entity), b: &(&'static List, &dyn Entity)| {
-            let alone = is_alone(a.1) == is_alone(b.1);
-            alone && a.0.name == b.0.name && deployed.layout().alike(a.1.span().source, b.1.span().source)
+            let (from, other, alone) = (a.1.span().source, b.1.span().source, is_alone(a.1));
+            let alike = if alone { from == other } else { deployed.layout().alike(from, other) };
+            a.0.name == b.0.name && alone == is_alone(b.1) && alike
         };
         let in_parts = |group| <[_]>::chunks(group, group.len().div_ceil(PARTS).max(TOGETHER));
         let groups: Vec<_> = entities.chunk_by(beside).flat_map(in_parts).collect();
@@ -163,7 +164,7 @@ fn ask_all(
         let added = Around { context, share: share(), common: &common_added };
         for asked in &all {
             let kind = asked.subject.kind.map(|field| text(asked.entity, field));
-            for rule in rules.about(asked.subject, kind.as_deref()).filter(|rule| !tests || !of_deployments(rule)) {
+            for rule in rules.about(asked.subject, kind.as_deref()).filter(|rule| !tests || !rule.is_of_deployments()) {
                 out.ask(rule, asked, if rule.added { &added } else { &own });
             }
         }
@@ -181,11 +182,6 @@ fn is_of_ci(entity: &dyn Entity) -> bool {
     let workload = entity.downcast::<Workload>().and_then(|workload| workload.format.get());
     let file = entity.downcast::<PackageFile>().and_then(|file| file.kind.get());
     workload == Some(&WorkloadFormat::Ci) || file == Some(&PackageFileKind::Ci)
-}
-
-/// Whether a rule is about what runs for others: what it costs, who reaches it, and how it goes on.
-fn of_deployments(rule: &Rule) -> bool {
-    ["autoscaling", "cost", "encryption", "security", "sla"].contains(&rule.pack.as_str())
 }
 
 /// An entity and its parts, each with the variables of what it is a part of before its own.

@@ -1,7 +1,7 @@
 //! Where the kinds of Kubernetes and of operators carry pods, and which of their fields are absent when missing.
 
 use super::table::Row;
-use super::tables::{KINDS_WITHOUT_DEVICES, WORKLOAD_KINDS};
+use super::tables::{FIELD_FLAGS, KINDS_WITHOUT_DEVICES, SERVING_RUNTIMES, WORKLOAD_KINDS};
 
 /// A place in a kind at which pods are described.
 #[derive(Debug, Clone, Copy)]
@@ -147,4 +147,28 @@ fn absence(row: Row) -> Absence {
         Some("only") => Absence::Only(fields),
         _ => Absence::Only(&[]),
     }
+}
+/// A field of a kind that its operator turns into a flag of the server.
+#[derive(Debug, Clone, Copy)]
+pub struct FieldFlag {
+    /// Path of the field from `spec`.
+    pub field: &'static str,
+    /// The flag.
+    pub flag: &'static str,
+    /// Whether the flag stands alone, where the field is true.
+    pub switch: bool,
+}
+
+/// The fields of a kind that become flags.
+pub fn field_flags(kind: &str) -> impl Iterator<Item = FieldFlag> {
+    FIELD_FLAGS.rows().filter(move |row| row.text("kind") == kind).map(|row| FieldFlag {
+        field: row.text("field"),
+        flag: row.text("flag"),
+        switch: row.flag("switch") == Some(true),
+    })
+}
+
+/// What KServe adds to the tag of a runtime's image for a model that asks for GPUs.
+pub fn gpu_suffix(runtime: &str) -> Option<&'static str> {
+    SERVING_RUNTIMES.rows().find(|row| row.text("runtime") == runtime).map(|row| row.text("gpu_suffix"))
 }

@@ -3,8 +3,8 @@
 use super::gpus::{Gpu, gpu};
 use super::table::{Row, patterns};
 use super::tables::{
-    ADMISSION_PLUGINS, CLOUD_RUN_GPUS, GCP_ATTACHABLE_GPUS, GCP_MACHINE_FAMILIES, GKE_MACHINES, INSTANCES, NODE_IMAGES,
-    PLAIN_MACHINES, PLATFORMS,
+    ADMISSION_PLUGINS, AMI_FAMILIES, CLOUD_RUN_GPUS, GCP_ATTACHABLE_GPUS, GCP_MACHINE_FAMILIES, GKE_MACHINES,
+    INSTANCES, NODE_IMAGES, PLAIN_MACHINES, PLATFORMS,
 };
 use crate::evidence;
 use crate::suggest::nearest;
@@ -101,6 +101,12 @@ fn by_name() -> &'static BTreeMap<String, Instance> {
         rows.map(|instance| (instance.name.to_lowercase(), instance)).collect()
     };
     READ.get_or_init(|| evidence::watched(read).0)
+}
+
+/// The family of images that a name in any case is of, and the disk on which its machines keep images and what containers write.
+pub fn ami_family(name: &str) -> Option<(&'static str, &'static str)> {
+    let row = AMI_FAMILIES.rows().find(|row| row.text("family").eq_ignore_ascii_case(name))?;
+    Some((row.text("family"), row.text("pod_disk")))
 }
 
 /// The machine type of a name in any case, SageMaker's `ml.` prefix aside.

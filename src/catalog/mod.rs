@@ -54,11 +54,14 @@ pub use gpus::{
     nearest_product, product_known, reported_memory,
 };
 pub use images::{ImageInfo, Unrecognised, image, image_family, image_flaw, image_traits};
-pub use kinds::{Absence, PodPlace, Stands, asks_for_no_device, pod_places, workload_kinds};
+pub use kinds::{
+    Absence, FieldFlag, PodPlace, Stands, asks_for_no_device, field_flags, gpu_suffix, pod_places, workload_kinds,
+};
 pub use machines::{
-    Instance, NodeImage, attachable_counts, cloud_run_minimum, default_driver, eks_ami_driver, gke_machine, host,
-    instance, instance_family_gpu, instance_gpu, instances, instances_of_family, is_instance_like, is_plain_machine,
-    machine_gpus, most_gpus, nearest_instance, node_image, platform_driver, platform_toolkit, runs_admission_plugin,
+    Instance, NodeImage, ami_family, attachable_counts, cloud_run_minimum, default_driver, eks_ami_driver, gke_machine,
+    host, instance, instance_family_gpu, instance_gpu, instances, instances_of_family, is_instance_like,
+    is_plain_machine, machine_gpus, most_gpus, nearest_instance, node_image, platform_driver, platform_toolkit,
+    runs_admission_plugin,
 };
 pub use mentions::mentions;
 pub use model_names::{NamedModel, named_model};

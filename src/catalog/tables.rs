@@ -14,6 +14,7 @@ tables! {
     ADVISORIES advisories
         "product* id* aliases affected*:range fixed:version severity:critical|high|medium|low cvss:0..10 \
         condition title published:date";
+    AMI_FAMILIES ami_families "family* pod_disk";
     ARCHITECTURES architectures
         "model* arch+ parameters_b:0.001..10000 check+:hub|name|published|shape|total layers:0.. \
         hidden:0.. heads:0.. kv_heads:0.. head_dim:0.. \
@@ -53,6 +54,7 @@ tables! {
     FABRIC_RESOURCES fabric_resources "resource* fabric";
     FEATURE_COMPUTE_CAPABILITIES feature_compute_capabilities
         "engine* feature* value* versions*:range min:version only";
+    FIELD_FLAGS field_flags "kind* field* flag switch:flag";
     GCP_ATTACHABLE_GPUS gcp_attachable_gpus "accelerator* machine_family counts";
     GCP_MACHINE_FAMILIES gcp_machine_families "family* memory_gib_per_vcpu:0..64";
     GKE_MACHINES gke_machines "accelerator* machine_type";
@@ -108,6 +110,7 @@ tables! {
         planner+:layered|plain|profiled|share-of-free|static-fraction|warmed-up spreads+:flag own_layout+:flag \
         context_each+:flag port:1..65535 health_path auth_flags auth_envs metric_prefix+ \
         gpu_only:flag downloads:flag several_ports:flag product attention_env+ login_off sample_keys";
+    SERVING_RUNTIMES serving_runtimes "runtime* gpu_suffix";
     STATING_COMMANDS stating_commands "command* says+ keys+ value_options+";
     STORES stores
         "type* at* role:access|bucket|database|disk|file-system|volume-class encrypted key default:no|yes switch \

@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// The groups of a HyperPod cluster, in the words of a resource type. Those of Slurm are no nodes of Kubernetes.
 pub fn hyperpod(tree: &Arc<Tree>, cluster: View<'_>, kind: &str) -> Vec<NodePool> {
     let terraform = !kind.contains("::");
-    let word = |upper: &str| if terraform { snake(upper) } else { upper.to_owned() };
+    let word = |upper: &str| if terraform { snake_case(upper) } else { upper.to_owned() };
     let orchestrated = cluster.get(&word("Orchestrator")).get(&word("Eks"));
     let groups = cluster.get(&word("InstanceGroups"));
     let pool = |group: View<'_>| {
@@ -29,8 +29,8 @@ pub fn hyperpod(tree: &Arc<Tree>, cluster: View<'_>, kind: &str) -> Vec<NodePool
     groups.items().filter(|group| group.node().is_some_and(Node::is_map)).filter_map(pool).collect()
 }
 
-/// `InstanceGroupName` as Terraform calls it.
-fn snake(name: &str) -> String {
+/// A name as Terraform calls it: `instance_group_name` of `InstanceGroupName` and `instanceGroupName`.
+pub fn snake_case(name: &str) -> String {
     let mut out = String::new();
     for c in name.chars() {
         if c.is_ascii_uppercase() && !out.is_empty() {

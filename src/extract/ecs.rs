@@ -3,7 +3,7 @@
 
 use super::{image, kubernetes, launch, lone, training};
 use crate::facts::{
-    Container, ContainerRole, EnvSource, EnvVar, Facts, Pod, Port, SharedMemory, Workload, WorkloadFormat,
+    self, Container, ContainerRole, EnvSource, EnvVar, Facts, Pod, Port, SharedMemory, Workload, WorkloadFormat,
 };
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View};
@@ -52,7 +52,20 @@ pub fn task(tree: &Arc<Tree>, view: View<'_>, family: Fact<String>, span: Span) 
         }
         pod.containers.push(container);
     }
+    pod.node = fargate(view);
     lone((WorkloadFormat::Ecs, "task-definition"), family, pod, Raw::new(tree, view))
+}
+
+/// The node of a task that runs on machines which nobody lists: one that is compatible with Fargate alone.
+fn fargate(view: View<'_>) -> Option<facts::Node> {
+    let terraform = view.get("requires_compatibilities");
+    let list = if terraform.is_some() { terraform } else { get(view, "requiresCompatibilities") };
+    let names = list.strings();
+    let named = |name: &str| names.iter().find(|item| item.get().is_some_and(|item| item == name));
+    let of = named("FARGATE").filter(|_| named("EC2").is_none() && names.iter().all(|item| item.get().is_some()))?;
+    let mut node = facts::Node::blank(of.span);
+    node.platform = Fact::value("fargate".to_owned(), of.span);
+    Some(node)
 }
 
 /// A job of AWS Batch with one container, or the same on several nodes; `None` when its properties are not at hand.

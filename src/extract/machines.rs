@@ -104,6 +104,9 @@ pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: 
         out.driver_mode = at(accelerator, "gpu_driver_installation_config.gpu_driver_version").string();
     }
     out.driver = installed_driver(view);
+    if shape.platform == "ec2" && joins_ecs(view) {
+        out.in_ecs = Fact::value(true, span);
+    }
     out.in_cluster = if shape.lone { joins_cluster(view, span) } else { Fact::value(true, span) };
     match kind {
         "nebius_mk8s_v1_node_group" => {
@@ -158,6 +161,23 @@ fn joins_cluster(view: View<'_>, span: Span) -> Fact<bool> {
         true => Fact::value(true, span),
         false => Fact::unknown(Why::NotStated("whether the machine joins a cluster".into()), span),
     }
+}
+
+/// Whether something says of a machine that it joins a cluster of Amazon ECS: its image, its profile, what it runs when it starts.
+fn joins_ecs(view: View<'_>) -> bool {
+    let says = |text: &str| {
+        text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word.to_lowercase().starts_with("ecs"))
+    };
+    // Nodes as they are written: what refers to others may lead back.
+    let mut nodes: Vec<Node<'_>> = view.node().into_iter().collect();
+    while let Some(node) = nodes.pop() {
+        if node.text().is_some_and(says) {
+            return true;
+        }
+        nodes.extend(node.items());
+        nodes.extend(node.entries().iter().map(|(_, child)| *child));
+    }
+    false
 }
 
 /// A driver version in an install command.

@@ -1,6 +1,7 @@
 //! Programs of Pulumi in YAML: resources under the names of their packages, read as the resources of Terraform and the
 //! objects of Kubernetes that they make. Knows its YAML.
 
+use super::clusters::snake_case;
 use super::{kubernetes, machines};
 use crate::facts::{Facts, HelmRelease, InfraFormat, ReleaseFormat};
 use crate::known::Fact;
@@ -61,7 +62,7 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
                 let Some((_, _, _, kind)) = known else { continue };
                 let mut builder = Builder::new(tree.source, tree.dialect);
                 let Some(node) = properties.node() else { continue };
-                let body = snake(&mut builder, node, DEEPEST);
+                let body = in_snake_case(&mut builder, node, DEEPEST);
                 builder.tree().documents.push(body);
                 let built = Arc::new(builder.finish());
                 let pool = machines::pool(&built, built.node(body).view(), (kind, name), key.span());
@@ -75,33 +76,23 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
 }
 
 /// A copy under the names of Terraform.
-fn snake(builder: &mut Builder, node: Node<'_>, depth: usize) -> NodeId {
+fn in_snake_case(builder: &mut Builder, node: Node<'_>, depth: usize) -> NodeId {
     if depth == 0 || !node.is_map() && !node.is_seq() {
         return builder.copy(node);
     }
     let kind = if node.is_seq() {
-        NodeKind::Seq(node.items().map(|item| snake(builder, item, depth - 1)).collect())
+        NodeKind::Seq(node.items().map(|item| in_snake_case(builder, item, depth - 1)).collect())
     } else {
         let entry = |(key, value): (Node<'_>, Node<'_>)| {
             let name = key.text().unwrap_or_default();
-            let value = if OWN.contains(&name) { builder.copy(value) } else { snake(builder, value, depth - 1) };
-            let text = Traced::opaque(underscored(name), key.span());
+            let value =
+                if OWN.contains(&name) { builder.copy(value) } else { in_snake_case(builder, value, depth - 1) };
+            let text = Traced::opaque(snake_case(name), key.span());
             Entry { key: builder.add(NodeKind::Scalar { text, plain: false }, key.span()), value }
         };
         NodeKind::Map(node.entries().into_iter().map(entry).collect())
     };
     builder.add(kind, node.span())
-}
-
-fn underscored(name: &str) -> String {
-    let mut out = String::new();
-    for c in name.chars() {
-        if c.is_ascii_uppercase() {
-            out.push('_');
-        }
-        out.push(c.to_ascii_lowercase());
-    }
-    out
 }
 
 /// The object that a resource makes: its properties under the version and kind that its type names.

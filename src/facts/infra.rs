@@ -43,7 +43,7 @@ entities! {
         instance_type: Fact<String>,
         /// NVIDIA driver.
         driver: Fact<Version>,
-        /// eks, gke, aks, k3s, rke2, ack, tke, openshift …
+        /// eks, gke, aks, k3s, rke2, ack, tke, openshift, fargate …
         platform: Fact<String>,
         /// Kubernetes version.
         kubernetes: Fact<Version>,
@@ -81,6 +81,8 @@ entities! {
         cluster: Fact<String>,
         /// Whether its machines are nodes of a Kubernetes cluster; unknown for a machine by itself unless its start script joins one.
         in_cluster: Fact<bool>,
+        /// Whether its machines join a cluster of Amazon ECS; absent where nothing says so.
+        in_ecs: Fact<bool>,
         /// Machine types it may use.
         instance_types: Vec<Fact<String>>,
         /// Its GPU, when every type has the same.

@@ -9,10 +9,8 @@ use crate::catalog;
 use crate::evidence;
 use crate::facts::{Build, Cluster, Container, Gpu, InfraFormat, Node, NodePool, Pod, Workload, WorkloadFormat};
 use crate::known::{Fact, Known, Why};
-use crate::parse::{self, View};
 use crate::source::Span;
 use crate::version::Version;
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Fills `pod.pools` and `pod.node` of every pod.
@@ -23,24 +21,19 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
     let clusters = Candidates::gather(deployed, Reach::Cluster, |facts| {
         facts.clusters.iter().map(|cluster| (cluster.span.source, vec![()], cluster)).collect()
     });
-    let of_ecs = |workload: &Workload| workload.format.get() == Some(&WorkloadFormat::Ecs);
-    let asks = workloads.iter().flatten().any(of_ecs);
-    let all = deployed.variants().iter().filter(|_| asks).flat_map(|variant| &variant.facts.pools);
-    let in_ecs: BTreeSet<Span> = all.filter(|pool| joins_ecs(pool)).map(|pool| pool.span).collect();
     deployed.each(workloads, |workload, boundary| {
         let from = workload.span.source;
         let format = workload.format.get().copied();
-        let (task, fargate) = (of_ecs(workload), is_fargate(workload));
-        let elsewhere = |pool: &NodePool| task && (fargate || !in_ecs.contains(&pool.span));
         let meant = |cluster: &&Arc<Cluster>| {
             let declared = configured(&cluster.format);
             (declared || of_clusters(format)) && boundary.is_meant(cluster.span.source, declared)
         };
         for pod in &mut workload.pods {
             let vendors = vendors(pod);
+            let serverless = pod.node.as_ref().is_some_and(|node| is(&node.platform, "fargate"));
             let possible = |pool: &&Arc<NodePool>| {
                 let declared = configured(&pool.format);
-                (declared || format.is_none_or(|format| serves(pool, format)) && !elsewhere(pool))
+                (declared || format.is_none_or(|format| serves(pool, format)) && !serverless)
                     && admits(pool, pod, &vendors)
                     && boundary.is_meant(pool.span.source, declared)
             };
@@ -88,7 +81,7 @@ fn serves(pool: &NodePool, format: WorkloadFormat) -> bool {
         WorkloadFormat::Kubernetes => !pool.in_cluster.is_unknown() && pool.in_cluster.get() != Some(&false),
         WorkloadFormat::Values => true,
         WorkloadFormat::Compose => pool.in_cluster.is_unknown(),
-        WorkloadFormat::Ecs => pool.platform.get().is_none_or(|platform| platform == "ec2"),
+        WorkloadFormat::Ecs => pool.in_ecs.get() == Some(&true),
         WorkloadFormat::AwsBatch => pool.platform.get().is_none_or(|platform| platform == "batch"),
         // Schedulers of their own place these.
         WorkloadFormat::Docker
@@ -99,32 +92,6 @@ fn serves(pool: &NodePool, format: WorkloadFormat) -> bool {
         // Nothing says which machine runs it.
         WorkloadFormat::Ci | WorkloadFormat::Script => false,
     }
-}
-
-/// Whether something says of a machine that it joins a cluster of ECS: its image, its profile, what it runs when it starts.
-fn joins_ecs(pool: &NodePool) -> bool {
-    let says = |text: &str| {
-        text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word.to_lowercase().starts_with("ecs"))
-    };
-    // Nodes as they are written: what refers to others may lead back.
-    let mut nodes: Vec<parse::Node<'_>> = pool.object.iter().filter_map(|object| object.view().node()).collect();
-    while let Some(node) = nodes.pop() {
-        if node.text().is_some_and(says) {
-            return true;
-        }
-        nodes.extend(node.items());
-        nodes.extend(node.entries().iter().map(|(_, child)| *child));
-    }
-    false
-}
-
-/// Whether a task runs on machines that nobody lists.
-fn is_fargate(workload: &Workload) -> bool {
-    let Some(object) = &workload.object else { return false };
-    let keys = ["requiresCompatibilities", "requires_compatibilities", "RequiresCompatibilities"];
-    let all = keys.iter().map(|key| object.view().get(key)).find(|list| list.is_some());
-    let is = |item: View<'_>, name: &str| item.node().and_then(|node| node.text()) == Some(name);
-    all.is_some_and(|list| list.items().any(|i| is(i, "FARGATE")) && !list.items().any(|i| is(i, "EC2")))
 }
 
 /// The card that a format itself names. Sites have names of their own.

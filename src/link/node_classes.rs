@@ -2,14 +2,12 @@
 
 use super::boundary::{Deployed, Reach};
 use super::candidates::Candidates;
+use crate::catalog;
 use crate::facts::{NodePool, Object};
 use crate::known::{Fact, Why};
 use crate::parse::View;
 use crate::quantity;
 use std::sync::Arc;
-
-/// Families of images by the names that aliases have.
-const FAMILIES: [&str; 3] = ["AL2", "AL2023", "Bottlerocket"];
 
 /// Completes the pools that name a class.
 pub fn link(pools: &mut [Vec<Arc<NodePool>>], deployed: Deployed<'_>) {
@@ -46,11 +44,16 @@ fn take(pool: &mut NodePool, spec: View<'_>) {
         pool.disk_bytes = Fact::unknown(why, spec.get("instanceStorePolicy").place());
         return;
     }
-    // Bottlerocket keeps images and what containers write on its second disk.
-    let bottlerocket = pool.image_type.get().is_some_and(|family| family == "Bottlerocket");
-    let device = if bottlerocket { "/dev/xvdb" } else { "/dev/xvda" };
+    let mappings = spec.get("blockDeviceMappings");
+    let Some((_, device)) = pool.image_type.get().and_then(|family| catalog::ami_family(family)) else {
+        if mappings.is_some() {
+            let why = Why::LeftTo("the image, which decides the disk that pods use".into());
+            pool.disk_bytes = Fact::unknown(why, mappings.place());
+        }
+        return;
+    };
     let is = |mapping: &View<'_>| mapping.get("deviceName").string().get().is_some_and(|name| name == device);
-    if let Some(mapping) = spec.get("blockDeviceMappings").items().find(is) {
+    if let Some(mapping) = mappings.items().find(is) {
         pool.disk_bytes = mapping.path("ebs.volumeSize").parse(quantity::parse).map(|bytes| bytes as i64);
     }
 }
@@ -62,9 +65,8 @@ fn image(spec: View<'_>) -> Fact<String> {
     let alias = terms.items().map(|term| term.get("alias")).find(|alias| alias.is_some());
     match alias {
         Some(alias) => alias.string().map(|text| {
-            let family = text.split('@').next().unwrap_or_default();
-            let known = FAMILIES.into_iter().find(|known| known.eq_ignore_ascii_case(family));
-            known.unwrap_or(family).to_owned()
+            let alias = text.split('@').next().unwrap_or_default();
+            catalog::ami_family(alias).map_or(alias, |(family, _)| family).to_owned()
         }),
         None if terms.is_some() => Fact::unknown(Why::Remote("the image that is selected".into()), terms.place()),
         None => stated.string(),

@@ -68,7 +68,16 @@ pub struct Told {
     pub slots: usize,
 }
 
+/// Built-in packs about what runs for others: what it costs, who reaches it, and how it goes on.
+const OF_DEPLOYMENTS: [&str; 5] = ["autoscaling", "cost", "encryption", "security", "sla"];
+
 impl Rule {
+    /// Whether it is about what is deployed, and says nothing of what only a run of CI starts. A rule that was added is asked
+    /// about both: its own condition tells them apart.
+    pub fn is_of_deployments(&self) -> bool {
+        !self.added && OF_DEPLOYMENTS.contains(&self.pack.as_str())
+    }
+
     /// What it says; of a built-in rule it is read when it first fires.
     pub fn told(&self) -> &Told {
         self.told.get_or_init(|| {

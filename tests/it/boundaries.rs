@@ -36,7 +36,7 @@ fn listing() -> Ruleset {
     let mut rules = Ruleset::empty();
     let page = "id: listing\npack: p\nseverity: error\napplies_to: workload\nforbid: \"true\"\nhelp: h\nwhy: w\nreferences: \
                 ['https://a.example']\nmessage: \"{services().size()} {objects('ConfigMap').size()} \
-                {pools().size()}\"\nexamples: [{fires: {a.yaml: ''}}]\n";
+                {pools().size()} {workloads().size()}\"\nexamples: [{fires: {a.yaml: ''}}]\n";
     assert!(rules.add(SourceId(u32::MAX), "listing.yaml", page).is_empty());
     rules
 }
@@ -537,4 +537,16 @@ fn what_other_schedulers_place_lands_on_no_node_of_a_cluster() {
         assert!(pools(&outcome, path).is_empty(), "{path}");
         assert_eq!(pools(&outcome, "pod.yaml"), ["gpu"], "{path}");
     }
+}
+
+#[test]
+fn scripts_of_one_directory_are_started_each_by_itself() {
+    let start = "docker run --gpus 1 vllm/vllm-openai:v0.11.0 --model a/b\n";
+    let outcome = run(&[("a.sh", start), ("b.sh", &[start, start].concat())]);
+    let told = |finding: &gpulint::finding::Finding| {
+        (outcome.sources.get(finding.span.source).path.clone(), finding.message.clone())
+    };
+    let told: Vec<(String, String)> = outcome.evaluation.findings.iter().map(told).collect();
+    let expected = [("a.sh", "0 0 0 1"), ("b.sh", "0 0 0 2"), ("b.sh", "0 0 0 2")];
+    assert_eq!(told, expected.map(|(path, message)| (path.to_owned(), message.to_owned())));
 }

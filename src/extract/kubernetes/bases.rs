@@ -3,6 +3,7 @@
 
 use super::workloads;
 use crate::budget::Share;
+use crate::catalog;
 use crate::facts::{Launch, Workload};
 use crate::known::Known;
 use crate::parse::{Problem, Raw};
@@ -20,9 +21,6 @@ const OF_MODEL: [&str; 6] = ["modelFormat", "runtime", "runtimeVersion", "protoc
 
 /// The image of KServe's own server, which is told what to serve by the fields of the model.
 const OWN_SERVER: &str = "huggingfaceserver";
-
-/// KServe's runtimes whose image for GPUs has a tag of its own (`UpdateImageTag`).
-const TAGGED: [&str; 3] = ["kserve-tensorflow-serving", "kserve-torchserve", "kserve-huggingfaceserver"];
 
 /// Where an LLMInferenceService has pods.
 const PODS: [&[&str]; 5] = [
@@ -138,12 +136,12 @@ fn of_model(mut model: Doc, own: &Doc, runtime: &str) -> Doc {
         let args = unknown.unwrap_or_else(|| Doc { value: Value::Seq(all()), span: last.span, tag: None });
         model.set(Doc::string("args", last.span), args);
     }
-    let (stated, tagged) = (model.get("image").is_some(), TAGGED.contains(&runtime) && asks_for_gpus(&model, own));
+    let suffix = catalog::gpu_suffix(runtime).filter(|_| asks_for_gpus(&model, own));
+    let stated = model.get("image").is_some();
     if let Some(own) = own.get("image").filter(|_| !stated && !image.contains("@sha256:")) {
         let changed = match version.as_ref().and_then(|version| Some((version.text()?, version.span))) {
             Some((version, span)) => Some((format!("{}:{version}", untagged(&image)), span)),
-            None if tagged && untagged(&image) != image => Some((format!("{image}-gpu"), own.span)),
-            None => None,
+            None => suffix.filter(|_| untagged(&image) != image).map(|suffix| (format!("{image}{suffix}"), own.span)),
         };
         if let Some((text, span)) = changed {
             model.set(Doc::string("image", span), Doc::traced(Traced::opaque(text, span)));
@@ -159,9 +157,7 @@ fn untagged(image: &str) -> &str {
 
 fn asks_for_gpus(model: &Doc, runtime: &Doc) -> bool {
     let limits = [model, runtime].into_iter().filter_map(|container| container.at(&["resources", "limits"]));
-    limits
-        .flat_map(Doc::entries)
-        .any(|(name, _)| name.text().is_some_and(|name| crate::catalog::accelerator(name).is_some()))
+    limits.flat_map(Doc::entries).any(|(name, _)| name.text().is_some_and(|name| catalog::accelerator(name).is_some()))
 }
 
 /// Lays an LLMInferenceService over the configurations that it is based on, one over the other.

@@ -2,6 +2,7 @@
 //! microservices of NIM with their caches.
 
 use super::{drafts, pods};
+use crate::catalog::{self, FieldFlag};
 use crate::extract::image;
 use crate::facts::{Mount, Pod, Volume};
 use crate::known::Fact;
@@ -9,23 +10,6 @@ use crate::parse::{Builder, Entry, Node, NodeId, NodeKind, Tree, View};
 use crate::quantity;
 use crate::source::Span;
 use std::sync::Arc;
-
-/// Fields of a VLLMRuntime and the options that they become; a field without a value of its own is a switch
-/// (`deploymentForVLLMRuntime` in its operator).
-const OPTIONS: [(&str, &str, bool); 12] = [
-    ("vllmConfig.port", "--port", true),
-    ("model.enableLoRA", "--enable-lora", false),
-    ("model.enableTool", "--enable-auto-tool-choice", false),
-    ("model.toolCallParser", "--tool-call-parser", true),
-    ("vllmConfig.enableChunkedPrefill", "--enable-chunked-prefill", false),
-    ("vllmConfig.enablePrefixCaching", "--enable-prefix-caching", false),
-    ("model.maxModelLen", "--max-model-len", true),
-    ("model.dtype", "--dtype", true),
-    ("vllmConfig.tensorParallelSize", "--tensor-parallel-size", true),
-    ("model.maxNumSeqs", "--max-num-seqs", true),
-    ("vllmConfig.gpuMemoryUtilization", "--gpu-memory-utilization", true),
-    ("vllmConfig.maxLoras", "--max-loras", true),
-];
 
 /// The resource of a VLLMRuntime that states no type of GPU.
 const GPU: &str = "nvidia.com/gpu";
@@ -62,14 +46,14 @@ fn arguments(builder: &mut Builder, spec: View<'_>) -> NodeId {
     let place = spec.get("vllmConfig").place();
     let mut words: Vec<NodeId> = ["vllm", "serve"].map(|word| drafts::text(builder, word, place)).into();
     words.extend(spec.path("model.modelURL").node().map(|model| builder.copy(model)));
-    for (path, option, valued) in OPTIONS {
-        let field = spec.path(path);
+    for FieldFlag { field, flag, switch } in catalog::field_flags("VLLMRuntime") {
+        let field = spec.path(field);
         let Some(node) = field.node().filter(|node| !node.is_null() && node.text() != Some("")) else { continue };
-        if valued {
-            words.push(drafts::text(builder, option, field.place()));
+        if !switch {
+            words.push(drafts::text(builder, flag, field.place()));
             words.push(builder.copy(node));
         } else if field.boolean().get() == Some(&true) {
-            words.push(drafts::text(builder, option, field.place()));
+            words.push(drafts::text(builder, flag, field.place()));
         }
     }
     words.extend(spec.path("vllmConfig.extraArgs").items().filter_map(View::node).map(|node| builder.copy(node)));
