@@ -1,12 +1,13 @@
 //! Ansible: what tasks install on machines, and the charts that they release. Knows modules and their arguments; fills
 //! no variables and follows no roles.
 
-use super::{compose, install, kubernetes, startup, values};
+use super::{compose, install, kubernetes, startup, values, written};
+use crate::facts::value::REST;
 use crate::facts::{
     Facts, HelmRelease, Object, Package, PackageFile, PackageFileKind, PackageManager, ReleaseFormat, Workload,
     WorkloadFormat,
 };
-use crate::known::Fact;
+use crate::known::{Fact, Why};
 use crate::parse::{Builder, DEEPEST, Entry, Node, NodeKind, Raw, Tree, View, requirements};
 use crate::source::{Span, Traced};
 use crate::version::Version;
@@ -95,7 +96,7 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     list(root, DEEPEST, &mut tasks);
     for (name, task, arguments) in tasks {
         match name {
-            "helm" => facts.releases.extend(release(tree, arguments).map(Arc::new)),
+            "helm" => facts.releases.push(Arc::new(release(tree, arguments))),
             "apt" | "dnf" | "package" | "pip" | "yum" | "zypper" => {
                 found.packages.extend(packages(name, task, arguments));
             }
@@ -249,12 +250,9 @@ fn holds(module: &str, arguments: View<'_>) -> bool {
         || texts.filter_map(View::traced).any(|text| says(text.text()))
 }
 
-/// A chart that a task releases; `None` when its values stand in a variable.
-fn release(tree: &Arc<Tree>, arguments: View<'_>) -> Option<HelmRelease> {
+/// A chart that a task releases.
+fn release(tree: &Arc<Tree>, arguments: View<'_>) -> HelmRelease {
     let values = first(arguments, &["release_values", "values"]);
-    if values.is_some() && !values.node().is_some_and(Node::is_map) {
-        return None;
-    }
     let chart = arguments.get("chart_ref");
     let span: Span = chart.place();
     let mut out = HelmRelease::blank(span);
@@ -264,7 +262,21 @@ fn release(tree: &Arc<Tree>, arguments: View<'_>) -> Option<HelmRelease> {
     out.version = arguments.get("chart_version").parse(Version::parse);
     out.namespace = first(arguments, &["release_namespace", "namespace"]).string();
     out.values = Some(Raw::new(tree, values));
-    Some(out)
+    out.values_from = arguments.get("values_files").strings();
+    out.set = arguments.get("set_values").items().filter_map(assignment).collect();
+    if values.is_some() && !values.node().is_some_and(Node::is_map) {
+        // They stand in a variable.
+        out.set.insert(REST.to_owned(), Fact::unknown(Why::Template, values.place()));
+    }
+    out
+}
+
+/// A value that is set by name, `driver.version=580.95.05`.
+fn assignment(item: View<'_>) -> Option<(String, Fact<String>)> {
+    let assigned = item.get("value").traced()?;
+    let (name, _) = assigned.text().split_once('=')?;
+    let value = assigned.slice(name.len() + 1..assigned.text().len());
+    Some((name.to_owned(), written::stated(&value, false)))
 }
 
 #[cfg(test)]

@@ -114,17 +114,17 @@ fn release(words: &[Word], at: usize) -> Option<HelmRelease> {
     out.values_from = all(&["f", "values"]).map(|(_, value)| value.fact()).collect();
     for (name, value) in all(&["set", "set-string", "set-file", "set-json", "set-literal"]) {
         let Given::Word(text, expands) = value else { continue };
-        // Lists, JSON and files have forms of their own.
-        let plain = matches!(name.as_str(), "set" | "set-string") && !text.text().contains(['{', '\\']);
-        let assignments = if plain { parts(text) } else { vec![text.clone()] };
+        let single = matches!(name.as_str(), "set" | "set-string");
+        let assignments = if single { parts(text) } else { vec![text.clone()] };
         for part in assignments {
             let Some((key, _)) = part.text().split_once('=') else { continue };
             let value = part.slice(key.len() + 1..part.text().len());
-            let value = match plain {
+            // Lists, JSON and files have forms of their own.
+            let value = match single && !value.text().contains(['\\', '{']) {
                 true => stated(&value, *expands),
                 false => Fact::unknown(Why::NotModelled("a value from a list or a file".into()), value.whole()),
             };
-            out.set.insert(key.replace('\\', ""), value);
+            out.set.insert(key.to_owned(), value);
         }
     }
     Some(out)

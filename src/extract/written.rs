@@ -8,14 +8,24 @@ use crate::source::{Span, Traced};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The assignments of a `--set`, which commas separate.
+/// The assignments of a `--set`, which commas separate but for those behind a backslash or in braces.
 pub fn parts(text: &Traced) -> Vec<Traced> {
-    let mut from = 0;
+    let (mut from, mut braces, mut escaped) = (0, 0_usize, false);
     let mut out = Vec::new();
-    for part in text.text().split(',') {
-        out.push(text.slice(from..from + part.len()));
-        from += part.len() + 1;
+    for (at, c) in text.text().char_indices() {
+        match c {
+            _ if escaped => {}
+            '{' => braces += 1,
+            '}' => braces = braces.saturating_sub(1),
+            ',' if braces == 0 => {
+                out.push(text.slice(from..at));
+                from = at + 1;
+            }
+            _ => {}
+        }
+        escaped = c == '\\' && !escaped;
     }
+    out.push(text.slice(from..text.text().len()));
     out
 }
 

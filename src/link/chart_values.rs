@@ -16,13 +16,6 @@ pub fn link(facts: &mut Facts) {
         if let Some(values) = &release.values {
             below(values.view(), "", (&known, DEEPEST), &mut found);
         }
-        for (name, value) in release.set.iter().filter(|(name, _)| !name.contains(['[', '{', '\\'])) {
-            let parts = name.match_indices('.').map(|(at, _)| &name[..at]).chain([name.as_str()]);
-            let stop = parts.map(|path| (path, known.takes(path))).find(|(_, taken)| *taken != Taken::Map);
-            if let Some((path, Taken::Unknown)) = stop {
-                found.push(unknown(path, value.span, &known));
-            }
-        }
         if !found.is_empty() {
             Arc::make_mut(release).unknown_values = found;
         }

@@ -1,10 +1,11 @@
-//! Values that a release takes from files and objects of the repository.
+//! Values that a release takes from files and objects of the repository, and by name.
 
 use super::boundary::{Boundary, Deployed, Reach};
 use super::candidates::Candidates;
+use crate::facts::value::REST;
 use crate::facts::{HelmRelease, Object, ReleaseFormat};
 use crate::known::Fact;
-use crate::parse::{Dialect, Raw, merged, yaml};
+use crate::parse::{Dialect, Raw, laid_over, merged, yaml};
 use crate::paths;
 use crate::version::Version;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 /// Values files and ConfigMaps, by the last part of their names, which are paths where they are files.
 type Objects<'a> = Candidates<'a, &'a str, &'a Object>;
 
-/// Lays the values that releases name under those they state inline.
+/// Lays the values that releases name under those they state inline, and those that they set by name over both.
 pub fn complete(releases: &mut [Vec<Arc<HelmRelease>>], deployed: Deployed<'_>) {
     if releases.iter().all(Vec::is_empty) {
         return;
@@ -27,6 +28,7 @@ pub fn complete(releases: &mut [Vec<Arc<HelmRelease>>], deployed: Deployed<'_>) 
         let known = shared.values.as_ref().is_some_and(|values| values.id.is_some());
         let beside = shared.format.get() == Some(&ReleaseFormat::ChartDependency) && !known;
         if shared.values_from.is_empty() && !beside {
+            set_by_name(shared);
             return;
         }
         let release = Arc::make_mut(shared);
@@ -38,7 +40,18 @@ pub fn complete(releases: &mut [Vec<Arc<HelmRelease>>], deployed: Deployed<'_>) 
         release.values_complete = Fact::value(beside || found.iter().all(Option::is_some), release.span);
         let layers: Vec<Raw> = found.into_iter().flatten().chain(release.values.take()).collect();
         release.values = merged(&layers);
+        set_by_name(shared);
     });
+}
+
+/// Lays over the values of a release what it sets by name: that wins, as with Helm.
+fn set_by_name(shared: &mut Arc<HelmRelease>) {
+    if shared.set.is_empty() {
+        return;
+    }
+    let release = Arc::make_mut(shared);
+    let named = release.set.iter().filter(|(name, _)| *name != REST).map(|(name, value)| (name.as_str(), value));
+    release.values = Some(laid_over(release.values.as_ref(), named, release.set.get(REST), release.span));
 }
 
 /// Gives releases of Flux what the objects that they name say of repositories and charts: a HelmRepository where it is, an

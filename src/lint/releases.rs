@@ -2,15 +2,14 @@
 //! install, as further sets of values. Knows facts about releases and the places of charts.
 
 use super::Repository;
-use crate::budget::DEPTH;
 use crate::extract::{self, values};
 use crate::facts::{Facts, HelmRelease, ReleaseFormat};
 use crate::known::{Known, Why};
 use crate::link::Variant;
-use crate::parse::{Builder, Dialect, Entry, Node, NodeId, NodeKind, Raw, Tree, placeholder, yaml};
+use crate::parse::{Builder, Dialect, Node, NodeId, NodeKind, Raw, Tree, placeholder, yaml};
 use crate::paths;
 use crate::render::helm::{Chart, ValueSet};
-use crate::source::{Sources, Span, Traced};
+use crate::source::{Sources, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -119,9 +118,6 @@ fn set(release: &HelmRelease, directory: &str, defaults: &ValueSet, sources: &So
         let evaluated = layers.iter().map(unevaluated).collect::<Option<_>>();
         layers = evaluated.ok_or("expressions decide which values are set")?;
     }
-    if !release.set.is_empty() {
-        layers.push(single_values(release)?);
-    }
     let mut to = defaults.release.clone();
     let text = |slot: &mut String, fact: &Known<String>| {
         if let Known::Value(value) = fact {
@@ -164,77 +160,10 @@ fn unevaluated(raw: &Raw) -> Option<Raw> {
     Some(Raw { id: Some(root), tree: Arc::new(builder.finish()), ..raw.clone() })
 }
 
-/// Values by dotted names.
-enum Single {
-    Leaf(NodeId),
-    Table(BTreeMap<String, Single>),
-}
-
-/// What `--set` and its like state, as a document. Names with an index are left out.
-fn single_values(release: &HelmRelease) -> Result<Raw, String> {
-    let mut builder = Builder::new(release.span.source, Dialect::Kubernetes);
-    let mut root = BTreeMap::new();
-    for (name, value) in &release.set {
-        let kind = match &value.known {
-            Known::Value(text) => NodeKind::Scalar { text: Traced::opaque(text.as_str(), value.span), plain: true },
-            Known::Absent => continue,
-            Known::Unknown(why) => NodeKind::Unknown(why.clone()),
-        };
-        if name.contains(['[', '{']) {
-            continue;
-        }
-        let (leaf, parts) = (builder.add(kind, value.span), parts(name));
-        if parts.len() > DEPTH {
-            return Err(format!("the name of a value has {} parts", parts.len()));
-        }
-        put(&mut root, &parts, leaf);
-    }
-    let id = map(&mut builder, root, release.span);
-    builder.tree().documents.push(id);
-    let tree: Arc<Tree> = Arc::new(builder.finish());
-    Ok(Raw { place: release.span, id: Some(id), tree, open: None })
-}
-
-/// `a.b\.c` names `b.c` in `a`.
-fn parts(name: &str) -> Vec<String> {
-    name.replace("\\.", "\0").split('.').map(|part| part.replace('\0', ".")).collect()
-}
-
-fn put(table: &mut BTreeMap<String, Single>, parts: &[String], leaf: NodeId) {
-    let Some((first, rest)) = parts.split_first() else { return };
-    if rest.is_empty() {
-        table.insert(first.clone(), Single::Leaf(leaf));
-        return;
-    }
-    let slot = table.entry(first.clone()).or_insert_with(|| Single::Table(BTreeMap::new()));
-    if let Single::Leaf(_) = slot {
-        *slot = Single::Table(BTreeMap::new());
-    }
-    if let Single::Table(inner) = slot {
-        put(inner, rest, leaf);
-    }
-}
-
-fn map(builder: &mut Builder, table: BTreeMap<String, Single>, place: Span) -> NodeId {
-    let mut entries = Vec::new();
-    for (name, value) in table {
-        let value = match value {
-            Single::Leaf(id) => id,
-            Single::Table(inner) => map(builder, inner, place),
-        };
-        let text = Traced::opaque(name, place);
-        let key = builder.add(NodeKind::Scalar { text, plain: false }, place);
-        entries.push(Entry { key, value });
-    }
-    builder.add(NodeKind::Map(entries), place)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::known::Fact;
     use crate::render::helm::chart::{File, find};
-    use crate::render::helm::sets::sets;
     use crate::source::SourceId;
 
     fn charts<'a>(paths: &[&'a str]) -> Vec<Arc<Chart<'a>>> {
@@ -251,26 +180,5 @@ mod tests {
         for path in ["y", "oci://host/deploy/y", "charts/z", "."] {
             assert_eq!(owner(path, "x.yaml", &charts), None, "{path}");
         }
-    }
-
-    #[test]
-    fn single_values_lie_over_the_files() {
-        let span = Span::new(SourceId(0), 0..1);
-        let mut release = HelmRelease::blank(span);
-        release.path = Fact::value("c/x".to_owned(), span);
-        release.name = Fact::value("prod".to_owned(), span);
-        let set = |text: &str| Fact::value(text.to_owned(), span);
-        release.set =
-            [("a.b", set("1")), (r"a.c\.d", set("true")), ("l[0]", set("z"))].map(|(k, v)| (k.to_owned(), v)).into();
-        let charts = charts(&["c/x/Chart.yaml"]);
-        let mut all = sets(&charts, &[], "1.31.0");
-        let sources = Sources::new(vec![crate::source::Source::new("apps/x.yaml", "x")]);
-        add(&mut all, &charts, &[&release], &sources);
-        let found = &all[0][1];
-        assert_eq!((found.name.as_str(), found.release.name.as_str()), ("the release prod of apps/x.yaml", "prod"));
-        let root = found.layers[0].view();
-        assert_eq!(root.path("a.b").int().get(), Some(&1));
-        assert_eq!(root.get("a").get("c.d").boolean().get(), Some(&true));
-        assert!(!root.get("l").is_some());
     }
 }

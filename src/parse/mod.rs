@@ -2,6 +2,7 @@
 //! Knows bytes and grammars; knows neither Kubernetes nor GPUs.
 
 pub mod dockerfile;
+mod dotted;
 pub mod gotemplate;
 pub mod hcl;
 pub mod make;
@@ -16,6 +17,7 @@ mod view;
 pub mod wheel;
 pub mod yaml;
 
+pub use dotted::laid_over;
 pub use tree::{Builder, DEEPEST, Dialect, Entry, Node, NodeId, NodeKind, Problem, Shape, Tree, merged};
 pub use view::{Missing, Open, Raw, View};
 

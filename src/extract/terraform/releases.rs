@@ -1,7 +1,8 @@
 //! Charts that Terraform installs.
 
+use crate::facts::value::REST;
 use crate::facts::{HelmRelease, ReleaseFormat};
-use crate::known::Fact;
+use crate::known::{Fact, Known, Why};
 use crate::parse::{Dialect, Raw, Tree, View, merged, yaml};
 use crate::version::Version;
 use std::sync::Arc;
@@ -25,12 +26,24 @@ pub fn release(tree: &Arc<Tree>, view: View<'_>) -> HelmRelease {
     let missing = values.items().zip(&layers).filter(|(_, layer)| layer.is_none()).map(|(item, _)| item.string());
     out.values_from = missing.collect();
     out.values = merged(&layers.into_iter().flatten().collect::<Vec<_>>());
-    out.set = ["set", "set_string", "set_sensitive"]
-        .iter()
-        .flat_map(|key| view.get(key).items())
-        .filter_map(|set| Some((set.get("name").string().get()?.clone(), set.get("value").string())))
-        .collect();
+    let given = ["set", "set_string", "set_sensitive", "set_wo"].into_iter().flat_map(|key| view.get(key).items());
+    out.set = given.filter_map(single).collect();
+    let lists = view.get("set_list").items().filter_map(single);
+    out.set.extend(lists.map(|(name, value)| {
+        let why = Why::NotModelled("a value from a list".into());
+        (name, Fact::unknown(why, value.span))
+    }));
     out
+}
+
+/// A value that is set by name; where the name cannot be told it may be any.
+fn single(set: View<'_>) -> Option<(String, Fact<String>)> {
+    let name = set.get("name").string();
+    match name.known {
+        Known::Value(name) => Some((name, set.get("value").string())),
+        Known::Unknown(_) => Some((REST.to_owned(), name)),
+        Known::Absent => None,
+    }
 }
 
 /// An application of Nebius' catalog: a chart with values of its own, of which this sets some.
