@@ -2,8 +2,8 @@
 
 use super::{
     TextFile, ansible, bounded, ci, cloudformation, clusters, compose, describes_others, dockerfile, dstack, ecs,
-    embedded, helmfile, kubernetes, makefile, package_tables, pulumi, requirements, skypilot, slurm, terraform,
-    toolkit, training, values,
+    embedded, helmfile, kubernetes, makefile, package_tables, pulumi, requirements, skypilot, slurm, toolkit, training,
+    values,
 };
 use crate::budget::Share;
 use crate::discover::{self, Kind};
@@ -180,7 +180,7 @@ pub static TEXTS: &[TextFormat] = &[
         name: "terraform-json",
         about: "the same as JSON",
         kinds: &[Kind::TerraformJson],
-        read: terraform_json,
+        read: |id, path, text, _| terraform_file(id, path, text),
     },
     TextFormat {
         name: "dockerfile",
@@ -234,20 +234,19 @@ fn part(tree: &Arc<Tree>, root: Node<'_>, key: &str) -> Object {
 
 /// A file of a Terraform module, which is evaluated with the others of the module.
 fn terraform_file(id: SourceId, path: &str, text: &str) -> TextFile {
-    let json = path.ends_with(".json");
-    let mut hcl = if json { hcl::parse_json(id, text) } else { hcl::parse(id, text) };
+    let values = discover::kind_of(path) == Some(Kind::TerraformVars);
+    let mut hcl = match (path.ends_with(".json"), values) {
+        (false, _) => hcl::parse(id, text),
+        (true, true) => hcl::parse_values(id, text),
+        (true, false) => hcl::parse_json(id, text),
+    };
+    if path.ends_with(".json") {
+        hcl.problems.extend(yaml::parse(id, text, Dialect::Typed).problems);
+    }
     let (problems, comments) = (std::mem::take(&mut hcl.problems), std::mem::take(&mut hcl.comments));
     let repeated = std::mem::take(&mut hcl.repeated);
-    let values = discover::kind_of(path) == Some(Kind::TerraformVars);
     let module = ModuleFile { path: path.to_owned(), hcl, values };
     TextFile { problems, repeated, comments, module: Some(module), cut: None }
-}
-
-fn terraform_json(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile {
-    let tree = yaml::parse(id, text, Dialect::Typed);
-    let problems = tree.problems.clone();
-    terraform::json(&Arc::new(tree), path, facts);
-    TextFile { problems, ..TextFile::default() }
 }
 
 fn toml_file(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile {

@@ -174,7 +174,11 @@ fn heads(here: &Repository<'_>, id: SourceId, places: &[(u32, u32)]) -> Vec<(u32
 
 /// Whether a word of Terraform stands before a block or an object of which something was read.
 fn heads_read(here: &Repository<'_>, (id, word): (SourceId, Span), places: &[(u32, u32)]) -> bool {
-    if !here.files.iter().any(|(file, kind)| *file == id && matches!(kind, Kind::Terraform | Kind::TerraformVars)) {
+    if !here
+        .files
+        .iter()
+        .any(|(file, kind)| *file == id && matches!(kind, Kind::Terraform | Kind::TerraformJson | Kind::TerraformVars))
+    {
         return false;
     }
     let text: &str = &here.sources.get(id).text;

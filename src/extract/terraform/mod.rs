@@ -61,34 +61,6 @@ pub fn modules(workspace: &Workspace<'_>, facts: &mut Facts) -> (Vec<Problem>, V
     (problems, forms)
 }
 
-/// Resources of a file in Terraform's JSON syntax. Expressions in its texts stay unknown.
-pub fn json(tree: &Arc<Tree>, path: &str, facts: &mut Facts) {
-    let Some(root) = tree.roots().next() else { return };
-    let mut all = vec![];
-    let of_kinds = blocks(root.view().get("resource")).into_iter().flat_map(View::entries);
-    for (kind, of_kind) in of_kinds {
-        for (name, body) in blocks(of_kind).into_iter().flat_map(View::entries) {
-            let bodies = blocks(body);
-            all.extend(bodies.into_iter().map(|view| Stated {
-                tree,
-                view,
-                span: body.place(),
-                kind: (kind, of_kind.place()),
-                name: (name, body.place()),
-                module: "",
-                instance: None,
-                json: true,
-            }));
-        }
-    }
-    resources(all, &|_| path, facts);
-}
-
-/// The bodies of a block of JSON: one, or a list of them.
-fn blocks(view: View<'_>) -> Vec<View<'_>> {
-    if view.node().is_some_and(|node| node.is_seq()) { view.items().collect() } else { vec![view] }
-}
-
 /// A block as it stands: its labels (the type and name of a resource), and the text that stands for the whole.
 struct Stated<'b> {
     tree: &'b Arc<Tree>,
@@ -115,7 +87,7 @@ impl<'b> Stated<'b> {
             name: label(1),
             module: &block.module,
             instance: block.instance.as_deref(),
-            json: false,
+            json: block.json,
         }
     }
 }

@@ -2,6 +2,7 @@
 //! values are worked out in `render::terraform`.
 
 mod cut;
+mod json;
 mod names;
 mod repeated;
 
@@ -23,6 +24,7 @@ pub struct Hcl {
     /// Keys that an object states again, where they do.
     pub repeated: Vec<(String, Span)>,
     text: Box<str>,
+    json: bool,
     parts: Vec<Part>,
 }
 
@@ -42,6 +44,8 @@ pub struct Place<'m> {
     pub text: &'m str,
     /// Where the parsed text starts in the file.
     pub base: usize,
+    /// Whether the file is JSON, where only the last label of a block and its body stand at their places.
+    pub json: bool,
 }
 
 impl<'m> Place<'m> {
@@ -68,7 +72,8 @@ pub fn parse(source: SourceId, text: &str) -> Hcl {
     let scan = cut::scan(&text[start..]);
     let span = |r: Range<usize>| Span::new(source, r.start + start..r.end + start);
     let comments = scan.comments.iter().cloned().map(span).collect();
-    let mut hcl = Hcl { source, comments, problems: vec![], repeated: vec![], text: text.into(), parts: vec![] };
+    let mut hcl =
+        Hcl { source, comments, problems: vec![], repeated: vec![], text: text.into(), json: false, parts: vec![] };
     match repeated::parse(&text[start..], &Share::least(text.len())) {
         (Ok(body), attributes) => hcl.keep(start, body, attributes),
         (Err(_), _) => {
@@ -77,7 +82,7 @@ pub fn parse(source: SourceId, text: &str) -> Hcl {
             let mut from = start;
             let share = Share::least(text.len());
             for cut in scan.cuts.into_iter().map(|cut| cut + start).chain([text.len()]) {
-                hcl.part(&blanked[..cut], from, &share);
+                hcl.part(&blanked[from..cut], from, &share);
                 from = cut;
             }
         }
@@ -86,51 +91,28 @@ pub fn parse(source: SourceId, text: &str) -> Hcl {
     hcl
 }
 
-/// Parses a `.tfvars.json` file: the object of JSON is as long as the attributes that it states.
-pub fn parse_json(source: SourceId, text: &str) -> Hcl {
-    Hcl { text: text.into(), ..parse(source, &attributes(text)) }
+/// Parses a `.tfvars.json` file: the attributes that its object states.
+pub fn parse_values(source: SourceId, text: &str) -> Hcl {
+    Hcl::of_json(source, text, json::attributes(text))
 }
 
-/// An object of JSON as attributes: its braces and the quotes of its keys make room, `:` is `=` and `,` ends a line.
-fn attributes(text: &str) -> String {
-    let (mut out, mut depth, mut string, mut key, mut escaped) = (String::new(), 0usize, false, true, false);
-    for c in text.chars() {
-        let top = depth == 1;
-        out.push(match c {
-            _ if escaped => c,
-            '"' => {
-                string = !string;
-                if top && key { ' ' } else { c }
-            }
-            _ if string => c,
-            '{' | '[' => {
-                depth += 1;
-                if top || depth > 1 { c } else { ' ' }
-            }
-            '}' | ']' => {
-                depth = depth.saturating_sub(1);
-                if depth > 0 { c } else { ' ' }
-            }
-            ':' if top && key => {
-                key = false;
-                '='
-            }
-            ',' if top => {
-                key = true;
-                '\n'
-            }
-            // An attribute and the whole of its value begin on one line.
-            '\n' | '\r' if top => ' ',
-            _ => c,
-        });
-        escaped = c == '\\' && string && !escaped;
-    }
-    out
+/// Parses a `.tf.json` file: the blocks that its object states.
+pub fn parse_json(source: SourceId, text: &str) -> Hcl {
+    Hcl::of_json(source, text, json::blocks(text))
 }
 
 impl Hcl {
+    fn of_json(source: SourceId, text: &str, pieces: json::Pieces) -> Self {
+        let (comments, problems, repeated) = (vec![], vec![], vec![]);
+        let mut hcl = Self { source, comments, problems, repeated, text: text.into(), json: true, parts: vec![] };
+        let share = Share::least(text.len());
+        pieces.iter().for_each(|(base, piece)| hcl.part(piece, *base, &share));
+        hcl.repeated = hcl.places().flat_map(|(place, body)| repeated::keys(place, body)).collect();
+        hcl
+    }
+
+    /// A text that stands at `from`.
     fn part(&mut self, text: &str, from: usize, share: &Share) {
-        let text = &text[from..];
         if text.trim().is_empty() {
             return;
         }
@@ -170,7 +152,9 @@ impl Hcl {
 
     /// The pieces that parsed, and where each stands.
     pub fn places(&self) -> impl Iterator<Item = (Place<'_>, &Body)> {
-        self.parts.iter().map(|part| (Place { source: self.source, text: &self.text, base: part.base }, &part.body))
+        self.parts
+            .iter()
+            .map(|part| (Place { source: self.source, text: &self.text, base: part.base, json: self.json }, &part.body))
     }
     /// What it says of nothing that it states, in order: names, descriptions, constraints and references.
     pub fn names(&self) -> Vec<Span> {

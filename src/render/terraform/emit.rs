@@ -89,6 +89,7 @@ pub(super) fn instances(eval: &Eval<'_>, body: &Body) -> Vec<Instance> {
 struct Head {
     keyword: (String, Span),
     labels: Vec<(String, Span)>,
+    json: bool,
     body: NodeId,
     count: Known<i64>,
     instance: Option<String>,
@@ -123,6 +124,7 @@ fn file_blocks(file: &Hcl, registry: &Registry<'_>, address: &str, out: &mut Eva
         keyword: head.keyword.0,
         keyword_span: head.keyword.1,
         labels: head.labels,
+        json: head.json,
         tree: Arc::clone(&tree),
         body: head.body,
         count: head.count,
@@ -179,9 +181,16 @@ struct Emitter<'u> {
 impl Emitter<'_> {
     fn head(&mut self, eval: &Eval<'_>, block: &Written_, instance: Instance) -> Head {
         self.limit = self.builder.tree().len() + MAX_BLOCK_NODES;
+        let mut at = eval.place.span(block.ident.span());
+        let mut labels: Vec<(String, Span)> = block.labels.iter().map(|label| label_text(label, &eval.place)).collect();
+        if eval.place.json {
+            at = labels.last().map_or(at, |(_, name)| *name);
+            labels.iter_mut().for_each(|(_, place)| *place = at);
+        }
         Head {
-            keyword: (block.ident.as_str().to_owned(), eval.place.span(block.ident.span())),
-            labels: block.labels.iter().map(|label| label_text(label, &eval.place)).collect(),
+            keyword: (block.ident.as_str().to_owned(), at),
+            labels,
+            json: eval.place.json,
             body: self.body(eval, &block.body, eval.place.span(block.span())),
             count: instance.count,
             instance: instance.key,

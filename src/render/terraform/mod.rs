@@ -36,6 +36,8 @@ pub struct Block {
     pub keyword_span: Span,
     /// Labels, without their quotes, with the span of their text.
     pub labels: Vec<(String, Span)>,
+    /// Whether it is written in JSON, where blocks and mappings look alike.
+    pub json: bool,
     /// The tree of the file.
     pub tree: Arc<Tree>,
     /// The body, a mapping in `tree`: attributes, and a sequence of mappings for each type of nested block.

@@ -265,7 +265,10 @@ fn emit_tree(registry: &Registry<'_>, files: &Directory, address: &str, out: &mu
 /// gives values to its variables.
 fn is_applied(files: &Directory) -> bool {
     let mut blocks = files.files.iter().flat_map(Hcl::places).flat_map(|(_, body)| body.blocks());
-    let state = |body: &Body| body.blocks().any(|block| matches!(block.ident.as_str(), "backend" | "cloud"));
+    let state = |body: &Body| {
+        let in_json = ["backend", "cloud"].iter().any(|name| body.get_attribute(name).is_some());
+        in_json || body.blocks().any(|block| matches!(block.ident.as_str(), "backend" | "cloud"))
+    };
     !files.values.is_empty()
         || blocks.any(|block| match block.ident.as_str() {
             "provider" => true,

@@ -49,7 +49,7 @@ impl Call<'_> {
         let Ok(template) = text.parse::<Template>() else { return failed("not a template") };
         let whole = Span::new(source, 0..text.len());
         // Names that are not given are no names at all, so the template sees nothing else.
-        let outer = self.eval.elsewhere(Place { source, text, base: 0 });
+        let outer = self.eval.elsewhere(Place { source, text, base: 0, json: false });
         let variables = match self.args.get(1) {
             Some(variables) => variables.entries()?,
             None => &[],
