@@ -198,8 +198,17 @@ fn count_of(text: &str) -> Known<i64> {
     }
 }
 
-/// The card that an option names.
+/// The card that an option names, or a feature of the nodes that is called like one.
 pub fn card(options: &Options) -> Option<(String, Span)> {
+    let of_nodes = || {
+        let feature = ["constraint", "C"].iter().find_map(|name| options.get(*name))?;
+        let name = feature.get().filter(|name| catalog::gpus_called(name).next().is_some())?;
+        Some((name.clone(), feature.span))
+    };
+    of_gpus(options).or_else(of_nodes)
+}
+
+fn of_gpus(options: &Options) -> Option<(String, Span)> {
     let stated = per_node(options).or_else(|| options.get("gpus").or_else(|| options.get("G")).cloned())?;
     let (name, counted) =
         stated.get()?.split_once(':').map_or((stated.get()?.as_str(), false), |(name, _)| (name, true));

@@ -7,7 +7,8 @@ use super::{compose, kubernetes, machines, wrappers};
 use crate::catalog;
 use crate::facts::{Facts, HelmRelease, InfraFormat, NodePool, ReleaseFormat, Workload, WorkloadFormat};
 use crate::known::{Fact, Known, Why};
-use crate::parse::shell::{Script, Word};
+use crate::parse::shell::{self, Heredoc, Script, Word};
+use crate::source::Traced;
 use crate::version::Version;
 use std::sync::Arc;
 
@@ -26,6 +27,21 @@ pub fn read(script: &Script, facts: &mut Facts) {
         }
     }
     script.heredocs.iter().for_each(|heredoc| kubernetes::text(&heredoc.text, facts));
+}
+
+/// The scripts that a script writes out or hands to a shell: heredocs that begin like one, that are given to a shell or to
+/// `sbatch`, or whose file is called like one.
+pub fn scripts(script: &Script) -> impl Iterator<Item = &Traced> {
+    let is_script = |heredoc: &&Heredoc| {
+        let first = heredoc.text.text().lines().next().unwrap_or_default();
+        let command = script.command_of(heredoc);
+        let words = || command.iter().flat_map(|command| &command.words).map(Word::text);
+        let files = || command.iter().flat_map(|command| &command.redirections).map(Word::text);
+        first.starts_with("#!") && first.contains("sh")
+            || words().any(|word| shell::is_shell(word) || wrappers::base_name(word) == "sbatch")
+            || files().any(|file| [".sh", ".sbatch", ".slurm"].iter().any(|end| file.ends_with(end)))
+    };
+    script.heredocs.iter().filter(is_script).map(|heredoc| &heredoc.text)
 }
 
 /// A container that is run, as a Compose service.

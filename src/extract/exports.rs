@@ -4,8 +4,27 @@
 use crate::facts::{EnvVar, Launch, Variables};
 use crate::known::{Fact, Why};
 use crate::parse::placeholder;
-use crate::parse::shell::{self, Arm, Command, Word};
+use crate::parse::shell::{self, Arm, Command, Script, Word};
+use crate::source::Traced;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+
+/// A script with those in it that it hands to other shells (`inner`), each with the variables that are exported to it or
+/// set `outside`.
+pub fn unfolded(
+    script: Script,
+    inner: &dyn Fn(&Command) -> Option<Script>,
+    outside: &dyn Fn(&str) -> Option<String>,
+) -> Script {
+    let exported = RefCell::new(Exported::default());
+    script.unfolded(&|command| {
+        exported.borrow_mut().follow(command);
+        let inner = inner(command)?;
+        let exported = exported.borrow();
+        let elsewhere = |name: &str| Some(Traced::opaque(outside(name)?, command.span));
+        Some(inner.resolved_within(&|name| exported.text(name, &command.arms).or_else(|| elsewhere(name))))
+    })
+}
 
 /// Variables that a command hands on by its own words: assignments before it, `env A=b`, `mpirun -x A=b`, `--export=ALL,A=b`.
 pub fn of_words(command: &Command, launch: &Launch, env: &mut Variables) {
@@ -34,7 +53,7 @@ fn variable(name: &str, value: &Word) -> Box<EnvVar> {
 }
 
 /// The branches in which a variable is set, and what to; to nothing where it is unset.
-type Place = (Vec<Arm>, Option<Box<EnvVar>>);
+type Place = (Vec<Arm>, Option<Word>);
 
 /// What a script has exported so far: the branches that each variable was set in, and to what.
 #[derive(Default)]
@@ -55,7 +74,7 @@ impl Exported {
             "" => {
                 for (name, value) in &command.assignments {
                     if self.variables.contains_key(name) {
-                        self.record(name, &command.arms, Some(variable(name, value)));
+                        self.record(name, &command.arms, Some(value.clone()));
                     } else {
                         self.set.insert(name.clone(), value.clone());
                     }
@@ -66,7 +85,7 @@ impl Exported {
                 for word in command.words.iter().skip(1).filter(|_| exports) {
                     let set = || Some((word.text().to_owned(), self.set.get(word.text())?.clone()));
                     if let Some((name, value)) = word.assignment().or_else(set) {
-                        self.record(&name, &command.arms, Some(variable(&name, &value)));
+                        self.record(&name, &command.arms, Some(value));
                     }
                 }
             }
@@ -75,7 +94,7 @@ impl Exported {
         }
     }
 
-    fn record(&mut self, name: &str, arms: &[Arm], value: Option<Box<EnvVar>>) {
+    fn record(&mut self, name: &str, arms: &[Arm], value: Option<Word>) {
         if value.is_none() && !self.variables.contains_key(name) {
             return;
         }
@@ -84,6 +103,13 @@ impl Exported {
         if all.len() < MOST_PLACES {
             all.push((arms.to_vec(), value));
         }
+    }
+
+    /// What a variable is in some branches, as it is written.
+    fn text(&self, name: &str, arms: &[Arm]) -> Option<Traced> {
+        let places = self.variables.get(name)?;
+        let (set, value) = places.iter().rev().find(|(set, _)| !shell::exclusive(set, arms))?;
+        Some(value.as_ref().filter(|_| arms.starts_with(set))?.traced().clone())
     }
 
     /// The room that the variables take at each launch.
@@ -99,7 +125,8 @@ impl Exported {
             };
             let known = arms.starts_with(set);
             let stated = || places.iter().find_map(|(_, value)| value.clone());
-            let Some(mut variable) = value.clone().or_else(|| stated().filter(|_| !known)) else { continue };
+            let Some(value) = value.clone().or_else(|| stated().filter(|_| !known)) else { continue };
+            let mut variable = variable(name, &value);
             if !known {
                 variable.value = Fact::unknown(Why::Variable(name.as_str().into()).perhaps(), variable.value.span);
             }

@@ -1,6 +1,7 @@
 //! Command lines: what a container, a script or a Dockerfile launches. Knows launchers and their flags (which
 //! are rows of the catalog); knows no format.
 
+use super::exports;
 use super::kubernetes;
 use super::wrappers::{self, base_name};
 use crate::catalog::{self, ImageModel};
@@ -137,7 +138,7 @@ fn hidden(commands: &[Command], of_server: bool) -> Option<Box<Launch>> {
 /// The commands of a script and of those that it hands to a shell, with the variables that it sets.
 fn resolved(script: &shell::Script, env: &Variables) -> Vec<Command> {
     let outside = |name: &str| env.get(name).and_then(|variable| variable.value.get().cloned());
-    script.resolved(&outside).unfolded(&|command| Some(wrappers::inner(command)?.resolved(&outside))).commands
+    exports::unfolded(script.resolved(&outside), &wrappers::inner, &outside).commands
 }
 
 /// The commands behind a list of words: the words themselves, or the script that they hand to a shell.

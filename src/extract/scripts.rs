@@ -52,11 +52,8 @@ fn engine(container: &Container) -> Option<&str> {
 
 /// The launches of a script that has its variables put in: a process each.
 pub fn launches(script: &Script) -> Launches {
-    let inner = |command: &Command| match contained(&command.words) {
-        true => None,
-        false => Some(wrappers::inner(command)?.resolved(&|_| None)),
-    };
-    let commands = script.clone().unfolded(&inner).commands;
+    let inner = |command: &Command| if contained(&command.words) { None } else { wrappers::inner(command) };
+    let commands = exports::unfolded(script.clone(), &inner, &|_| None).commands;
     let share = Share::least(commands.iter().map(|command| command.span.range().len()).sum());
     let (mut exported, mut waits) = (Exported::default(), 0);
     let mut out = Launches::default();
@@ -93,8 +90,7 @@ pub fn launches(script: &Script) -> Launches {
 
 /// What a script runs that launches nothing that we know: the process that can be told best, in the image that one starts.
 pub fn anything(script: &Script) -> Option<Step> {
-    let inner = |command: &Command| Some(wrappers::inner(command)?.resolved(&|_| None));
-    let commands = script.clone().unfolded(&inner).commands;
+    let commands = exports::unfolded(script.clone(), &wrappers::inner, &|_| None).commands;
     let launch = launch::of_resolved(&commands, &BTreeMap::new());
     let images = script.commands.iter().find(|command| started(&command.words).is_some());
     let command = images.or(script.commands.last())?;

@@ -6,7 +6,7 @@ use super::{TextFile, commands, install, intent, scripts};
 use crate::catalog;
 use crate::facts::{ContainerRole, Facts, Gpu, Node, Object, Pod, SharedMemory, Workload, WorkloadFormat};
 use crate::known::{Fact, Why};
-use crate::parse::{Builder, Dialect, Entry, NodeId, NodeKind, Raw, placeholder, shell};
+use crate::parse::{Builder, Dialect, Entry, NodeId, NodeKind, Problem, Raw, placeholder, shell};
 use crate::source::{SourceId, Span, Traced};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,24 +15,37 @@ use std::sync::Arc;
 pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile {
     let whole = Traced::verbatim(text, Span::new(id, 0..text.len()), 0);
     facts.objects.extend(script(id, path, text).map(Arc::new));
-    let (options, comments) = directives(id, text);
-    let script = shell::parse(&whole).resolved(&|name| allocation::variable(name, &options));
+    let cut = commands_of(&whole, path, DEEPEST, facts);
+    TextFile { comments: directives(&whole).1, cut, ..TextFile::default() }
+}
+
+/// Scripts that scripts write out are read so deep.
+pub const DEEPEST: usize = 3;
+
+/// What the commands of a script state and launch, for a job where it has `#SBATCH` lines, and the scripts that it writes
+/// out down to a depth. From where on it is not read, if too much is made of it.
+pub fn commands_of(whole: &Traced, path: &str, depth: usize, facts: &mut Facts) -> Option<Problem> {
+    let (options, _) = directives(whole);
+    let script = shell::parse(whole).resolved(&|name| allocation::variable(name, &options));
     facts.package_files.extend(install::of_script(&script, path).into_iter().map(Arc::new));
     commands::read(&script, facts);
-    let cut = match options.values().map(|f| f.span).min() {
+    for text in commands::scripts(&script).filter(|_| depth > 0) {
+        let cut = commands_of(text, path, depth - 1, facts);
+        facts.cut.extend(cut);
+    }
+    match options.values().map(|f| f.span).min() {
         Some(first) => {
             let mut launches = scripts::launches(&script);
             if launches.steps.is_empty() {
                 launches.steps.extend(scripts::anything(&script));
             }
             let cluster = launches.cluster;
-            let job = |step| job(step, cluster, (&options, first, path, text));
+            let job = |step| job(step, cluster, (&options, first, path, whole.text()));
             facts.workloads.extend(launches.steps.into_iter().map(job));
             launches.cut
         }
         None => scripts::read(&script, path, facts),
-    };
-    TextFile { comments, cut, ..TextFile::default() }
+    }
 }
 
 /// A job as far as it runs one of its steps.
@@ -133,7 +146,8 @@ fn map(builder: &mut Builder, span: Span, entries: &[(&str, NodeId)]) -> NodeId 
 }
 
 /// Options of the `#SBATCH` lines before the first command, and every comment of the script.
-fn directives(id: SourceId, text: &str) -> (Options, Vec<Span>) {
+fn directives(script: &Traced) -> (Options, Vec<Span>) {
+    let text = script.text();
     let (mut options, mut comments) = (BTreeMap::new(), Vec::new());
     let mut offset = 0;
     // What follows is about another part of the job.
@@ -142,7 +156,7 @@ fn directives(id: SourceId, text: &str) -> (Options, Vec<Span>) {
     for line in text.split_inclusive('\n') {
         let trimmed = line.trim_end();
         if trimmed.starts_with('#') {
-            comments.push(Span::new(id, offset..offset + trimmed.len()));
+            comments.push(script.span(offset..offset + trimmed.len()));
         } else if !trimmed.trim().is_empty() {
             commands = true;
         }
@@ -151,7 +165,7 @@ fn directives(id: SourceId, text: &str) -> (Options, Vec<Span>) {
             let part = rest.trim();
             if part == "hetjob" || part == "packjob" {
                 hetjob = true;
-                let place = Span::new(id, offset..offset + trimmed.len());
+                let place = script.span(offset..offset + trimmed.len());
                 options.insert("hetjob".to_owned(), Fact::value("true".to_owned(), place));
             }
             let at = offset + "#SBATCH".len();
@@ -161,7 +175,7 @@ fn directives(id: SourceId, text: &str) -> (Options, Vec<Span>) {
                 let (name, value) = body.split_once(['=', ' ']).unwrap_or((body, "true"));
                 let value = value.split(" #").next().unwrap_or(value).trim();
                 let from = start + word.1.rfind(value).unwrap_or(0);
-                let span = Span::new(id, from..(from + value.len()).min(text.len()));
+                let span = script.span(from..(from + value.len()).min(text.len()));
                 let fact = match placeholder(value) {
                     Some(why) => Fact::unknown(why, span),
                     None => Fact::value(value.trim_matches(['"', '\'']).to_owned(), span),
@@ -231,6 +245,48 @@ mod tests {
         assert_eq!(container.image.tag.get().map(String::as_str), Some("v0.20.0"));
         let launch = container.launch.as_ref().expect("a launch");
         assert_eq!(launch.engine.get().map(String::as_str), Some("vllm"));
+    }
+
+    /// The engine, the nodes and the processes of each node of what a file launches.
+    fn launched(text: &str) -> Vec<(String, Option<i64>, Option<i64>)> {
+        let mut facts = Facts::default();
+        read(SourceId(0), "t.sh", text, &mut facts);
+        let containers = facts.workloads.iter().flat_map(|workload| &workload.pods).flat_map(|pod| &pod.containers);
+        let launches = containers.filter_map(|container| container.launch.as_deref());
+        let engine = |launch: &crate::facts::Launch| launch.engine.get().cloned().unwrap_or_default();
+        let known = |fact: &Fact<i64>| fact.get().copied();
+        launches.map(|l| (engine(l), known(&l.nodes), known(&l.processes_per_node))).collect()
+    }
+
+    #[test]
+    fn command_lines_in_variables_are_read_as_far_as_they_are_known() {
+        let head = "MASTER=$(scontrol show hostnames $SLURM_JOB_NODELIST | head -n 1)\nN=4\n";
+        let launcher = "\"python -u -m torch.distributed.run --nproc_per_node 8 --nnodes $N --master_addr $MASTER \"";
+        for text in [
+            format!("export LAUNCHER={launcher}\nexport CMD=\" `pwd`/train.py --x $Y\"\nsrun bash -c '$LAUNCHER --node_rank $SLURM_PROCID $CMD'\n"),
+            format!("LAUNCHER={launcher}\nsrun bash -c \"$LAUNCHER --node_rank \\$SLURM_PROCID t.py\"\n"),
+            format!("RUN={launcher}\neval $RUN t.py $MORE 2>&1\n"),
+            format!("RUN={launcher}\n$PREFIX $RUN t.py\n"),
+            "ARGS=(--nproc_per_node 8 --nnodes $N --master_addr $MASTER)\nsrun ${RESUME} -l \"${MORE[@]}\" torchrun \"${ARGS[@]}\" t.py\n".to_owned(),
+            "cat >job.sbatch <<EOF\n#!/bin/bash\n#SBATCH --nodes=$N\nsrun torchrun --nnodes $N --nproc_per_node 8 t.py\nEOF\nsbatch job.sbatch\n".to_owned(),
+            "sbatch <<'EOF'\n#!/bin/bash\ntorchrun --nnodes=4 --nproc_per_node=8 t.py\nEOF\n".to_owned(),
+        ] {
+            let text = format!("#!/bin/bash\n{head}{text}");
+            assert_eq!(launched(&text), [("torchrun".to_owned(), Some(4), Some(8))], "{text}");
+        }
+        let open = launched("#!/bin/bash\nRUN=\"torchrun --nnodes 2 $OPTIONS\"\n$RUN t.py\n");
+        assert_eq!(open, [("torchrun".to_owned(), Some(2), None)], "an option that nobody reads may say it");
+        assert!(launched("cat >notes.txt <<EOF\ntorchrun t.py\nEOF\n").is_empty());
+    }
+
+    #[test]
+    fn scripts_in_scripts_are_read_so_deep_only() {
+        let nested = |depth: usize| {
+            let inner = "torchrun --nnodes 1 t.py\n".to_owned();
+            (0..depth).fold(inner, |inner, at| format!("bash <<'E{at}'\n{inner}E{at}\n"))
+        };
+        assert_eq!(launched(&nested(DEEPEST)).len(), 1);
+        assert!(launched(&nested(DEEPEST + 1)).is_empty());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What a machine does when it starts, wherever a resource holds it: a script, or what cloud-init reads. Knows their forms,
 //! and nothing of who starts the machine.
 
-use super::{commands, install, scripts};
+use super::{commands, install, slurm};
 use crate::facts::{Facts, Gpu, Node, NodePool, PackageFile, PackageFileKind, PackageManager, WorkloadFormat};
 use crate::known::{Fact, Why};
 use crate::parse::{Dialect, Node as Yaml, View, mask, shell, yaml};
@@ -85,10 +85,8 @@ fn script(text: &Traced) -> Option<Traced> {
 pub fn commands_of(script: &Traced, path: &str, facts: &mut Facts) {
     let masked = mask::mask(script.text());
     let place = Span::new(script.whole().source, 0..masked.len());
-    let script = shell::parse(&Traced::verbatim(masked, place, 0).retraced(script)).resolved(&|_| None);
-    facts.package_files.extend(install::of_script(&script, path).into_iter().map(Arc::new));
-    commands::read(&script, facts);
-    let cut = scripts::read(&script, path, facts);
+    let script = Traced::verbatim(masked, place, 0).retraced(script);
+    let cut = slurm::commands_of(&script, path, slurm::DEEPEST, facts);
     facts.cut.extend(cut);
 }
 

@@ -13,13 +13,16 @@ pub fn programs(words: &[Word]) -> Vec<usize> {
     let mut out = vec![];
     let mut at = 0;
     while let Some(word) = words.get(at) {
-        if word.text() == "--" || word.assignment().is_some() {
+        // What may bring options, or what runs the rest, is neither.
+        let open = word.is_open() && words.get(at + 1).is_some_and(|next| !next.text().starts_with('-'));
+        if word.text() == "--" || word.assignment().is_some() || open {
             at += 1;
             continue;
         }
         out.push(at);
         let program = base_name(word.text());
-        if is_python(program) {
+        let of_python = || word.expands && words.get(at + 1).is_some_and(|next| next.text() == "-m");
+        if is_python(program) || of_python() {
             out.extend(python(words, at + 1));
             break;
         }
@@ -40,6 +43,12 @@ pub fn programs(words: &[Word]) -> Vec<usize> {
 pub fn inner(command: &Command) -> Option<Script> {
     let words = &command.words;
     let programs = programs(words);
+    if let Some(eval) = programs.iter().find(|at| words[**at].text() == "eval") {
+        let words = &words[eval + 1..];
+        let whole = words.first()?.span().to(words.last()?.span());
+        let texts = words.iter().flat_map(|word| [Traced::opaque(" ", whole), word.traced().clone()]);
+        return Some(shell::parse(&Traced::concat(texts, whole)));
+    }
     if let Some(shell) = programs.iter().find(|at| shell::is_shell(words[**at].text())) {
         return Command { words: words[*shell..].to_vec(), ..command.clone() }.inner();
     }
@@ -108,6 +117,8 @@ fn behind(wrapper: &catalog::Wrapper, words: &[Word], mut at: usize) -> Option<u
                 return None;
             }
             at += usize::from(!option.contains('=') && wrapper.takes_value(option));
+        } else if operands == 0 && word.is_open() && words.len() > at {
+            // It may bring options.
         } else if verbs.peek().is_some() {
             verbs.next_if_eq(&text)?;
         } else if wrapper.behind_dashes() {
@@ -212,6 +223,8 @@ mod tests {
             "xvfb-run -a -s '-screen 0' ",
             "rocprofv3 --hip-trace -- ",
             "ncu --set full -o out ",
+            "$SUDO $WRAP srun ${MORE} -l \"${OPTIONS[@]}\" ",
+            "ray job submit --address=x --working-dir . -- ",
         ] {
             let programs = of(&format!("{wrapped}vllm serve org/model"));
             assert_eq!(programs.last().map(String::as_str), Some("vllm"), "{wrapped}");
@@ -221,6 +234,8 @@ mod tests {
             ["srun", "python3", "vllm.entrypoints.openai.api_server"]
         );
         assert_eq!(of("mpirun -np 8 --bind-to none trtllm-serve m"), ["mpirun", "trtllm-serve"]);
+        assert_eq!(of("\"$PYTHON\" -m torch.distributed.run t.py"), ["$PYTHON", "torch.distributed.run"]);
+        assert_eq!(of("$TOOL --model m"), ["$TOOL"]);
         assert_eq!(of("uv pip install vllm"), ["uv"]);
         assert_eq!(of("uv tool install vllm"), ["uv"]);
         assert_eq!(of("docker build -t vllm ."), ["docker"]);
@@ -240,6 +255,7 @@ mod tests {
             "env -S 'vllm serve m'",
             "doppler run --command 'vllm serve m'",
             "srun bash -lc 'vllm serve m'",
+            "eval \"vllm serve m\" --port 1",
         ] {
             assert_eq!(first(text).as_deref(), Some("vllm"), "{text}");
         }

@@ -74,6 +74,11 @@ impl Word {
         &self.text
     }
 
+    /// Whether it is a variable on its own of which nothing is known, which may be any words or none.
+    pub fn is_open(&self) -> bool {
+        self.expands && variables::lone_name(self.text()).is_some()
+    }
+
     /// The word as `NAME=value`.
     pub fn assignment(&self) -> Option<(String, Word)> {
         let (name, value) = self.text().split_once('=')?;
@@ -133,7 +138,17 @@ impl From<Option<Command>> for Script {
 impl Script {
     /// The script with the variables put in that it sets itself, or that are set outside of it.
     pub fn resolved(&self, outside: &dyn Fn(&str) -> Option<String>) -> Script {
-        variables::resolved(self, outside)
+        variables::resolved(self, &|name, place| outside(name).map(|text| Traced::opaque(text, place)))
+    }
+
+    /// The same where what is set outside is written somewhere. What stands in it with a `$` is known in part.
+    pub fn resolved_within(&self, outside: &dyn Fn(&str) -> Option<Traced>) -> Script {
+        variables::resolved(self, &|name, _| outside(name))
+    }
+
+    /// The command that a heredoc is given to, or the last one of its line.
+    pub fn command_of(&self, heredoc: &Heredoc) -> Option<&Command> {
+        self.commands.get(heredoc.commands.checked_sub(1)?)
     }
 
     /// Adds what another script runs, within some branches of this one.

@@ -1,15 +1,18 @@
 //! Variables that a script sets itself, put in where it uses them: texts, arrays, arguments of `set --`. What a branch sets
 //! is known within the branch and open behind it. Runs nothing.
 
+use super::words::expansions;
 use super::{Command, Script, Word, expand, is_name, parse};
 use crate::budget::{NODE, Share};
-use crate::source::Traced;
+use crate::source::{Span, Traced};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
 /// Longest text and longest list that are put in.
 const MAX_TEXT: usize = 1 << 16;
 const MAX_WORDS: usize = 4096;
+/// How what only a shell can tell stands in a text that is put in elsewhere.
+const OPEN: &str = "$(…)";
 /// Places that set one variable in branches; set in more it is open.
 const MAX_PLACES: usize = 256;
 
@@ -21,6 +24,8 @@ pub type Arm = (u32, u32);
 #[derive(Debug, Clone)]
 enum Value {
     Text(Traced),
+    /// Parts cannot be told, and stand in it as they are written.
+    Partly(Traced),
     List(Vec<Word>),
 }
 
@@ -41,16 +46,19 @@ enum Found<'v> {
     Unset,
 }
 
+/// What is set outside of a script, by its name; what is not written anywhere stands where it is used.
+type Outside<'o> = &'o dyn Fn(&str, Span) -> Option<Traced>;
+
 struct Variables<'o> {
     set: BTreeMap<String, Vec<Assigned>>,
-    outside: &'o dyn Fn(&str) -> Option<String>,
+    outside: Outside<'o>,
     /// What may be put in: a name is short, and what it stands for is not.
     share: Share,
 }
 
 /// A script with the variables put in that it sets itself, or that are set `outside` of it. A word that cannot be told
 /// stays as it is written.
-pub(super) fn resolved(script: &Script, outside: &dyn Fn(&str) -> Option<String>) -> Script {
+pub(super) fn resolved(script: &Script, outside: Outside) -> Script {
     let length = script.commands.iter().map(|command| command.span.range().len()).sum();
     let mut variables = Variables { set: BTreeMap::new(), outside, share: Share::least(length) };
     let (mut commands, mut heredocs) = (Vec::new(), Vec::new());
@@ -58,7 +66,7 @@ pub(super) fn resolved(script: &Script, outside: &dyn Fn(&str) -> Option<String>
     for command in &script.commands {
         commands.push(variables.command(command));
         while let Some(heredoc) = waiting.next_if(|heredoc| heredoc.commands <= commands.len()) {
-            let value = |text: &str| variables.expanded(text, &command.arms);
+            let value = |text: &str| variables.expanded(text, &command.arms, command.span);
             let paid = || variables.share.make(heredoc.text.text().len()).is_ok();
             heredocs.push(if heredoc.expands && paid() { heredoc.with(&value) } else { heredoc.clone() });
         }
@@ -96,7 +104,7 @@ impl Variables<'_> {
 
     /// What an assignment sets, as far as it can be told.
     fn one(&self, value: &Word, arms: &[Arm]) -> Word {
-        match self.expanded(value.text(), arms).filter(|_| value.expands) {
+        match self.expanded(value.text(), arms, value.span()).filter(|_| value.expands) {
             Some(text) => Word { text: Traced::opaque(text, value.span()), expands: false, quoted: true },
             None => value.clone(),
         }
@@ -104,7 +112,7 @@ impl Variables<'_> {
 
     fn record(&mut self, name: &str, arms: &[Arm], value: Option<Value>, behind: Option<Value>) {
         let fits = |value: &Value| match value {
-            Value::Text(text) => text.text().len() <= MAX_TEXT,
+            Value::Text(text) | Value::Partly(text) => text.text().len() <= MAX_TEXT,
             Value::List(words) => words.len() <= MAX_WORDS,
         };
         let assigned = Assigned { arms: arms.to_vec(), value: value.filter(fits), behind: behind.filter(fits) };
@@ -139,15 +147,30 @@ impl Variables<'_> {
             let words: Vec<Word> = split(&added, value.expands).iter().flat_map(|word| self.word(word, arms)).collect();
             return self.record_list(name, arms, self.list(name, arms), words);
         }
-        let known = match (value.expands, appends) {
-            (false, false) => Some(value.text.clone()),
-            _ => {
-                let own = if appends { self.text(name, arms) } else { Some(String::new()) };
-                let added = if value.expands { self.expanded(text, arms) } else { Some(text.to_owned()) };
-                own.zip(added).map(|(own, added)| Traced::opaque(own + &added, value.text.whole()))
-            }
+        let added = match value.expands {
+            true => self.put(&value.text, arms, |_| OPEN.to_owned()),
+            false => Some(Value::Text(value.text.clone())),
         };
-        self.record(name, arms, known.map(Value::Text), None);
+        let value = if appends { added.and_then(|added| self.appended(name, added, arms)) } else { added };
+        self.record(name, arms, value, None);
+    }
+
+    /// What a variable holds with a text put behind it.
+    fn appended(&self, name: &str, added: Value, arms: &[Arm]) -> Option<Value> {
+        let (added, open) = match added {
+            Value::Text(added) => (added, false),
+            Value::Partly(added) => (added, true),
+            Value::List(_) => return None,
+        };
+        let own = match self.find(name, arms) {
+            Found::Known(Value::Partly(own)) => own.clone(),
+            _ => Traced::opaque(self.text(name, arms, added.whole())?, added.whole()),
+        };
+        if open || own.text().contains('$') {
+            let whole = added.whole();
+            return Some(Value::Partly(Traced::concat([own, added], whole)));
+        }
+        Some(Value::Text(Traced::opaque(own.text().to_owned() + added.text(), added.whole())))
     }
 
     /// Sets a list to what it was and more. Behind the branch the rest may be there or not.
@@ -176,17 +199,58 @@ impl Variables<'_> {
         self.share.make(words.saturating_mul(NODE)).is_ok()
     }
 
-    fn text(&self, name: &str, arms: &[Arm]) -> Option<String> {
-        let value = self.value(name, arms)?;
+    fn text(&self, name: &str, arms: &[Arm], place: Span) -> Option<String> {
+        let value = match self.find(name, arms) {
+            Found::Known(Value::Text(text)) => text.text().to_owned(),
+            Found::Known(Value::List(words)) => words.first().filter(|w| !w.expands)?.text().to_owned(),
+            Found::Known(Value::Partly(_)) | Found::Open => return None,
+            // What is known of it in part only has its own variables.
+            Found::Unset => (self.outside)(name, place).filter(|text| !text.text().contains('$'))?.text().to_owned(),
+        };
         self.share.make(value.len()).is_ok().then_some(value)
     }
 
-    fn value(&self, name: &str, arms: &[Arm]) -> Option<String> {
+    /// A text with what is known of its variables, as what a variable holds. What cannot be told stands in it as `open`
+    /// writes it.
+    fn put(&self, text: &Traced, arms: &[Arm], open: fn(&str) -> String) -> Option<Value> {
+        let whole = text.text();
+        let known = self.expanded(whole, arms, text.whole());
+        // The words of a command line have places of their own.
+        let plain = known.as_ref().is_some_and(|known| !known.contains(char::is_whitespace));
+        if let Some(known) = known.as_ref().filter(|_| plain) {
+            return Some(Value::Text(Traced::opaque(known.as_str(), text.whole())));
+        }
+        let (mut parts, mut at) = (Vec::new(), 0);
+        for range in expansions(whole) {
+            parts.push(text.slice(at..range.start));
+            parts.push(self.part(&whole[range.clone()], text.span(range.clone()), arms, open)?);
+            at = range.end;
+        }
+        parts.push(text.slice(at..whole.len()));
+        let length = parts.iter().map(|part| part.text().len()).sum();
+        let fits = length <= MAX_TEXT && self.share.make(length).is_ok();
+        let out = fits.then(|| Traced::concat(parts, text.whole()))?;
+        Some(if known.is_some() { Value::Text(out) } else { Value::Partly(out) })
+    }
+
+    /// What one expansion gives, as far as it can be told.
+    fn part(&self, written: &str, place: Span, arms: &[Arm], open: fn(&str) -> String) -> Option<Traced> {
+        let alone = lone_name(written);
+        if let Some(Found::Known(Value::Partly(text) | Value::Text(text))) = alone.map(|name| self.find(name, arms)) {
+            return Some(text.clone());
+        }
+        if let Some(known) = self.expanded(written, arms, place) {
+            return Some(Traced::opaque(known, place));
+        }
+        let Some(name) = alone else { return Some(Traced::opaque(open(written), place)) };
+        let as_written = || Traced::opaque(format!("${{{name}}}"), place);
         match self.find(name, arms) {
-            Found::Known(Value::Text(text)) => Some(text.text().to_owned()),
-            Found::Known(Value::List(words)) => words.first().filter(|w| !w.expands).map(|w| w.text().to_owned()),
-            Found::Open => None,
-            Found::Unset => (self.outside)(name),
+            Found::Known(Value::List(words)) => {
+                let texts = words.iter().flat_map(|word| [Traced::opaque(" ", place), word.text.clone()]).skip(1);
+                self.paid(words.len()).then(|| Traced::concat(texts, place))
+            }
+            Found::Unset if is_name(name) => Some((self.outside)(name, place).unwrap_or_else(as_written)),
+            _ => Some(as_written()),
         }
     }
 
@@ -194,17 +258,18 @@ impl Variables<'_> {
         match self.find(name, arms) {
             Found::Known(Value::List(words)) => self.paid(words.len()).then(|| words.clone()),
             Found::Known(Value::Text(text)) => self.paid(text.text().len() / 8).then(|| split(text, false)),
+            Found::Known(Value::Partly(text)) => self.paid(text.text().len() / 8).then(|| split(text, true)),
             Found::Open => None,
             Found::Unset => Some(vec![]),
         }
     }
 
     /// A text with its variables; `None` when one of them is open.
-    fn expanded(&self, text: &str, arms: &[Arm]) -> Option<String> {
+    fn expanded(&self, text: &str, arms: &[Arm], place: Span) -> Option<String> {
         let open = Cell::new(false);
         let lookup = |name: &str| {
             open.set(open.get() || matches!(self.find(name, arms), Found::Open));
-            self.text(name, arms)
+            self.text(name, arms, place)
         };
         expand(text, &lookup).filter(|_| !open.get())
     }
@@ -220,18 +285,27 @@ impl Variables<'_> {
             Some(Found::Known(Value::Text(text))) if !word.quoted && self.paid(text.text().len() / 8) => {
                 return split(text, false);
             }
+            Some(Found::Known(Value::Partly(text))) if !word.quoted && self.paid(text.text().len() / 8) => {
+                return split(text, true);
+            }
+            Some(Found::Open) => return vec![word.clone()],
+            Some(Found::Unset) if alone.is_some_and(|name| (self.outside)(name, word.span()).is_none()) => {
+                return vec![word.clone()];
+            }
             _ => {}
         }
-        match self.expanded(word.text(), arms) {
-            Some(value) if word.quoted || !value.contains(char::is_whitespace) => {
-                let text = Traced::opaque(value, word.span());
+        match self.put(&word.text, arms, str::to_owned) {
+            Some(Value::Text(text)) if word.quoted || !text.text().contains(char::is_whitespace) => {
                 vec![Word { text, expands: false, quoted: true }]
                     .into_iter()
                     .filter(|w| word.quoted || !w.text().is_empty())
                     .collect()
             }
-            Some(value) => split(&Traced::opaque(value, word.span()), false),
-            None => vec![word.clone()],
+            Some(Value::Text(text)) => split(&text, false),
+            Some(Value::Partly(text)) if word.quoted => vec![Word { text, expands: true, quoted: true }],
+            // White space of a command of its own stands within it.
+            Some(Value::Partly(text)) if !word.text().contains(['(', '`']) => split(&text, true),
+            _ => vec![word.clone()],
         }
     }
 }
@@ -243,7 +317,7 @@ pub fn exclusive(a: &[Arm], b: &[Arm]) -> bool {
 }
 
 /// The variable that a word is and nothing else: `$A`, `${A}`, `${A[@]}`, `$@`.
-fn lone_name(text: &str) -> Option<&str> {
+pub(super) fn lone_name(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('$')?;
     let inner = inner.strip_prefix('{').and_then(|i| i.strip_suffix('}')).unwrap_or(inner);
     let inner = inner.strip_suffix("[@]").or_else(|| inner.strip_suffix("[*]")).unwrap_or(inner);
@@ -261,7 +335,7 @@ fn split(text: &Traced, expands: bool) -> Vec<Word> {
     for part in whole.split(char::is_whitespace) {
         if !part.is_empty() {
             let word = text.slice(at..at + part.len());
-            out.push(Word { expands: expands && part.contains('$'), text: word, quoted: false });
+            out.push(Word { expands: expands && part.contains(['$', '`']), text: word, quoted: false });
         }
         at += part.len() + whole[at + part.len()..].chars().next().map_or(0, char::len_utf8);
     }
@@ -304,8 +378,11 @@ mod tests {
             ("A=--x\nA=\"$A --y 1\"\nrun $A", "run|--x|--y|1"),
             ("set -- a b\nrun \"$@\"", "run|a|b"),
             ("A=''\nrun $A m", "run|m"),
-            ("A=$B\nrun $A '$A'", "run|$A|$A"),
-            ("A=$(nproc)\nrun $A", "run|$A"),
+            ("A=$B\nrun $A '$A'", "run|${B}|$A"),
+            ("A=$(nproc)\nrun $A", "run|$(…)"),
+            ("A=\"run --n $(id -u) --h $H --tp 2\"\nB=--x; $A $B", "run|--n|$(…)|--h|${H}|--tp|2|--x"),
+            ("A=(--tp 2 --h $H)\nB=\"run ${A[@]} ${C:-1 2}\"; B+=\" y\"\n$B", "run|--tp|2|--h|$H|1|2|y"),
+            ("A=\"x $B\"\nrun \"$A z\" $(f $A)", "run|x ${B} z|$(f $A)"),
             ("[ -z \"$X\" ] && X=1; run ${X:-2}", "run|${X:-2}"),
             ("cd /x && A=1 && run $A", "run|1"),
         ] {
@@ -332,6 +409,9 @@ mod tests {
 
     #[test]
     fn growth_is_bounded() {
-        assert_eq!(last(&format!("A=xxxxxxxx\n{}run $A", "A=\"$A$A\"\n".repeat(64))), "run|$A");
+        for text in ["xxxxxxxx", "xxxx $B"] {
+            let grown = last(&format!("A=\"{text}\"\n{}run $A", "A=\"$A$A\"\n".repeat(64)));
+            assert!(grown.len() <= super::MAX_TEXT, "{} of {text}", grown.len());
+        }
     }
 }
