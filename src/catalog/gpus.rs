@@ -2,7 +2,9 @@
 
 use super::complete;
 use super::table::{Row, Table};
-use super::tables::{ACCELERATOR_CORES, COMPUTE_CAPABILITIES, GPU_NAMES, GPU_TOTALS, GPUS, MIG_PROFILES};
+use super::tables::{
+    ACCELERATOR_CORES, COMPUTE_CAPABILITIES, GPU_NAMES, GPU_TOTALS, GPUS, MIG_PROFILES, SKYPILOT_ACCELERATORS,
+};
 use crate::evidence;
 use crate::suggest::{closest, nearest};
 use crate::version::Version;
@@ -138,6 +140,20 @@ pub fn gpus_called(name: &str) -> impl Iterator<Item = &'static Gpu> {
     let longer = |gpu: &&Gpu| !exact && gpu.vendor == "nvidia" && gpu.id.to_lowercase().starts_with(&series);
     let longer: Vec<&Gpu> = gpus().iter().filter(longer).filter(|gpu| named.iter().all(|n| n.id != gpu.id)).collect();
     named.into_iter().chain(longer)
+}
+
+/// The GPUs that SkyPilot means by a name on a cloud, or on any: others than people may mean where it says so.
+pub fn skypilot_gpus(name: &str, cloud: &str) -> std::vec::IntoIter<&'static Gpu> {
+    let of_name = |row: &Row| row.text("accelerator").eq_ignore_ascii_case(name);
+    let rows = || SKYPILOT_ACCELERATORS.rows().filter(of_name);
+    match rows().find(|row| row.text("cloud") == cloud).or_else(|| rows().find(|row| row.text("cloud").is_empty())) {
+        Some(row) => {
+            row.used();
+            row.words("gpus").filter_map(|id| gpus().iter().find(|gpu| gpu.id == id)).collect::<Vec<_>>()
+        }
+        None => gpus_named(name).collect(),
+    }
+    .into_iter()
 }
 
 /// The GPUs that Karpenter means by a name.

@@ -111,6 +111,7 @@ tables! {
         context_each+:flag port:1..65535 health_path auth_flags auth_envs metric_prefix+ \
         gpu_only:flag downloads:flag several_ports:flag product attention_env+ login_off sample_keys";
     SERVING_RUNTIMES serving_runtimes "runtime* gpu_suffix";
+    SKYPILOT_ACCELERATORS skypilot_accelerators "accelerator* cloud* gpus";
     STATING_COMMANDS stating_commands "command* says+ keys+ value_options+";
     STORES stores
         "type* at* role:access|bucket|database|disk|file-system|volume-class encrypted key default:no|yes switch \

@@ -196,7 +196,7 @@ pub static TEXTS: &[TextFormat] = &[
     },
     TextFormat {
         name: "shell-script",
-        about: "shell scripts, and batch jobs of Slurm",
+        about: "shell scripts, and batch jobs of Slurm, PBS and LSF",
         kinds: &[Kind::Shell],
         read: slurm::read,
     },

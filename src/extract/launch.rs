@@ -198,7 +198,7 @@ fn of_command(command: &Command, env: &Variables) -> Option<Box<Launch>> {
     };
     let read = |(at, engine): (usize, &str)| read(engine, command.words[at].span(), (&command.words[at..], env));
     let server = programs.iter().find_map(server).map(read).or_else(started);
-    server.or_else(|| programs.iter().find_map(launcher).map(read))
+    server.or_else(|| programs.iter().rev().find_map(launcher).map(read))
 }
 
 /// What one command of a script runs: an engine, else a program of Python.

@@ -27,6 +27,7 @@ pub mod makefile;
 pub mod package_tables;
 pub mod protection;
 pub mod pulumi;
+pub mod queues;
 pub mod requirements;
 pub mod scripts;
 pub mod skypilot;

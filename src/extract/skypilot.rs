@@ -160,10 +160,25 @@ fn node(resources: View<'_>) -> (Node, Fact<i64>, Fact<String>) {
     node.instance_type = common(types.into_iter(), || Fact::absent(place));
     if !name.is_absent() {
         let mut gpu = Gpu::blank(name.span);
-        gpu.id = name;
+        gpu.id = of_cloud(name, resources);
         node.gpu = Some(gpu);
     }
     (node, common(cards.into_iter().map(|(_, count)| count), || Fact::absent(place)), vendor)
+}
+
+/// The card that a name is on the cloud that a task names, if it is one.
+fn of_cloud(name: Fact<String>, resources: View<'_>) -> Fact<String> {
+    let infra = resources.get("infra").string().map(|infra| infra.split('/').next().unwrap_or_default().to_owned());
+    let Some(cloud) = resources.get("cloud").string().or(|| infra).get().map(|cloud| cloud.to_lowercase()) else {
+        return name;
+    };
+    Fact::watched(|| {
+        name.map(|name| {
+            let mut cards = catalog::skypilot_gpus(&name, &cloud);
+            let card = cards.next().filter(|_| cards.next().is_none()).map(|card| card.id.to_owned());
+            card.unwrap_or(name)
+        })
+    })
 }
 
 /// The image of a container; others are those of machines.

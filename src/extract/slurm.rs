@@ -1,10 +1,12 @@
-//! Slurm batch scripts: `#SBATCH` lines as the resources, the script as what they launch. Knows sbatch's options.
+//! Scripts, and those that are batch jobs: `#SBATCH` lines, or those of other queues, as the resources, the script as what
+//! they launch. Knows sbatch's options.
 
 use super::allocation::{self, Granted, Options};
+use super::queues::{QUEUES, Scheduler};
 use super::scripts::Step;
 use super::{TextFile, commands, install, intent, scripts};
 use crate::catalog;
-use crate::facts::{ContainerRole, Facts, Gpu, Node, Object, Pod, SharedMemory, Workload, WorkloadFormat};
+use crate::facts::{ContainerRole, Facts, Gpu, Node, Object, Pod, SharedMemory, Workload};
 use crate::known::{Fact, Why};
 use crate::parse::{Builder, Dialect, Entry, NodeId, NodeKind, Problem, Raw, placeholder, shell};
 use crate::source::{SourceId, Span, Traced};
@@ -22,10 +24,15 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile
 /// Scripts that scripts write out are read so deep.
 pub const DEEPEST: usize = 3;
 
-/// What the commands of a script state and launch, for a job where it has `#SBATCH` lines, and the scripts that it writes
+/// What the commands of a script state and launch, for a job where it has directives, and the scripts that it writes
 /// out down to a depth. From where on it is not read, if too much is made of it.
 pub fn commands_of(whole: &Traced, path: &str, depth: usize, facts: &mut Facts) -> Option<Problem> {
-    let (options, _) = directives(whole);
+    let (mut options, mut scheduler) = (directives(whole).0, Scheduler::SLURM);
+    for queue in &QUEUES {
+        if options.is_empty() {
+            (options, scheduler) = (queue.options(whole), queue.scheduler);
+        }
+    }
     let script = shell::parse(whole).resolved(&|name| allocation::variable(name, &options));
     facts.package_files.extend(install::of_script(&script, path).into_iter().map(Arc::new));
     commands::read(&script, facts);
@@ -40,7 +47,7 @@ pub fn commands_of(whole: &Traced, path: &str, depth: usize, facts: &mut Facts) 
                 launches.steps.extend(scripts::anything(&script));
             }
             let cluster = launches.cluster;
-            let job = |step| job(step, cluster, (&options, first, path, whole.text()));
+            let job = |step| job(step, cluster, (scheduler, &options, first), (path, whole.text()));
             facts.workloads.extend(launches.steps.into_iter().map(job));
             launches.cut
         }
@@ -49,7 +56,12 @@ pub fn commands_of(whole: &Traced, path: &str, depth: usize, facts: &mut Facts) 
 }
 
 /// A job as far as it runs one of its steps.
-fn job(step: Step, cluster: bool, (options, first, path, text): (&Options, Span, &str, &str)) -> Workload {
+fn job(
+    step: Step,
+    cluster: bool,
+    (scheduler, options, first): (Scheduler, &Options, Span),
+    (path, text): (&str, &str),
+) -> Workload {
     let Granted { nodes, gpus, all } = allocation::granted(&step, cluster, (options, first));
     let card = allocation::card(options);
     let mut container = step.container;
@@ -68,13 +80,13 @@ fn job(step: Step, cluster: bool, (options, first, path, text): (&Options, Span,
     pod.replicas = nodes.clone();
     pod.gpus = gpus.clone();
     let mut node = Node::blank(card.as_ref().map_or(first, |(_, span)| *span));
-    node.platform = Fact::value("slurm".to_owned(), node.span);
+    node.platform = Fact::value(scheduler.name.to_owned(), node.span);
     node.gpu = card.map(|(name, span)| named(&name, span));
     pod.node = Some(node);
     pod.containers.push(container);
     let mut out = Workload::blank(first);
-    out.format = Fact::value(WorkloadFormat::Slurm, first);
-    out.kind = Fact::value("sbatch".to_owned(), first);
+    out.format = Fact::value(scheduler.format, first);
+    out.kind = Fact::value(scheduler.command.to_owned(), first);
     let name = ["job-name", "J"].iter().find_map(|name| options.get(*name).cloned());
     out.name = name.unwrap_or_else(|| Fact::value(path.to_owned(), first));
     out.replicas = Fact::value(1, first);

@@ -26,14 +26,14 @@ pub fn programs(words: &[Word]) -> Vec<usize> {
             out.extend(python(words, at + 1));
             break;
         }
+        // What a launcher starts stands behind options that it shares with nobody.
+        if catalog::launcher_of_program(program, words.get(at + 1).map(Word::text)).is_some() {
+            out.extend(launched(words, at + 1));
+            break;
+        }
         match catalog::wrappers(program).find_map(|wrapper| behind(&wrapper, words, at + 1)) {
             Some(next) => at = next,
-            None => {
-                // What a launcher starts stands behind options that it shares with nobody.
-                let launches = catalog::launcher_of_program(program, words.get(at + 1).map(Word::text)).is_some();
-                out.extend(launches.then(|| launched(words, at + 1)).flatten());
-                break;
-            }
+            None => break,
         }
     }
     out
@@ -148,13 +148,17 @@ fn python(words: &[Word], mut at: usize) -> Option<usize> {
     }
 }
 
-/// The server behind the options of a launcher.
+/// The server behind the options of a launcher, or the launcher that it starts on each node.
 fn launched(words: &[Word], from: usize) -> Option<usize> {
-    let server = |at: &usize| {
-        let program = base_name(words[*at].text());
-        catalog::server_of_program(program, words.get(at + 1).map(Word::text)).is_some()
-    };
-    (from..words.len()).find(server)
+    let verb = |at: usize| words.get(at + 1).map(Word::text);
+    let name = |at: usize| base_name(words[at].text());
+    let launcher = |at: &usize| catalog::launcher_of_program(name(*at), verb(*at)).is_some();
+    let server = |at: &usize| catalog::server_of_program(name(*at), verb(*at)).is_some();
+    (from..words.len()).find(server).or_else(|| {
+        // What stands behind a program is its own.
+        let first = (from..words.len()).find(|at| is_python(name(*at)) || launcher(at))?;
+        if is_python(name(first)) { python(words, first + 1).filter(launcher) } else { Some(first) }
+    })
 }
 
 #[cfg(test)]
@@ -236,6 +240,9 @@ mod tests {
         assert_eq!(of("mpirun -np 8 --bind-to none trtllm-serve m"), ["mpirun", "trtllm-serve"]);
         assert_eq!(of("\"$PYTHON\" -m torch.distributed.run t.py"), ["$PYTHON", "torch.distributed.run"]);
         assert_eq!(of("$TOOL --model m"), ["$TOOL"]);
+        assert_eq!(of("mpiexec -n 4 --ppn 1 torchrun --nnodes 4 t.py"), ["mpiexec", "torchrun"]);
+        assert_eq!(of("mpirun -x A=b python -m torch.distributed.run t.py"), ["mpirun", "torch.distributed.run"]);
+        assert_eq!(of("mpirun python t.py --strategy deepspeed"), ["mpirun"]);
         assert_eq!(of("uv pip install vllm"), ["uv"]);
         assert_eq!(of("uv tool install vllm"), ["uv"]);
         assert_eq!(of("docker build -t vllm ."), ["docker"]);

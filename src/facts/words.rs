@@ -36,6 +36,10 @@ words! {
         Dstack = "dstack",
         /// Batch scripts of Slurm.
         Slurm = "slurm",
+        /// Jobs of PBS and Torque.
+        Pbs = "pbs",
+        /// Jobs of LSF.
+        Lsf = "lsf",
         /// What scripts launch on the machine that runs them.
         Script = "script",
         /// Containers that scripts run: `docker run`.

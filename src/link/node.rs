@@ -40,9 +40,7 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
             let near = pools.nearest(boundary, from, pools.fewest(&asked(pod)), possible);
             pod.pools = near.into_iter().map(|pool| Arc::clone(pool)).collect();
             let mut node = pod.node.take().unwrap_or_else(|| Node::blank(pod.span));
-            // Formats that name a card themselves name it as people do; sites of Slurm have names of their own.
-            let site = format == Some(WorkloadFormat::Slurm);
-            node.gpu = node.gpu.take().and_then(|gpu| stated(&gpu, site));
+            node.gpu = node.gpu.take().and_then(|gpu| stated(&gpu, format));
             from_selectors(&mut node, pod);
             // A machine type that the pod itself selects says more than the pools it may run on.
             from_accelerator(&mut node, pod);
@@ -88,20 +86,25 @@ fn serves(pool: &NodePool, format: WorkloadFormat) -> bool {
         | WorkloadFormat::Sagemaker
         | WorkloadFormat::Dstack
         | WorkloadFormat::Skypilot
-        | WorkloadFormat::Slurm => false,
+        | WorkloadFormat::Slurm
+        | WorkloadFormat::Pbs
+        | WorkloadFormat::Lsf => false,
         // Nothing says which machine runs it.
         WorkloadFormat::Ci | WorkloadFormat::Script => false,
     }
 }
 
-/// The card that a format itself names. Sites have names of their own.
-fn stated(gpu: &Gpu, site: bool) -> Option<Gpu> {
+/// The card that a format itself names, as people do. Sites have names of their own, and so has SkyPilot.
+fn stated(gpu: &Gpu, format: Option<WorkloadFormat>) -> Option<Gpu> {
     let span = gpu.id.span;
-    match &gpu.id.known {
-        Known::Value(name) if site => named(name, span, || catalog::gpus_called(name)),
-        Known::Value(name) => named(name, span, || catalog::gpus_named(name)),
-        Known::Unknown(why) => Some(unknown_gpu(why.clone(), span)),
-        Known::Absent => None,
+    match (&gpu.id.known, format) {
+        (Known::Value(name), Some(WorkloadFormat::Slurm | WorkloadFormat::Pbs | WorkloadFormat::Lsf)) => {
+            named(name, span, || catalog::gpus_called(name))
+        }
+        (Known::Value(name), Some(WorkloadFormat::Skypilot)) => named(name, span, || catalog::skypilot_gpus(name, "")),
+        (Known::Value(name), _) => named(name, span, || catalog::gpus_named(name)),
+        (Known::Unknown(why), _) => Some(unknown_gpu(why.clone(), span)),
+        (Known::Absent, _) => None,
     }
 }
 
