@@ -18,6 +18,7 @@ def target_of(path):
     name = os.path.basename(path)
     if name.startswith("Dockerfile"): return "dockerfile"
     if "compose" in name: return "compose"
+    if name == "Makefile": return "ci"
     if name.endswith((".tf", ".tf.json")): return "terraform"
     if name.endswith((".sh", ".sbatch", ".slurm")): return "shell"
     if name.endswith((".txt", ".toml", ".lock")): return "packages"
@@ -29,6 +30,7 @@ for folder, _, names in os.walk(f"{here}/../fixtures"):
     put("check", *[part for pair in files for part in pair])
     for name, text in files:
         if target_of(name): put(target_of(name), text)
+        if "workflows" in folder or "gitlab-ci" in name: put("ci", b"all:\n\ttrue\n", text, text)
 for path in glob.glob(f"{here}/../rules/*/*.yaml"):
     text = open(path).read()
     put("rules", text)
