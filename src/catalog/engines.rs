@@ -1,10 +1,8 @@
 //! What engines do when nothing is said, how checkpoints store weights, and what encoders take. Knows no formula.
 
-use super::table::{Row, longest_match, patterns, within};
+use super::table::{closest, within};
 use super::tables::{ENCODER_PEAKS, ENGINE_DEFAULTS, WEIGHT_FORMATS};
 use crate::version::Version;
-use regex::Regex;
-use std::sync::OnceLock;
 
 /// The default of a setting in a release of an engine; some depend on the card: its memory in GiB and its id. Two
 /// numbers are a range: the default changed somewhere between two releases that were read.
@@ -86,9 +84,7 @@ pub struct EncoderPeak {
 
 /// The encoder's peak for a model name.
 pub fn encoder_peak(model: &str) -> Option<EncoderPeak> {
-    static PATTERNS: OnceLock<Vec<(Regex, Row)>> = OnceLock::new();
-    let patterns = PATTERNS.get_or_init(|| patterns(&ENCODER_PEAKS, "model"));
-    let row = longest_match(patterns.iter().map(|(pattern, row)| (pattern, *row)), model)?;
+    let row = closest(ENCODER_PEAKS.rows(), "models", model)?;
     let number = |column| row.number(column).unwrap_or(0.0);
     Some(EncoderPeak { gib: number("gib"), gib_per_1k_tokens: number("gib_per_1k_tokens") })
 }

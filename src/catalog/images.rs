@@ -2,10 +2,9 @@
 
 use super::drivers::min_driver;
 use super::software::{Build, framework_build};
-use super::table::{Row, Table};
+use super::table::{Patterned, Row, Table};
 use super::tables::{ENGINE_IMAGES, IMAGE_FAMILIES, IMAGE_FLAWS, IMAGE_TAGS, IMAGE_TRAITS, NGC, TEI_IMAGES};
 use crate::version::Version;
-use regex::Regex;
 use std::sync::OnceLock;
 
 /// What a repository and a tag tell of an image.
@@ -63,7 +62,7 @@ pub enum Unrecognised {
 /// Why a tag does not exist or what is broken in its image; no tag is written as `latest`. A mirror may keep what the
 /// registry removed, so the repository is compared with its host. `Some(None)` for another tag of a repository with flaws.
 pub fn image_flaw(repository: &str, tag: &str) -> Option<Option<&'static str>> {
-    static READ: OnceLock<Vec<Tagged>> = OnceLock::new();
+    static READ: OnceLock<Vec<Patterned>> = OnceLock::new();
     let tag = if tag.is_empty() { "latest" } else { tag };
     let of_repository = || tagged(&READ, &IMAGE_FLAWS).iter().filter(|t| t.row.text("repository") == repository);
     of_repository().next()?;
@@ -73,7 +72,7 @@ pub fn image_flaw(repository: &str, tag: &str) -> Option<Option<&'static str>> {
 /// What is particular about an image by its repository and tag: old-apt-key, no-library-path. The release is what the
 /// tag begins with.
 pub fn image_traits(repository: &str, tag: &str) -> Option<Vec<&'static str>> {
-    static READ: OnceLock<Vec<Tagged>> = OnceLock::new();
+    static READ: OnceLock<Vec<Patterned>> = OnceLock::new();
     let release = Version::parse(tag.split('-').next()?)?;
     let all = tagged(&READ, &IMAGE_TRAITS).iter();
     let mut of_repository = all.filter(|t| names(t.row.text("repository"), repository)).peekable();
@@ -82,29 +81,12 @@ pub fn image_traits(repository: &str, tag: &str) -> Option<Vec<&'static str>> {
     Some(held.inspect(|t| t.row.used()).map(|t| t.row.text("trait")).collect())
 }
 
-/// A row with the pattern of the tags that it is about, which is compiled when it is asked for.
-struct Tagged {
-    row: Row,
-    pattern: OnceLock<Option<Regex>>,
+fn tagged<'r>(read: &'r OnceLock<Vec<Patterned>>, table: &'static Table) -> &'r [Patterned] {
+    read.get_or_init(|| Patterned::all(table, "tag"))
 }
 
-impl Tagged {
-    fn pattern(&self) -> Option<&Regex> {
-        self.pattern.get_or_init(|| Regex::new(self.row.filled("tag")?).ok()).as_ref()
-    }
-
-    /// Whether the row is about a tag; without a pattern it is about all.
-    fn is_about(&self, tag: &str) -> bool {
-        self.row.filled("tag").is_none() || self.pattern().is_some_and(|pattern| pattern.is_match(tag))
-    }
-}
-
-fn tagged<'r>(read: &'r OnceLock<Vec<Tagged>>, table: &'static Table) -> &'r [Tagged] {
-    read.get_or_init(|| table.rows().map(|row| Tagged { row, pattern: OnceLock::new() }).collect())
-}
-
-fn family(name: &str) -> Option<&'static Tagged> {
-    static READ: OnceLock<Vec<Tagged>> = OnceLock::new();
+fn family(name: &str) -> Option<&'static Patterned> {
+    static READ: OnceLock<Vec<Patterned>> = OnceLock::new();
     tagged(&READ, &IMAGE_FAMILIES).iter().find(|f| f.row.words("repositories").any(|pattern| names(pattern, name)))
 }
 

@@ -1,7 +1,7 @@
 //! Machine types of the clouds, and the drivers that platforms install.
 
 use super::gpus::{Gpu, gpu};
-use super::table::{Row, patterns};
+use super::table::{Patterned, Row};
 use super::tables::{
     ADMISSION_PLUGINS, AMI_FAMILIES, CLOUD_RUN_GPUS, GCP_ATTACHABLE_GPUS, GCP_MACHINE_FAMILIES, GKE_MACHINES,
     INSTANCES, NODE_IMAGES, PLAIN_MACHINES, PLATFORMS,
@@ -9,7 +9,6 @@ use super::tables::{
 use crate::evidence;
 use crate::suggest::nearest;
 use crate::version::Version;
-use regex::Regex;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -163,12 +162,9 @@ pub fn is_instance_like(name: &str) -> bool {
 
 /// Whether a machine type is of a family that has no accelerators at all.
 pub fn is_plain_machine(name: &str) -> bool {
-    static PATTERNS: OnceLock<Vec<(Regex, Row)>> = OnceLock::new();
-    let patterns = PATTERNS.get_or_init(|| patterns(&PLAIN_MACHINES, "types"));
-    patterns.iter().find(|(types, _)| types.is_match(name.trim())).is_some_and(|(_, row)| {
-        row.used();
-        true
-    })
+    static READ: OnceLock<Vec<Patterned>> = OnceLock::new();
+    let all = READ.get_or_init(|| Patterned::all(&PLAIN_MACHINES, "types"));
+    all.iter().find(|of| of.is_about(name.trim())).inspect(|of| of.row.used()).is_some()
 }
 
 /// How many GPUs a machine of a type has; `None` also for a part of one.

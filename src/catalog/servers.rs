@@ -1,15 +1,13 @@
 //! Accelerator resources, flags of launchers, what engines need, Kubernetes and TLS tables.
 
 use super::complete;
-use super::table::{Row, longest_match, patterns};
+use super::table::{Row, closest};
 use super::tables::{
     ACCELERATOR_RESOURCES, FABRIC_RESOURCES, FEATURE_COMPUTE_CAPABILITIES, KUBERNETES_API_REMOVALS, LAUNCH_FLAGS,
     MODEL_SUPPORT,
 };
 use crate::suggest::{self, slips};
 use crate::version::Version;
-use regex::Regex;
-use std::sync::OnceLock;
 
 /// An extended resource that stands for accelerators.
 #[derive(Debug, Clone, Copy)]
@@ -132,10 +130,8 @@ pub fn feature_needs(engine: &str, feature: &str, value: &str, version: Option<&
 
 /// The first release of an engine that serves a model.
 pub fn model_supported_since(engine: &str, model: &str) -> Option<Version> {
-    static PATTERNS: OnceLock<Vec<(Regex, Row)>> = OnceLock::new();
-    let patterns = PATTERNS.get_or_init(|| patterns(&MODEL_SUPPORT, "model"));
-    let of_engine = patterns.iter().filter(|(_, row)| row.text("engine") == engine);
-    longest_match(of_engine.map(|(pattern, row)| (pattern, *row)), model)?.version("since")
+    let name = model.rsplit('/').next().unwrap_or(model);
+    closest(MODEL_SUPPORT.rows().filter(|row| row.text("engine") == engine), "models", name)?.version("since")
 }
 
 #[cfg(test)]

@@ -301,15 +301,48 @@ impl fmt::Debug for Row {
     }
 }
 
-/// The rows of a table with the pattern in a column, compiled.
-pub(super) fn patterns(table: &'static Table, column: &str) -> Vec<(Regex, Row)> {
-    table.rows().filter_map(|row| Some((Regex::new(row.text(column)).ok()?, row))).collect()
+/// A row with the pattern in one of its columns, which is compiled when it is asked for.
+pub(super) struct Patterned {
+    pub(super) row: Row,
+    column: &'static str,
+    pattern: OnceLock<Option<Regex>>,
 }
 
-/// The row with the longest pattern that matches: the most specific one.
-pub(super) fn longest_match<'p>(rows: impl Iterator<Item = (&'p Regex, Row)>, text: &str) -> Option<Row> {
-    let matching = rows.filter(|(pattern, _)| pattern.is_match(text));
-    matching.max_by_key(|(pattern, _)| pattern.as_str().len()).map(|(_, row)| row)
+impl Patterned {
+    /// The rows of a table.
+    pub(super) fn all(table: &'static Table, column: &'static str) -> Vec<Self> {
+        table.rows().map(|row| Self { row, column, pattern: OnceLock::new() }).collect()
+    }
+
+    /// The pattern.
+    pub(super) fn pattern(&self) -> Option<&Regex> {
+        self.pattern.get_or_init(|| Regex::new(self.row.filled(self.column)?).ok()).as_ref()
+    }
+
+    /// Whether the row is about a text; without a pattern it is about all.
+    pub(super) fn is_about(&self, text: &str) -> bool {
+        self.row.filled(self.column).is_none() || self.pattern().is_some_and(|pattern| pattern.is_match(text))
+    }
+}
+
+/// The row with the longest of the names in a column that fit a text, whatever the case of its letters: the most specific
+/// one. In a name `*` stands for any text.
+pub(super) fn closest(rows: impl Iterator<Item = Row>, column: &str, text: &str) -> Option<Row> {
+    let lower = text.to_lowercase();
+    let length = |row: Row| row.words(column).filter(|name| fits(name, &lower)).map(str::len).max();
+    rows.filter_map(|row| Some((length(row)?, row))).max_by_key(|(length, _)| *length).map(|(_, row)| row)
+}
+
+fn fits(name: &str, text: &str) -> bool {
+    let Some((start, rest)) = name.split_once('*') else { return name == text };
+    let Some(mut text) = text.strip_prefix(start) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let end = parts.pop().unwrap_or_default();
+    for part in parts {
+        let Some(at) = text.find(part) else { return false };
+        text = &text[at + part.len()..];
+    }
+    text.ends_with(end)
 }
 
 /// Whether a version lies in a range: clauses (`>=0.6.5 <0.8.5`, `==2.1.*`) separated by blanks or commas.

@@ -47,7 +47,7 @@ tables! {
     DRIVER_BRANCHES driver_branches
         "branch*:300..2000 kind:LTSB|PB|NFB|dev released:date end_of_life:date latest:version native_cuda:version \
         max_cuda_major:version forward_compat_cuda:version";
-    ENCODER_PEAKS encoder_peaks "model*:pattern gib:0..200 gib_per_1k_tokens:0..10";
+    ENCODER_PEAKS encoder_peaks "models* gib:0..200 gib_per_1k_tokens:0..10";
     ENDPOINTS endpoints "type* at* applies tls default";
     ENGINE_DEFAULTS engine_defaults "engine* setting* versions*:range min_card_gib*:1..2000 not_gpus+ value";
     ENGINE_IMAGES engine_images "engine* versions*:range cuda:version";
@@ -88,7 +88,7 @@ tables! {
         "gpu* profile* resource compute_slices:0..16 total_slices:1..16 memory_gb:1..2000 \
         memory_mib:1024..2000000 max_instances:1..16";
     MODEL_NAMES model_names "engine* names* model format";
-    MODEL_SUPPORT model_support "engine* model*:pattern versions:range since:version";
+    MODEL_SUPPORT model_support "engine* models* versions:range since:version";
     NGC ngc
         "month*:version cuda:version driver:version min_driver:version tensorrt:version cudnn:version \
         nccl:version os python:version min_compute_capability:version";

@@ -459,7 +459,7 @@ impl Scope {
         }
         if function.name == "matches"
             && let Node::Const(Const::Str(pattern)) = &typed[1].node
-            && let Err(error) = regex::Regex::new(pattern)
+            && let Err(error) = regex_syntax::parse(pattern)
         {
             let place = args.last().map_or(range, |pattern| &pattern.range);
             let reason = error.to_string();
