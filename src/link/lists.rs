@@ -257,8 +257,9 @@ pub fn alternatives(file: &PackageFile, packages: &[Package], share: &Share) -> 
     plain.retain(|list| !lists.iter().any(|(other, _)| list.is_subset(other)));
     lists.extend(plain.into_iter().map(|list| (list, "")));
     share.make(lists.iter().map(|(list, _)| list.len() * size_of::<Package>()).sum())?;
+    let blank = PackageFile { packages: vec![], ..file.clone() };
     let of_list = |(list, group): (BTreeSet<usize>, &str)| {
-        let mut out = PackageFile { packages: vec![], ..file.clone() };
+        let mut out = blank.clone();
         out.group = Fact::from_option(Some(group.to_owned()).filter(|g| !g.is_empty()), file.span);
         let own = |mut p: Package| {
             (p.marker, p.group) = (Fact::absent(p.span), Fact::absent(p.span));

@@ -7,6 +7,7 @@ use crate::catalog::{self, Absence, PodPlace, Stands};
 use crate::facts::{ContainerRole, Pod, SharedMemory};
 use crate::known::{Fact, Why};
 use crate::parse::{DEEPEST, Missing, Node, Open, Problem, Raw, Tree, View};
+use std::cell::OnceCell;
 use std::sync::{Arc, LazyLock};
 
 /// What a pod costs that is found by its shape: aliases may multiply it.
@@ -126,8 +127,7 @@ impl Place<'_> {
                 Pod { replicas: self.count(row), ..pods::spec_of(tree, view, &self.role(row)) }
             }
             Stands::Container => {
-                let lone = lone_container(tree, (view, self.holder.opened(open)), &self.role(row));
-                Pod { replicas: self.count(row), ..lone }
+                Pod { replicas: self.count(row), ..self.lone(tree, (view, self.holder.opened(open)), row) }
             }
             Stands::Trainer => trainer(tree, view),
             Stands::LeaderWorker => return leader_workers(tree, view),
@@ -139,7 +139,7 @@ impl Place<'_> {
             Stands::VllmRuntime => Pod { replicas: self.count(row), ..servers::vllm(tree, view, &self.role(row)) },
             Stands::NimCache => servers::nim_cache(tree, view, &self.role(row)),
             Stands::Nim => {
-                let mut pod = lone_container(tree, (view, self.holder.opened(open)), &self.role(row));
+                let mut pod = self.lone(tree, (view, self.holder.opened(open)), row);
                 servers::model_store(&mut pod, view);
                 Pod { replicas: self.count(row), ..pod }
             }
@@ -147,6 +147,11 @@ impl Place<'_> {
             _ => return Vec::new(),
         };
         vec![pod]
+    }
+
+    fn lone(&self, tree: &Arc<Tree>, (view, holder): (View<'_>, View<'_>), row: &PodPlace) -> Pod {
+        let role = self.role(row);
+        lone_container(tree, (view, &role), || pods::spec_of(tree, holder, &role))
     }
 
     fn role(&self, row: &PodPlace) -> String {
@@ -205,10 +210,10 @@ fn leader_workers(tree: &Arc<Tree>, group: View<'_>) -> Vec<Pod> {
     out
 }
 
-/// A container that stands without a pod: it is placed as it says itself, else as the map that holds it says.
-fn lone_container(tree: &Arc<Tree>, (view, holder): (View<'_>, View<'_>), role: &str) -> Pod {
+/// A container that stands without a pod: it is placed as it says itself, else as the map around it says.
+fn lone_container(tree: &Arc<Tree>, (view, role): (View<'_>, &str), around: impl FnOnce() -> Pod) -> Pod {
     let placed = ["nodeSelector", "tolerations", "affinity"].iter().any(|key| view.get(key).is_some());
-    let mut pod = pods::spec_of(tree, if placed { view } else { holder }, role);
+    let mut pod = if placed { pods::spec_of(tree, view, role) } else { around() };
     pod.span = view.place();
     pod.spec = Some(Raw::new(tree, view));
     pod.init_containers.clear();
@@ -222,9 +227,21 @@ fn by_shape(tree: &Arc<Tree>, view: View<'_>) -> Found {
     let spec = view.opened(open()).get("spec");
     let unstated = Fact::unknown(OPERATOR.clone(), spec.place());
     let mut search = Search { tree, share: Share::least(tree.len() * STEP), pods: Vec::new(), cut: None };
-    search.below((spec, spec), (DEEPEST, unstated));
+    search.below((spec, &Around(spec, OnceCell::new())), (DEEPEST, unstated));
     let Search { pods, cut, .. } = search;
     Found { pods, together: false, replicas: spec.get("replicas").int(), open: open(), cut }
+}
+
+/// The role of a pod that is found by its shape.
+const MAIN: &str = "main";
+
+/// A map as the pod around the containers that stand in it, which is read once however many they are.
+struct Around<'v>(View<'v>, OnceCell<Pod>);
+
+impl Around<'_> {
+    fn pod(&self, tree: &Arc<Tree>) -> Pod {
+        self.1.get_or_init(|| pods::spec_of(tree, self.0, MAIN)).clone()
+    }
 }
 
 /// Pods that are found by their shape.
@@ -236,11 +253,11 @@ struct Search<'t> {
 }
 
 impl Search<'_> {
-    /// Looks for pods in a map, which stands in `parent`; `replicas` is the nearest number of replicas below the top.
-    fn below(&mut self, (view, parent): (View<'_>, View<'_>), (depth, replicas): (usize, Fact<i64>)) {
+    /// Looks for pods in what stands in a map; `replicas` is the nearest number of replicas below the top.
+    fn below(&mut self, (view, around): (View<'_>, &Around<'_>), (depth, replicas): (usize, Fact<i64>)) {
         let Some(node) = view.node().filter(|_| depth > 0 && self.cut.is_none()) else { return };
         if node.is_seq() {
-            view.items().for_each(|item| self.below((item, parent), (depth - 1, replicas.clone())));
+            view.items().for_each(|item| self.below((item, around), (depth - 1, replicas.clone())));
             return;
         }
         if !node.is_map() {
@@ -251,16 +268,17 @@ impl Search<'_> {
         let replicas = stated.map_or(replicas, |stated| stated.int());
         let list = view.get("containers");
         if list.node().is_some_and(Node::is_seq) && list.items().any(|c| c.node().is_some_and(Node::is_map)) {
-            self.found(view, |tree| Pod { replicas, ..pods::spec_of(tree, view, "main") });
+            self.found(view, |tree| Pod { replicas, ..pods::spec_of(tree, view, MAIN) });
             return;
         }
         if containers::looks_like_container(view) {
             let replicas = replicas.clone();
-            self.found(view, |tree| Pod { replicas, ..lone_container(tree, (view, parent), "main") });
+            self.found(view, |tree| Pod { replicas, ..lone_container(tree, (view, MAIN), || around.pod(tree)) });
         }
+        let around = Around(view, OnceCell::new());
         for (key, child) in view.entries() {
             if !matches!(key, "env" | "labels" | "annotations" | "status") {
-                self.below((child, view), (depth - 1, replicas.clone()));
+                self.below((child, &around), (depth - 1, replicas.clone()));
             }
         }
     }
