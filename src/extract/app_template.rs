@@ -2,9 +2,10 @@
 //! containers, volumes and services, as the objects that the chart makes of them. What its release decides is unknown.
 
 use super::kubernetes;
+use crate::budget::{NODE, STEP, Share};
 use crate::facts::Facts;
 use crate::known::{Fact, Why};
-use crate::parse::{Builder, Entry, Node, NodeId, NodeKind, View};
+use crate::parse::{Builder, Entry, Node, NodeId, NodeKind, Problem, View};
 use crate::source::{Span, Traced};
 use std::sync::Arc;
 
@@ -21,7 +22,9 @@ pub fn is_values(values: View<'_>) -> bool {
 /// Reads the objects of a release; its name and namespace are those of the release.
 pub fn read(values: View<'_>, (name, namespace): (&Fact<String>, &Fact<String>), facts: &mut Facts) {
     let Some(root) = values.node() else { return };
-    let mut draft = Draft { values, name, namespace, builder: Builder::new(root.tree().source, root.tree().dialect) };
+    let builder = Builder::new(root.tree().source, root.tree().dialect);
+    let share = Share::least(root.tree().len() * STEP);
+    let mut draft = Draft { values, name, namespace, builder, share, cut: None };
     let controllers: Vec<_> = enabled(values.get("controllers"));
     let mut objects: Vec<NodeId> =
         controllers.iter().map(|one| draft.controller(*one, controllers.len() == 1)).collect();
@@ -33,6 +36,10 @@ pub fn read(values: View<'_>, (name, namespace): (&Fact<String>, &Fact<String>),
             objects.push(draft.service((*key, *service), &controller, services.len() == 1));
         }
     }
+    if let Some(cut) = draft.cut {
+        facts.cut.push(cut);
+        return;
+    }
     draft.builder.tree().documents.extend(&objects);
     let tree = Arc::new(draft.builder.finish());
     tree.roots().for_each(|root| kubernetes::document(&tree, root, facts));
@@ -42,6 +49,24 @@ pub fn read(values: View<'_>, (name, namespace): (&Fact<String>, &Fact<String>),
 fn enabled(map: View<'_>) -> Vec<(&str, View<'_>)> {
     let on = |(_, view): &(&str, View<'_>)| view.get("enabled").boolean().get() != Some(&false);
     map.entries().into_iter().filter(|entry| entry.1.node().is_some_and(Node::is_map)).filter(on).collect()
+}
+
+/// Options that a controller states for its containers.
+struct Defaults<'t> {
+    options: View<'t>,
+    /// Whether what a container states is merged into them; else it takes their place.
+    merge: bool,
+}
+
+fn defaults_of<'t>(controller: View<'t>, list: &str) -> Defaults<'t> {
+    let of_init = controller.get("applyDefaultContainerOptionsToInitContainers").boolean();
+    let none = list == "initContainers" && of_init.get() == Some(&false);
+    let strategy = controller.get("defaultContainerOptionsStrategy").string();
+    let options = controller.get("defaultContainerOptions");
+    Defaults {
+        options: if none { View::new(None, options.place()) } else { options },
+        merge: strategy.get().is_some_and(|strategy| strategy == "merge"),
+    }
 }
 
 /// What the chart decides that nobody states here.
@@ -55,34 +80,68 @@ struct Draft<'t> {
     name: &'t Fact<String>,
     namespace: &'t Fact<String>,
     builder: Builder,
+    /// What may be made of the values: each container has every volume, and each pod what is stated for all.
+    share: Share,
+    /// Where it was spent: no objects are read then.
+    cut: Option<Problem>,
 }
 
 impl<'t> Draft<'t> {
+    fn add(&mut self, kind: NodeKind, span: Span) -> NodeId {
+        self.spend(1, span);
+        self.builder.add(kind, span)
+    }
+
+    /// A copy of a node with all below it.
+    fn copy(&mut self, node: Node<'t>) -> NodeId {
+        self.overlaid(&[node])
+    }
+
+    /// A copy of the last of some nodes over those before it; nothing more is copied when too much was.
+    fn overlaid(&mut self, layers: &[Node<'t>]) -> NodeId {
+        let span = layers.last().map_or(self.values.place(), |node| node.span());
+        if self.cut.is_some() {
+            return self.builder.add(left(), span);
+        }
+        let before = self.builder.tree().len();
+        let copy = self.builder.overlaid(layers);
+        let made = self.builder.tree().len() - before;
+        self.spend(made, span);
+        copy
+    }
+
+    fn spend(&mut self, nodes: usize, span: Span) {
+        if let Err(spent) = self.share.make(nodes * NODE) {
+            let message = format!("the objects of these values: {spent}");
+            self.cut.get_or_insert(Problem { span, message });
+        }
+    }
+
     fn text(&mut self, text: &str, span: Span) -> NodeId {
-        self.builder.add(NodeKind::Scalar { text: Traced::opaque(text, span), plain: false }, span)
+        self.add(NodeKind::Scalar { text: Traced::opaque(text, span), plain: false }, span)
     }
 
     fn map(&mut self, entries: Vec<(&str, NodeId)>, span: Span) -> NodeId {
         let entry = |(key, value): (&str, NodeId)| Entry { key: self.text(key, span), value };
         let entries = entries.into_iter().map(entry).collect();
-        self.builder.add(NodeKind::Map(entries), span)
+        self.add(NodeKind::Map(entries), span)
     }
 
     fn list(&mut self, items: Vec<NodeId>, span: Span) -> NodeId {
-        self.builder.add(NodeKind::Seq(items), span)
+        self.add(NodeKind::Seq(items), span)
     }
 
     /// What stands under some keys, as it stands.
     fn copied(&mut self, view: View<'t>, keys: &[&'static str]) -> Vec<(&'static str, NodeId)> {
         let stated = keys.iter().filter_map(|key| Some((*key, view.get(key).node()?)));
-        stated.map(|(key, node)| (key, self.builder.copy(node))).collect()
+        stated.map(|(key, node)| (key, self.copy(node))).collect()
     }
 
     fn metadata(&mut self, (key, lone): (&str, bool), span: Span) -> NodeId {
         let fact = |fact: &Fact<String>, suffix: &str| fact.get().map(|text| format!("{text}{suffix}"));
         let name = match fact(self.name, &if lone { String::new() } else { format!("-{key}") }) {
             Some(name) => self.text(&name, span),
-            None => self.builder.add(NodeKind::Unknown(Why::NotStated("the name of the release".into())), span),
+            None => self.add(NodeKind::Unknown(Why::NotStated("the name of the release".into())), span),
         };
         let namespace = fact(self.namespace, "").map(|text| ("namespace", self.text(&text, span)));
         self.map([("name", name)].into_iter().chain(namespace).collect(), span)
@@ -105,10 +164,10 @@ impl<'t> Draft<'t> {
         if kind == "Deployment" {
             let strategy = match of.get("strategy").node() {
                 Some(node) => {
-                    let stated = self.builder.copy(node);
+                    let stated = self.copy(node);
                     self.map(vec![("type", stated)], node.span())
                 }
-                None => self.builder.add(left(), span),
+                None => self.add(left(), span),
             };
             spec.push(("strategy", strategy));
         }
@@ -141,23 +200,28 @@ impl<'t> Draft<'t> {
         let metadata = self.map(metadata, span);
         let mut spec: Vec<(&str, NodeId)> = Vec::new();
         for (name, value) in own.entries() {
-            let value = value.node().map(|node| self.builder.copy(node));
+            let value = value.node().map(|node| self.copy(node));
             spec.extend(value.map(|value| (name, value)));
         }
         for (name, value) in defaults.entries().into_iter().filter(|(name, _)| !own.get(name).is_some()) {
-            let value = value.node().map(|node| self.builder.copy(node));
+            let value = value.node().map(|node| self.copy(node));
             spec.extend(value.map(|value| (name, value)));
         }
         spec.retain(|(name, _)| !matches!(*name, "labels" | "annotations"));
         // The chart fills these in by what else is stated.
         for decided in ["restartPolicy", "dnsPolicy"] {
             if !spec.iter().any(|(name, _)| *name == decided) {
-                spec.push((decided, self.builder.add(left(), span)));
+                spec.push((decided, self.add(left(), span)));
             }
         }
         for list in ["containers", "initContainers"] {
-            let containers = enabled(of.get(list));
-            let containers: Vec<NodeId> = containers.into_iter().map(|one| self.container(key, one)).collect();
+            let defaults = defaults_of(of, list);
+            let mut containers = Vec::new();
+            for one in enabled(of.get(list)) {
+                if self.cut.is_none() {
+                    containers.push(self.container(key, one, &defaults));
+                }
+            }
             if !containers.is_empty() {
                 let containers = self.list(containers, of.get(list).place());
                 spec.push((list, containers));
@@ -173,12 +237,20 @@ impl<'t> Draft<'t> {
         self.map(vec![("metadata", metadata), ("spec", spec)], span)
     }
 
-    fn container(&mut self, controller: &str, (key, of): (&'t str, View<'t>)) -> NodeId {
+    /// A container of a controller, which may state options for all of its own.
+    fn container(&mut self, controller: &str, (key, of): (&'t str, View<'t>), defaults: &Defaults<'t>) -> NodeId {
         const KEPT: [&str; 9] =
             ["image", "command", "args", "env", "envFrom", "resources", "securityContext", "ports", "restartPolicy"];
         let span = of.place();
         let mut entries = vec![("name", self.text(key, span))];
-        entries.extend(self.copied(of, &KEPT));
+        for field in KEPT {
+            let layers: Vec<Node<'t>> =
+                [defaults.options.get(field), of.get(field)].into_iter().filter_map(View::node).collect();
+            let layers = if defaults.merge { &layers[..] } else { &layers[layers.len().saturating_sub(1)..] };
+            if !layers.is_empty() {
+                entries.push((field, self.overlaid(layers)));
+            }
+        }
         for (kind, name) in
             [("startup", "startupProbe"), ("readiness", "readinessProbe"), ("liveness", "livenessProbe")]
         {
@@ -186,8 +258,8 @@ impl<'t> Draft<'t> {
             let custom = probe.get("custom").boolean().get() == Some(&true);
             match (probe.get("enabled").boolean().get(), probe.get("spec").node().filter(|_| custom)) {
                 (Some(false), _) => {}
-                (Some(true), Some(spec)) => entries.push((name, self.builder.copy(spec))),
-                _ => entries.push((name, self.builder.add(left(), span))),
+                (Some(true), Some(spec)) => entries.push((name, self.copy(spec))),
+                _ => entries.push((name, self.add(left(), span))),
             }
         }
         let mounts = enabled(self.values.get("persistence"));
@@ -205,7 +277,7 @@ impl<'t> Draft<'t> {
         let mut paths: Vec<(NodeId, Span)> = Vec::new();
         for place in places {
             if let Some(path) = place.get("path").node() {
-                paths.push((self.builder.copy(path), path.span()));
+                paths.push((self.copy(path), path.span()));
             }
         }
         if paths.is_empty() && !global.is_some() && !own.is_some() {
@@ -224,8 +296,8 @@ impl<'t> Draft<'t> {
         let mut entries = vec![("name", self.text(key, span))];
         let source = match kind.get().map(String::as_str) {
             Some("persistentVolumeClaim") => {
-                let claim = of.get("existingClaim").node().map(|node| self.builder.copy(node));
-                let claim = claim.unwrap_or_else(|| self.builder.add(left(), span));
+                let claim = of.get("existingClaim").node().map(|node| self.copy(node));
+                let claim = claim.unwrap_or_else(|| self.add(left(), span));
                 Some(("persistentVolumeClaim", self.map(vec![("claimName", claim)], span)))
             }
             Some("emptyDir") => {
@@ -233,7 +305,7 @@ impl<'t> Draft<'t> {
                 Some(("emptyDir", self.map(stated, span)))
             }
             Some("hostPath") => {
-                let path = of.get("hostPath").node().map(|node| ("path", self.builder.copy(node)));
+                let path = of.get("hostPath").node().map(|node| ("path", self.copy(node)));
                 Some(("hostPath", self.map(path.into_iter().collect(), span)))
             }
             Some("configMap") => {

@@ -1,6 +1,7 @@
 //! Tasks of Amazon ECS and jobs of AWS Batch. Knows their fields in both spellings: `containerDefinitions` of files
 //! and Terraform, `ContainerDefinitions` of CloudFormation.
 
+use super::clusters::snake_case;
 use super::{image, kubernetes, launch, lone, training};
 use crate::facts::{
     self, Container, ContainerRole, EnvSource, EnvVar, Facts, Pod, Port, SharedMemory, Workload, WorkloadFormat,
@@ -24,10 +25,11 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
     facts.workloads.push(task(tree, view, view.get("family").string(), root.head()));
 }
 
-/// A value in the spelling at hand.
+/// A value in the spelling at hand: that of files, of CloudFormation or of Terraform.
 fn get<'t>(view: View<'t>, key: &str) -> View<'t> {
-    let capital = || format!("{}{}", key[..1].to_ascii_uppercase(), &key[1..]);
-    if view.get(key).is_some() { view.get(key) } else { view.get(&capital()) }
+    let capital = format!("{}{}", key[..1].to_ascii_uppercase(), &key[1..]);
+    let spellings = [key, &capital, &snake_case(key)].map(|key| view.get(key));
+    spellings.into_iter().find(|view| view.is_some()).unwrap_or(spellings[0])
 }
 
 fn pod(span: Span) -> Pod {
@@ -40,27 +42,18 @@ fn pod(span: Span) -> Pod {
 /// An ECS task as a workload of its containers; the containers stand in a list, `container_definitions` in Terraform.
 pub fn task(tree: &Arc<Tree>, view: View<'_>, family: Fact<String>, span: Span) -> Workload {
     let mut pod = pod(span);
-    let mode = ["ipc_mode", "ipcMode"].iter().map(|key| get(view, key)).find(|v| v.is_some());
-    pod.host_ipc = mode.map_or(Fact::value(false, span), |mode| mode.string().map(|mode| mode == "host"));
-    let terraform = view.get("container_definitions");
-    let list = if terraform.is_some() { terraform } else { get(view, "containerDefinitions") };
-    pod.gpus = Fact::value(0, span);
-    for definition in list.items() {
-        let container = container(tree, definition, &pod);
-        if container.gpus.get() != Some(&0) {
-            pod.gpus = container.gpus.clone();
-        }
-        pod.containers.push(container);
-    }
+    let mode = get(view, "ipcMode");
+    pod.host_ipc = if mode.is_some() { mode.string().map(|mode| mode == "host") } else { Fact::value(false, span) };
+    let list = get(view, "containerDefinitions");
+    pod.containers = list.items().map(|definition| container(tree, definition, &pod)).collect();
+    pod.gpus = list.unknown().map_or_else(|| kubernetes::gpus(&pod), |why| Fact::unknown(why, list.place()));
     pod.node = fargate(view);
     lone((WorkloadFormat::Ecs, "task-definition"), family, pod, Raw::new(tree, view))
 }
 
 /// The node of a task that runs on machines which nobody lists: one that is compatible with Fargate alone.
 fn fargate(view: View<'_>) -> Option<facts::Node> {
-    let terraform = view.get("requires_compatibilities");
-    let list = if terraform.is_some() { terraform } else { get(view, "requiresCompatibilities") };
-    let names = list.strings();
+    let names = get(view, "requiresCompatibilities").strings();
     let named = |name: &str| names.iter().find(|item| item.get().is_some_and(|item| item == name));
     let of = named("FARGATE").filter(|_| named("EC2").is_none() && names.iter().all(|item| item.get().is_some()))?;
     let mut node = facts::Node::blank(of.span);
@@ -70,13 +63,11 @@ fn fargate(view: View<'_>) -> Option<facts::Node> {
 
 /// A job of AWS Batch with one container, or the same on several nodes; `None` when its properties are not at hand.
 pub fn job(tree: &Arc<Tree>, view: View<'_>, name: Fact<String>, span: Span) -> Option<Workload> {
-    let terraform = view.get("container_properties");
     let nodes = get(view, "nodeProperties");
     let mut ranges = get(nodes, "nodeRangeProperties").items();
     // Of several ranges each has its own part of the nodes.
     let range = ranges.next().filter(|_| ranges.next().is_none()).map(|range| get(range, "container"));
-    let definition = if terraform.is_some() { terraform } else { get(view, "containerProperties") };
-    let definition = range.unwrap_or(definition);
+    let definition = range.unwrap_or_else(|| get(view, "containerProperties"));
     definition.node().filter(|n| n.is_map())?;
     let mut pod = pod(span);
     let container = container(tree, definition, &pod);
@@ -108,9 +99,15 @@ fn container(tree: &Arc<Tree>, view: View<'_>, pod: &Pod) -> Container {
     let variables = get(view, "environment").items().map(|e| (get(e, "name"), get(e, "value"), false));
     let secrets = get(view, "secrets").items().map(|e| (get(e, "name"), get(e, "valueFrom"), true));
     out.env = variables.chain(secrets).filter_map(variable).collect();
-    let mut requirements = get(view, "resourceRequirements").items();
-    let gpu = requirements.find(|r| get(*r, "type").string().get().is_some_and(|t| t == "GPU"));
-    out.gpus = gpu.map_or(Fact::value(0, view.place()), |gpu| get(gpu, "value").int());
+    let requirements = get(view, "resourceRequirements");
+    let gpu = requirements.items().find(|r| get(*r, "type").string().get().is_some_and(|t| t == "GPU"));
+    let untold =
+        || requirements.items().chain([requirements]).find_map(|of| of.unknown().or(get(of, "type").unknown()));
+    out.gpus = match (gpu, untold()) {
+        (Some(gpu), _) => get(gpu, "value").int(),
+        (None, Some(why)) => Fact::unknown(why, requirements.place()),
+        (None, None) => Fact::value(0, view.place()),
+    };
     if let Some(gpu) = gpu {
         out.gpu_vendor = Fact::value("nvidia".to_owned(), gpu.place());
     }
@@ -189,5 +186,17 @@ mod tests {
             let model = container.launch.as_ref().and_then(|launch| launch.model.get());
             assert_eq!(model.map(String::as_str), Some("m"));
         }
+    }
+
+    #[test]
+    fn gpus_of_a_task_are_those_of_its_containers_and_unknown_where_one_is() {
+        let task = |containers: &str| workload(&format!("{{family: llm, containerDefinitions: [{containers}]}}")).gpus;
+        let two = "{name: a, resourceRequirements: [{type: GPU, value: '2'}]}";
+        assert_eq!(task(&format!("{two}, {two}")).get(), Some(&4));
+        assert_eq!(task("{name: a}").get(), Some(&0));
+        let template = "Conditions: {C: {'Fn::Equals': [{Ref: P}, x]}}\nResources: {T: {Type: AWS::ECS::TaskDefinition, Properties: \
+                        {Family: llm, ContainerDefinitions: [{Name: a, ResourceRequirements: {'Fn::If': [C, [{Type: GPU, Value: '2'}], \
+                        {Ref: 'AWS::NoValue'}]}}]}}}";
+        assert!(workload(template).gpus.is_unknown());
     }
 }

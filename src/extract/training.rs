@@ -17,11 +17,11 @@ const SHAPES: &[(&str, &[&str], &[&str])] = &[
     ("axolotl", &["base_model"], &["micro_batch_size", "sequence_len", "datasets", "adapter"]),
     ("llama-factory", &["model_name_or_path"], &["finetuning_type", "cutoff_len", "stage"]),
     ("transformers", &["model_name_or_path"], &["per_device_train_batch_size", "num_train_epochs", "max_steps"]),
-    ("kaito", &["training_config"], &[]),
 ];
 
 /// The same for files whose keys stand below others.
 const NESTED: &[(&str, &[&str])] = &[
+    ("kaito", &["training_config.TrainingArguments"]),
     ("nemo", &["trainer.devices", "model.micro_batch_size"]),
     ("litgpt", &["train.micro_batch_size", "train.global_batch_size", "devices"]),
     ("megatron", &["MODEL_ARGS.--micro-batch-size"]),
@@ -30,15 +30,18 @@ const NESTED: &[(&str, &[&str])] = &[
 /// The key under which a file holds the flags of Megatron's command.
 const FLAGS: &str = "MODEL_ARGS";
 
-/// Words of a command, and flags, by which its trainer is known.
+/// Programs and modules by which the trainer of a command is known, and flags that no other one has.
 const COMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("axolotl", &["axolotl", "axolotl.cli.train"], &[]),
     ("llama-factory", &["llamafactory-cli", "lmf"], &["finetuning-type", "cutoff-len"]),
     ("torchtune", &["tune"], &[]),
     ("megatron", &[], &["tensor-model-parallel-size", "use-distributed-optimizer", "recompute-granularity"]),
     ("trl", &["trl"], &[]),
-    ("transformers", &[], &["per-device-train-batch-size", "num-train-epochs", "gradient-checkpointing"]),
+    ("transformers", &[], &["per-device-train-batch-size"]),
 ];
+
+/// Words of launchers behind which stands what they run.
+const RUNS: &[&str] = &["-m", "--module", "launch"];
 
 /// Flags that name a configuration file.
 const FILES: &[&str] =
@@ -120,7 +123,7 @@ pub fn config_map(view: View<'_>, facts: &mut Facts) {
 /// What a text states if it is a trainer's configuration.
 fn embedded(text: &Traced, at: &str) -> Option<Arc<Training>> {
     let keys = SHAPES.iter().flat_map(|(_, all, any)| all.iter().chain(*any));
-    if !keys.chain(&["_component_"]).any(|key| text.text().contains(key)) {
+    if !keys.chain(&["_component_", "training_config"]).any(|key| text.text().contains(key)) {
         return None;
     }
     let tree = yaml::parse_traced(text, Dialect::Core);
@@ -131,9 +134,13 @@ fn embedded(text: &Traced, at: &str) -> Option<Arc<Training>> {
 /// The training run that a command starts; `None` when nothing says that it is one.
 pub fn of(launch: &Launch) -> Option<Box<Training>> {
     let words: Vec<&Fact<String>> = launch.words.iter().filter(|w| w.get().is_some()).collect();
-    let text = |fact: &&Fact<String>| fact.get().map_or("", |t| t.rsplit('/').next().unwrap_or(t)).to_owned();
+    let text = |fact: &Fact<String>| fact.get().map_or("", |t| t.rsplit('/').next().unwrap_or(t)).to_owned();
+    // What runs stands first, or where a launcher is told what to run.
+    let told = |before: &Fact<String>| before.get().is_some_and(|word| RUNS.contains(&word.as_str()));
+    let inner = words.windows(2).filter(|pair| told(pair[0])).map(|pair| text(pair[1]));
+    let run: Vec<String> = words.first().map(|program| text(program)).into_iter().chain(inner).collect();
     let named = |(_, programs, marks): &&(&str, &[&str], &[&str])| {
-        words.iter().any(|w| programs.contains(&text(w).as_str()))
+        run.iter().any(|program| programs.contains(&program.as_str()))
             || marks.iter().any(|m| launch.flags.contains_key(*m))
     };
     let trainer = COMMANDS.iter().find(named).map(|(trainer, ..)| *trainer);

@@ -117,6 +117,8 @@ entities! {
         class: Fact<String>,
         /// Names of the services it leads to.
         backends: Vec<Fact<String>>,
+        /// Namespaces of the services, one for each, where a kind may lead into others than its own.
+        backend_namespaces: Vec<Fact<String>>,
         /// Whether it ends TLS.
         tls: Fact<bool>,
         /// Whether it asks for a credential or limits its clients (auth annotations, source ranges, internal load balancer).

@@ -111,8 +111,10 @@ pub fn exposures(deployed: Deployed<'_>) -> Vec<Vec<Exposure>> {
 
 /// A route under the name of every Service that it leads to.
 fn listed_route(route: &Arc<Route>) -> (SourceId, Vec<(Namespace<'_>, &str)>, &Arc<Route>) {
-    let names = route.backends.iter().filter_map(|backend| backend.get());
-    (route.span.source, names.flat_map(|name| Namespace::listed(&route.namespace, name.as_str())).collect(), route)
+    let namespaces = route.backend_namespaces.iter().chain(std::iter::repeat(&route.namespace));
+    let backends = route.backends.iter().zip(namespaces).filter_map(|(name, namespace)| Some((name.get()?, namespace)));
+    let keys = backends.flat_map(|(name, namespace)| Namespace::listed(namespace, name.as_str())).collect();
+    (route.span.source, keys, route)
 }
 
 /// The routes that lead to the Services of a workload. A route goes where its Service is.

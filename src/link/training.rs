@@ -8,8 +8,8 @@ use crate::facts::{Container, Pod, Training, Workload};
 use crate::known::{Fact, Known, Why};
 use crate::paths;
 
-/// Longest chain of files that name each other.
-const CHAIN: usize = 4;
+/// Most files that are read for one run, with those that they name.
+const MOST_FILES: usize = 32;
 
 /// Files of trainers, by the last part of their names, which are paths.
 type Files<'a> = Candidates<'a, &'a str, &'a Training>;
@@ -37,7 +37,7 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
 fn complete<'f>(training: &mut Training, find: impl Fn(&Fact<String>) -> Option<&'f Training>) {
     let mut missing = None;
     let mut next = 0;
-    while let Some(name) = training.configs.get(next).filter(|_| next < CHAIN).cloned() {
+    while let Some(name) = training.configs.get(next).filter(|_| next < MOST_FILES).cloned() {
         next += 1;
         match find(&name) {
             Some(file) => {
@@ -54,7 +54,7 @@ fn complete<'f>(training: &mut Training, find: impl Fn(&Fact<String>) -> Option<
             None => missing = missing.or(Some(name)),
         }
     }
-    let supplied = match missing {
+    let supplied = match missing.or_else(|| training.configs.get(next).cloned()) {
         Some(name) => unknown(&name),
         None => defaults(training),
     };

@@ -254,6 +254,11 @@ impl Builder {
         self.overlay(&[node], DEEPEST)
     }
 
+    /// Copies the last of some nodes with everything below it; maps are merged key by key, the last first.
+    pub fn overlaid(&mut self, layers: &[Node<'_>]) -> NodeId {
+        self.overlay(layers, DEEPEST)
+    }
+
     /// Copies the last of some nodes; maps are merged key by key. Below `depth` levels the text is left out.
     fn overlay(&mut self, layers: &[Node<'_>], depth: usize) -> NodeId {
         let Some(last) = layers.last() else { return self.add(NodeKind::Null, Span::new(self.tree.source, 0..0)) };

@@ -85,6 +85,34 @@ fn a_release_of_app_template_is_judged_as_the_objects_that_it_makes() {
 }
 
 #[test]
+fn options_that_a_controller_of_app_template_states_for_all_are_those_of_each_container() {
+    let release = |strategy: &str, own: &str| {
+        format!(
+            "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: chat}}\nspec:\n  values:\n    \
+             controllers:\n      chat:\n        defaultContainerOptionsStrategy: {strategy}\n        defaultContainerOptions: {{resources: \
+             {{limits: {{nvidia.com/gpu: 2}}}}}}\n        containers:\n          app:\n            image: {{repository: \
+             vllm/vllm-openai, tag: v0.9.1}}\n            args: [--model=a/b, --tensor-parallel-size=4]\n            {own}\n"
+        )
+    };
+    let (memory, four) = ("resources: {limits: {memory: 64Gi}}", "resources: {limits: {nvidia.com/gpu: 4}}");
+    tells("tensor-parallel-exceeds-gpus", &release("overwrite", ""), &release("overwrite", four));
+    tells("tensor-parallel-exceeds-gpus", &release("merge", memory), &release("merge", four));
+    tells("tensor-parallel-exceeds-gpus", &release("merge", memory), &release("overwrite", memory));
+}
+
+#[test]
+fn what_an_app_template_would_multiply_is_said_and_not_read() {
+    let containers: String =
+        (0..1500).map(|n| format!("          c{n}: {{image: {{repository: a/b, tag: \"1\"}}}}\n")).collect();
+    let volumes: String = (0..1500).map(|n| format!("      v{n}: {{type: emptyDir}}\n")).collect();
+    let release = format!(
+        "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {{name: chat}}\nspec:\n  values:\n    controllers:\n      \
+         chat:\n        containers:\n{containers}    persistence:\n{volumes}"
+    );
+    assert_eq!(fired(&release), ["file-not-linted"]);
+}
+
+#[test]
 fn arguments_of_a_runtime_and_gpus_of_the_service_that_names_it_are_of_one_workload() {
     let together = |parallel: u32, runtime: &str| {
         format!(
@@ -181,6 +209,50 @@ fn sharing_is_told_wherever_the_device_plugin_is_installed_from() {
     };
     assert!(fires(1));
     assert!(!fires(4));
+}
+
+/// A server behind a Service and a route, written as further documents.
+fn served(service: &str, more: &str) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: llm, namespace: staging}}\nspec: {{selector: {{matchLabels: {{app: llm}}}}, \
+         template: {{metadata: {{labels: {{app: llm}}}}, spec: {{containers: [{{name: s, image: \"vllm/vllm-openai:v0.11.0\", args: \
+         [--model=Qwen/Qwen3-8B], ports: [{{containerPort: 8000}}], resources: {{limits: {{nvidia.com/gpu: 1}}}}}}]}}}}}}\n---\n\
+         apiVersion: v1\nkind: Service\n{service}\n---\n{more}\n"
+    )
+}
+
+#[test]
+fn who_reaches_a_service_is_told_by_what_its_limits_say() {
+    let service = |annotations: &str, spec: &str| {
+        let head = format!("metadata: {{name: llm, namespace: staging, annotations: {{{annotations}}}}}");
+        served(
+            &format!("{head}\nspec: {{type: LoadBalancer, selector: {{app: llm}}, ports: [{{port: 8000}}], {spec}}}"),
+            "a: 1",
+        )
+    };
+    let exposed =
+        |annotations: &str, spec: &str| fired(&service(annotations, spec)).contains(&"model-server-exposed".to_owned());
+    let internal = "service.beta.kubernetes.io/aws-load-balancer-internal";
+    assert!(exposed("", "") && exposed("", "loadBalancerSourceRanges: []"));
+    assert!(exposed("", "loadBalancerSourceRanges: [10.0.0.0/8, 0.0.0.0/0]"));
+    assert!(exposed(&format!("{internal}: \"false\""), ""));
+    assert!(!exposed("", "loadBalancerSourceRanges: [10.0.0.0/8]"));
+    assert!(!exposed(&format!("{internal}: 0.0.0.0/0"), "") && !exposed(&format!("{internal}: \"true\""), ""));
+    assert!(!exposed("", "loadBalancerClass: tailscale"), "what a class does is not stated");
+}
+
+#[test]
+fn a_route_leads_to_the_namespace_that_it_names() {
+    let route = |namespace: &str| {
+        let service = "metadata: {name: llm, namespace: staging}\nspec: {selector: {app: llm}, ports: [{port: 8000}]}";
+        let route = format!(
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: llm, namespace: staging}}\nspec: {{parentRefs: \
+             [{{name: public}}], rules: [{{backendRefs: [{{name: llm, port: 8000{namespace}}}]}}]}}"
+        );
+        served(service, &route)
+    };
+    tells("server-image-with-high-advisories", &route(""), &route(", namespace: prod"));
+    tells("server-image-with-high-advisories", &route(", namespace: staging"), &route(", namespace: prod"));
 }
 
 #[test]

@@ -177,3 +177,39 @@ fn a_script_of_a_mounted_config_map_is_what_the_container_launches() {
     assert_eq!(training.micro_batch_size.get(), Some(&4));
     assert_eq!(&map[training.model.span.range()], "Qwen/Qwen2.5-7B");
 }
+
+#[test]
+fn a_trainer_is_told_by_what_runs_and_not_by_a_word() {
+    let trainer = |command: &str| {
+        let text = job(command, "emptyDir: {}");
+        let input = Input { path: "job.yaml".to_owned(), kind: Kind::Yaml, text, repository: 0 };
+        let outcome = lint::run(vec![input], Facts::default(), Vec::new(), &Ruleset::empty());
+        let training = outcome.facts.workloads[0].pods[0].containers[0].training.clone();
+        training.and_then(|training| training.trainer.get().cloned())
+    };
+    assert_eq!(trainer("accelerate, launch, -m, axolotl.cli.train, a.yaml").as_deref(), Some("axolotl"));
+    assert_eq!(
+        trainer("/usr/bin/tune, run, full_finetune_single_device, --config, a.yaml").as_deref(),
+        Some("torchtune")
+    );
+    assert_eq!(trainer("python, train.py, --per_device_train_batch_size=4").as_deref(), Some("transformers"));
+    assert_eq!(trainer("vllm, serve, models/tune"), None);
+    assert_eq!(trainer("vllm, serve, my-org/axolotl"), None);
+    assert_eq!(
+        trainer("accelerate, launch, train_text_to_image.py, --train_batch_size=1, --gradient_checkpointing"),
+        None
+    );
+}
+
+#[test]
+fn every_file_that_a_run_names_is_read() {
+    let files = ["a", "b", "c", "d", "e", "f"].map(|name| (format!("{name}.json"), "{\"fp16\": {\"enabled\": true}}"));
+    let last =
+        ("last.json".to_owned(), "{\"zero_optimization\": {\"stage\": 3}, \"train_micro_batch_size_per_gpu\": 7}");
+    let words =
+        files.iter().chain([&last]).map(|(name, _)| format!("--deepspeed, {name}")).collect::<Vec<_>>().join(", ");
+    let job = job(&format!("deepspeed, train.py, {words}"), "emptyDir: {}");
+    let all: Vec<(&str, &str)> = files.iter().chain([&last]).map(|(name, text)| (name.as_str(), *text)).collect();
+    let read = run(&[&[("job.yaml", job.as_str())], &all[..]].concat());
+    assert_eq!(read.micro_batch_size.get(), Some(&7));
+}

@@ -18,7 +18,7 @@ pub use containers::{
     container, environment, leave_launch_open, looks_like_container, open_words, resources, word, words,
 };
 pub use places::open;
-pub use pods::{labels, scheduling};
+pub use pods::{gpus, labels, scheduling};
 pub use releases::in_values;
 
 use super::{embedded, protection, training};

@@ -5,6 +5,7 @@ use crate::facts::{Autoscaler, Budget, Facts, Labels, Metric, Port, Route, Servi
 use crate::known::{Fact, Why};
 use crate::parse::{Raw, Tree, View};
 use crate::quantity;
+use crate::source::Span;
 use std::sync::Arc;
 
 /// Reads an object that is joined with workloads.
@@ -130,23 +131,55 @@ fn keda(tree: &Arc<Tree>, view: View<'_>) -> Autoscaler {
     out
 }
 
-/// Annotations that keep a load balancer inside the private network.
-const INTERNAL: &[(&str, &str)] = &[
-    ("networking.gke.io/load-balancer-type", "internal"),
-    ("cloud.google.com/load-balancer-type", "internal"),
-    ("service.beta.kubernetes.io/aws-load-balancer-internal", "true"),
-    ("service.beta.kubernetes.io/aws-load-balancer-scheme", "internal"),
-    ("service.beta.kubernetes.io/azure-load-balancer-internal", "true"),
-    ("service.beta.kubernetes.io/alibaba-cloud-loadbalancer-address-type", "intranet"),
-    ("service.kubernetes.io/qcloud-loadbalancer-internal-subnetid", ""),
-    ("service.beta.kubernetes.io/oci-load-balancer-internal", "true"),
-    ("alb.ingress.kubernetes.io/scheme", "internal"),
+/// Annotations that keep a load balancer inside the private network, with the values that do; any does where none is listed.
+const INTERNAL: &[(&str, &[&str])] = &[
+    ("networking.gke.io/load-balancer-type", &["internal"]),
+    ("cloud.google.com/load-balancer-type", &["internal"]),
+    ("service.beta.kubernetes.io/aws-load-balancer-internal", &["true", "0.0.0.0/0"]),
+    ("service.beta.kubernetes.io/aws-load-balancer-scheme", &["internal"]),
+    ("service.beta.kubernetes.io/azure-load-balancer-internal", &["true"]),
+    ("service.beta.kubernetes.io/alibaba-cloud-loadbalancer-address-type", &["intranet"]),
+    ("service.kubernetes.io/qcloud-loadbalancer-internal-subnetid", &[]),
+    ("service.beta.kubernetes.io/oci-load-balancer-internal", &["true"]),
+    ("alb.ingress.kubernetes.io/scheme", &["internal"]),
 ];
 
-fn internal(annotations: &Labels) -> bool {
-    INTERNAL.iter().any(|(key, value)| {
-        annotations.get(*key).is_some_and(|a| value.is_empty() || a.get().is_none_or(|v| v.eq_ignore_ascii_case(value)))
-    })
+/// Words of annotations that limit who is served, and of those that ask for a credential.
+const SOURCES: [&str; 5] = ["whitelist", "allowlist", "source-ranges", "source-range", "inbound-cidrs"];
+const LOGIN: [&str; 2] = ["auth", "oauth2"];
+
+/// Ranges of addresses that hold everybody.
+const ANYWHERE: [&str; 2] = ["0.0.0.0/0", "::/0"];
+
+/// Whether annotations keep a load balancer inside the private network.
+fn internal(annotations: &Labels, place: Span) -> Fact<bool> {
+    let stated = INTERNAL.iter().filter_map(|(key, values)| Some((annotations.get(*key)?, *values)));
+    let inside = stated.map(|(value, values)| {
+        let is = |text: String| values.is_empty() || values.iter().any(|value| value.eq_ignore_ascii_case(&text));
+        value.clone().map(is)
+    });
+    any(inside, place)
+}
+
+/// Whether ranges of addresses leave somebody out: none is no limit.
+fn limits(ranges: &[Fact<String>], place: Span) -> Fact<bool> {
+    let everybody = ranges.iter().map(|range| range.clone().map(|text| ANYWHERE.contains(&text.trim())));
+    let everybody = any(everybody, place);
+    if ranges.is_empty() { everybody } else { everybody.map(|everybody| !everybody) }
+}
+
+/// Whether one is true; else unknown where one is.
+fn any(facts: impl Iterator<Item = Fact<bool>>, place: Span) -> Fact<bool> {
+    let mut out = Fact::value(false, place);
+    for fact in facts {
+        if fact.get() == Some(&true) {
+            return fact;
+        }
+        if fact.is_unknown() {
+            out = fact;
+        }
+    }
+    out
 }
 
 fn service(tree: &Arc<Tree>, view: View<'_>) -> Service {
@@ -164,8 +197,13 @@ fn service(tree: &Arc<Tree>, view: View<'_>) -> Service {
     out.selector = labels(spec.get("selector"));
     out.ports = spec.get("ports").items().map(port).collect();
     let open = out.r#type.get().is_some_and(|t| t == "LoadBalancer" || t == "NodePort");
-    let guarded = internal(&out.annotations) || spec.get("loadBalancerSourceRanges").is_some();
-    out.public = Fact::value(open && !guarded, out.r#type.span);
+    let (class, place) = (spec.get("loadBalancerClass"), out.r#type.span);
+    let by_class = Fact::unknown(Why::LeftTo("the class of the load balancer".into()), class.place());
+    let limited = limits(&spec.get("loadBalancerSourceRanges").strings(), place);
+    let guards = [internal(&out.annotations, place), limited].into_iter().chain(class.is_some().then_some(by_class));
+    let guarded = any(guards, place);
+    out.public = if open { guarded.map(|guarded| !guarded) } else { Fact::value(false, place) };
+    out.public.span = place;
     out.object = Some(Raw::new(tree, view));
     out
 }
@@ -218,7 +256,10 @@ fn route(tree: &Arc<Tree>, view: View<'_>, kind: &str) -> Route {
             for http in spec.get("http").items() {
                 for destination in http.get("route").items().map(|r| r.get("destination")) {
                     let host = destination.get("host").string();
-                    out.backends.push(host.map(|h| h.split('.').next().unwrap_or("").to_owned()));
+                    let part = |n: usize| host.clone().map(|host| host.split('.').nth(n).unwrap_or("").to_owned());
+                    out.backends.push(part(0));
+                    let namespace = Some(part(1)).filter(|part| part.get().is_none_or(|part| !part.is_empty()));
+                    out.backend_namespaces.push(namespace.unwrap_or_else(|| out.namespace.clone()));
                 }
             }
         }
@@ -227,18 +268,29 @@ fn route(tree: &Arc<Tree>, view: View<'_>, kind: &str) -> Route {
                 spec.get("parentRefs").items().next().map_or(Fact::absent(out.span), |p| p.get("name").string());
             for backend in spec.get("rules").items().flat_map(|r| r.get("backendRefs").items().collect::<Vec<_>>()) {
                 out.backends.push(backend.get("name").string());
+                let namespace = backend.get("namespace").string();
+                out.backend_namespaces.push(if namespace.is_absent() { out.namespace.clone() } else { namespace });
             }
         }
     }
-    let guard = out.annotations.iter().find(|(key, _)| {
-        ["auth", "whitelist", "allowlist", "source-ranges", "oauth2", "inbound-cidrs"]
-            .iter()
-            .any(|word| key.rsplit('/').next().is_some_and(|k| k.contains(word)))
-    });
-    let guarded = guard.is_some() || internal(&out.annotations);
-    out.protected = Fact::value(guarded, guard.map_or(out.span, |(_, v)| v.span));
+    let guards: Vec<Fact<bool>> = out.annotations.iter().filter_map(|(key, value)| guard(key, value)).collect();
+    out.protected = any(guards.into_iter().chain([internal(&out.annotations, out.span)]), out.span);
     out.object = Some(Raw::new(tree, view));
     out
+}
+
+/// Whether an annotation asks for a credential or limits who is served; `None` for one that is about neither.
+fn guard(key: &str, value: &Fact<String>) -> Option<Fact<bool>> {
+    let name = key.rsplit('/').next().unwrap_or(key);
+    if SOURCES.iter().any(|word| name.contains(word)) {
+        let ranges: Vec<Fact<String>> = match value.get() {
+            Some(text) => text.split(',').map(|range| Fact::value(range.trim().to_owned(), value.span)).collect(),
+            None => vec![value.clone()],
+        };
+        return Some(limits(&ranges, value.span));
+    }
+    let asks = |text: String| !["", "false", "none", "off"].contains(&text.trim().to_lowercase().as_str());
+    LOGIN.iter().any(|word| name.contains(word)).then(|| value.clone().map(asks))
 }
 
 fn budget(tree: &Arc<Tree>, view: View<'_>) -> Budget {
@@ -250,6 +302,13 @@ fn budget(tree: &Arc<Tree>, view: View<'_>) -> Budget {
     out.min_available = spec.get("minAvailable").string();
     out.max_unavailable = spec.get("maxUnavailable").string();
     out.selector = labels(spec.path("selector.matchLabels"));
+    for term in spec.path("selector.matchExpressions").items() {
+        let (key, values) = (term.get("key").string(), term.get("values").strings());
+        let is_in = term.get("operator").string().get().is_some_and(|operator| operator == "In");
+        if let (Some(key), [value], true) = (key.get(), &values[..], is_in) {
+            out.selector.insert(key.clone(), value.clone());
+        }
+    }
     out.object = Some(Raw::new(tree, view));
     out
 }

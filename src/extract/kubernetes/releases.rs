@@ -144,8 +144,10 @@ fn release(view: View<'_>, format: ReleaseFormat, (chart, version): (View<'_>, V
     let mut out = HelmRelease::blank(chart.place());
     out.format = Fact::value(format, chart.place());
     out.name = view.path("metadata.name").string();
-    out.namespace = view.path("metadata.namespace").string();
-    out.chart = chart.string().map(|c| c.rsplit('/').next().unwrap_or("").to_owned());
+    // Flux and k3s install into another namespace than that of the object where they are told to.
+    let target = view.path("spec.targetNamespace").string();
+    out.namespace = if target.is_absent() { view.path("metadata.namespace").string() } else { target };
+    out.chart = chart.string().map(|c| c.trim_end_matches('/').rsplit('/').next().unwrap_or("").to_owned());
     out.version = version.parse(Version::parse);
     out
 }
