@@ -6,7 +6,7 @@ use super::{MOST_WORKLOADS, commands, install, scripts, too_many};
 use crate::budget::Share;
 use crate::facts::{Facts, Intent, PackageFileKind, Workload, WorkloadFormat};
 use crate::known::{Fact, Why};
-use crate::parse::shell::{self, Command, Script};
+use crate::parse::shell::{self, Arms, Command, Script};
 use crate::parse::{Node, Problem, View};
 use crate::source::{Span, Traced};
 use std::sync::Arc;
@@ -127,9 +127,9 @@ fn script(shells: &[(Vec<Traced>, Vec<View<'_>>)]) -> Script {
     let mut out = Script::default();
     for (number, (lines, variables)) in shells.iter().enumerate() {
         let mut one = Script::default();
-        lines.iter().for_each(|line| one.append(shell::parse(line), &[]));
+        lines.iter().for_each(|line| one.append(shell::parse(line), &Arms::default()));
         let set = |name: &str| variables.iter().find_map(|of| of.get(name).string().get().cloned());
-        out.append(one.resolved(&set), &[(0, number as u32)]);
+        out.append(one.resolved(&set), &Arms::alone(number as u32));
     }
     out
 }

@@ -294,11 +294,11 @@ fn expanded(text: &Traced, scope: &Scope<'_>) -> Traced {
 /// The branches of a script that a command stands in, as a condition on the ones that run.
 fn branch(line: &Line, script: &shell::Script, command: &shell::Command) -> Option<String> {
     let [either, branch] = markers::BRANCHES;
-    let condition = |(construct, arm): &shell::Arm| {
+    let condition = |shell::Arm { construct, branch: arm, .. }: &shell::Arm| {
         let sign = if script.exhaustive.contains(construct) { either } else { branch };
         format!("{sign}{}_{construct} == '{arm}'", line.span.start)
     };
-    let all: Vec<String> = command.arms.iter().map(condition).collect();
+    let all: Vec<String> = command.arms.branches().iter().map(condition).collect();
     (!all.is_empty()).then(|| all.join(" and "))
 }
 

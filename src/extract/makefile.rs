@@ -3,7 +3,7 @@
 use super::{TextFile, commands, install, scripts};
 use crate::facts::Facts;
 use crate::parse::make;
-use crate::parse::shell::{self, Script};
+use crate::parse::shell::{self, Arms, Script};
 use crate::source::SourceId;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile
     let mut script = Script::default();
     for (line, recipe) in make.recipes.iter().enumerate() {
         // What one line sets is not set in another.
-        script.append(shell::parse(recipe).resolved(&|_| None), &[(0, line as u32)]);
+        script.append(shell::parse(recipe).resolved(&|_| None), &Arms::alone(line as u32));
     }
     facts.package_files.extend(install::of_script(&script, path).into_iter().map(Arc::new));
     commands::read(&script, facts);

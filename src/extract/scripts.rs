@@ -53,11 +53,12 @@ fn engine(container: &Container) -> Option<&str> {
 /// The launches of a script that has its variables put in: a process each.
 pub fn launches(script: &Script) -> Launches {
     let inner = |command: &Command| if contained(&command.words) { None } else { wrappers::inner(command) };
-    let commands = exports::unfolded(script.clone(), &inner, &|_| None).commands;
+    let unfolded = exports::unfolded(script.clone(), &inner, &|_| None);
+    let commands = &unfolded.commands;
     let share = Share::least(commands.iter().map(|command| command.span.range().len()).sum());
-    let (mut exported, mut waits) = (Exported::default(), 0);
+    let (mut exported, mut waits) = (Exported::of(&unfolded), 0);
     let mut out = Launches::default();
-    for command in &commands {
+    for command in commands {
         exported.follow(command);
         waits += usize::from(command.words.first().is_some_and(|word| word.text() == "wait"));
         if contained(&command.words) {
@@ -122,7 +123,7 @@ fn side_by_side(steps: &mut [Step]) {
             let first: &mut Step = &mut steps[first];
             first.beside = true;
         }
-        let (background, branch) = (steps[at].command.background, !steps[at].command.arms.is_empty());
+        let (background, branch) = (steps[at].command.background, !steps[at].command.arms.branches().is_empty());
         if background {
             steps[at].beside |= branch;
             alone = (!steps[at].beside).then_some(at);

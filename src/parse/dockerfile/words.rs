@@ -183,7 +183,7 @@ impl Instruction {
         for body in bodies {
             let interpreter = body.text().lines().next().and_then(|line| line.strip_prefix("#!"));
             if interpreter.is_none_or(|i| i.split_whitespace().any(shell::is_shell)) {
-                script.append(shell::parse(body), &[]);
+                script.append(shell::parse(body), &shell::Arms::default());
             }
         }
         script

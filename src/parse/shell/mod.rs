@@ -1,22 +1,25 @@
 //! Shell words and commands with spans, flat: what a script runs, in order. Knows quoting, separators,
 //! keywords, redirections and heredocs; runs nothing and knows no program.
 
+mod arms;
+mod effects;
 mod expand;
+mod follow;
 mod heredocs;
 mod lists;
+mod reader;
 mod variables;
 mod words;
 
+pub use arms::{Arm, Arms, Kind};
 pub use expand::expand;
 pub use heredocs::Heredoc;
-pub use variables::{Arm, exclusive};
+pub use reader::parse;
+pub use variables::Variables;
 
-use crate::budget::DEPTH;
 use crate::paths;
 use crate::source::{Span, Traced};
-use lists::Lists;
-use std::collections::BTreeSet;
-use words::{Lexeme, Lexer};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The simple commands of a script in the order in which they are written, whatever encloses them.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +30,8 @@ pub struct Script {
     pub exhaustive: BTreeSet<u32>,
     /// Its heredocs.
     pub heredocs: Vec<Heredoc>,
+    /// The constructs that are the bodies of its functions, by their names.
+    functions: BTreeMap<String, Vec<u32>>,
     /// How many constructs there are.
     constructs: u32,
 }
@@ -41,7 +46,9 @@ pub struct Command {
     /// Redirections with their targets, as written: `>out.txt`.
     pub redirections: Vec<Word>,
     /// The branches that it stands in, the outermost first.
-    pub arms: Vec<Arm>,
+    pub arms: Arms,
+    /// Variables that are set before it by what is no command: the head of a loop, arithmetic; and where.
+    pub opens: Vec<(String, Arms)>,
     /// Whether the script goes on while it runs: an `&` ends its list.
     pub background: bool,
     /// From the first assignment or word to the end of the last one.
@@ -94,19 +101,25 @@ impl Command {
     pub fn of_arguments(arguments: &[Traced]) -> Option<Command> {
         let span = arguments.first()?.whole().to(arguments.last()?.whole());
         let words = arguments.iter().map(|a| Word { text: a.clone(), expands: false, quoted: true }).collect();
-        Some(Command {
+        Some(Command { words, ..Command::blank(span) })
+    }
+
+    /// Nothing, at a place.
+    fn blank(span: Span) -> Command {
+        Command {
             assignments: Vec::new(),
-            words,
+            words: Vec::new(),
             redirections: Vec::new(),
-            arms: Vec::new(),
+            arms: Arms::default(),
+            opens: Vec::new(),
             background: false,
             span,
-        })
+        }
     }
 
     /// The same within branches of another script.
-    fn within(self, arms: &[Arm]) -> Command {
-        Command { arms: arms.to_vec(), ..self }
+    fn within(self, arms: &Arms) -> Command {
+        Command { arms: arms.clone(), ..self }
     }
 
     /// The script that this command hands to a shell: `bash -c '…'`.
@@ -151,38 +164,46 @@ impl Script {
         self.commands.get(heredoc.commands.checked_sub(1)?)
     }
 
+    /// A number for a construct.
+    fn number(&mut self) -> u32 {
+        self.constructs += 1;
+        self.constructs
+    }
+
     /// Adds what another script runs, within some branches of this one.
-    pub fn append(&mut self, other: Script, within: &[Arm]) {
+    pub fn append(&mut self, other: Script, within: &Arms) {
         let (from, before) = (self.constructs, self.commands.len());
         let moved = |heredoc: Heredoc| Heredoc { commands: heredoc.commands + before, ..heredoc };
         self.heredocs.extend(other.heredocs.into_iter().map(moved));
+        let mut places = Moved { from, within, known: BTreeMap::new() };
         self.commands.extend(other.commands.into_iter().map(|mut command| {
-            let own = command.arms.iter().map(|(construct, arm)| (construct + from, *arm));
-            command.arms = within.iter().copied().chain(own).collect();
+            command.arms = places.place(&command.arms);
+            command.opens.iter_mut().for_each(|(_, arms)| *arms = places.place(arms));
             command
         }));
         self.exhaustive.extend(other.exhaustive.iter().map(|construct| construct + from));
+        for (name, bodies) in other.functions {
+            self.functions.entry(name).or_default().extend(bodies.iter().map(|construct| construct + from));
+        }
         self.constructs += other.constructs;
     }
 
-    /// The script with others in the place of the commands that run them.
-    pub fn unfolded(self, inner: &dyn Fn(&Command) -> Option<Script>) -> Script {
-        let mut out = Script {
-            commands: Vec::new(),
-            exhaustive: self.exhaustive,
-            heredocs: self.heredocs,
-            constructs: self.constructs,
-        };
-        for command in self.commands {
+    /// The script with others in the place of the commands that run them, each in a shell of its own but those of `eval`.
+    pub fn unfolded(mut self, inner: &dyn Fn(&Command) -> Option<Script>) -> Script {
+        let commands = std::mem::take(&mut self.commands);
+        for command in commands {
             match inner(&command) {
                 Some(mut script) => {
                     script.commands.iter_mut().for_each(|inner| inner.background |= command.background);
-                    out.append(script, &command.arms);
+                    let own = Arm { construct: self.number(), branch: 0, kind: Kind::Subshell };
+                    let evaluates = command.words.first().is_some_and(|word| word.text() == "eval");
+                    let within = if evaluates { command.arms.clone() } else { command.arms.within(own) };
+                    self.append(script, &within);
                 }
-                None => out.commands.push(command),
+                None => self.commands.push(command),
             }
         }
-        out
+        self
     }
 
     /// The commands that run for the sake of what they print: those in `$(…)`, backquotes and `<(…)` of the words.
@@ -199,24 +220,32 @@ impl Script {
     }
 }
 
-/// Reads a script. Never fails: an unterminated quote or heredoc reaches to the end.
-pub fn parse(text: &Traced) -> Script {
-    let mut parser = Parser {
-        source: text,
-        lexer: Lexer::new(text.text()),
-        script: Script::default(),
-        current: Vec::new(),
-        redirections: Vec::new(),
-        mode: Mode::Commands,
-        cases: 0,
-        constructs: Vec::new(),
-        list: None,
-        numbered: 0,
-        lists: Lists::default(),
-    };
-    parser.run();
-    parser.lists.mark(&mut parser.script.commands);
-    Script { constructs: parser.numbered, ..parser.script }
+/// The branches of a script that becomes part of another one.
+struct Moved<'w> {
+    /// What its constructs are counted from.
+    from: u32,
+    /// The branches that it stands in.
+    within: &'w Arms,
+    known: BTreeMap<(u32, u32), Arms>,
+}
+
+impl Moved<'_> {
+    fn place(&mut self, arms: &Arms) -> Arms {
+        let mut out = self.within.clone();
+        let mut own = Vec::new();
+        for arm in arms.iter() {
+            if let Some(known) = self.known.get(&(arm.construct, arm.branch)) {
+                out = known.clone();
+                break;
+            }
+            own.push(arm);
+        }
+        for arm in own.into_iter().rev() {
+            out = out.within(Arm { construct: arm.construct + self.from, ..arm });
+            self.known.insert((arm.construct, arm.branch), out.clone());
+        }
+        out
+    }
 }
 
 /// How deep commands in commands are looked for; each level is read again.
@@ -241,271 +270,6 @@ fn substituted(commands: &[Command], out: &mut Vec<Command>, depth: usize) {
 fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-}
-
-/// What the words being read belong to.
-#[derive(Clone, Copy, PartialEq)]
-enum Mode {
-    Commands,
-    /// `for x in a b`: no command until the separator.
-    Header,
-    /// `case x in`.
-    CaseHead,
-    /// `a | b)` of a case.
-    Pattern,
-    /// `[[ a && b ]]`: operators do not separate.
-    Test,
-}
-
-struct Parser<'a> {
-    source: &'a Traced,
-    lexer: Lexer<'a>,
-    script: Script,
-    current: Vec<Lexeme>,
-    redirections: Vec<Word>,
-    mode: Mode,
-    cases: u32,
-    /// The constructs that are open: `None` for the branch while its condition is read.
-    constructs: Vec<(u32, Option<u32>)>,
-    /// What stands behind `&&` of a test, or behind `||`.
-    list: Option<Arm>,
-    /// How many constructs there were.
-    numbered: u32,
-    lists: Lists,
-}
-
-impl Parser<'_> {
-    fn run(&mut self) {
-        loop {
-            self.lexer.skip_blanks();
-            let Some(byte) = self.lexer.peek(0) else { break };
-            let next = self.lexer.peek(1);
-            match byte {
-                b'#' => self.lexer.skip_line(),
-                b'\n' => {
-                    self.finish();
-                    self.list = None;
-                    self.end_list(false);
-                    self.lexer.skip_newline();
-                    let bodies = self.lexer.bodies.drain(..);
-                    let commands = self.script.commands.len();
-                    self.script.heredocs.extend(bodies.map(|body| Heredoc::of(self.source, &body, commands)));
-                }
-                b'<' | b'>' if next == Some(b'(') => self.word(),
-                b'<' | b'>' if self.mode == Mode::Test => self.lexer.at += 1,
-                b'<' | b'>' => self.redirection(),
-                b'&' if next == Some(b'>') => self.redirection(),
-                b';' | b'&' | b'|' | b'(' | b')' => self.operator(byte, next),
-                _ => self.word(),
-            }
-        }
-        self.finish();
-    }
-
-    fn redirection(&mut self) {
-        let start = self.lexer.at;
-        self.lexer.skip_redirection();
-        let text = self.source.slice(start..self.lexer.at);
-        self.redirections.push(Word { text, expands: false, quoted: true });
-    }
-
-    fn operator(&mut self, byte: u8, next: Option<u8>) {
-        let arithmetic = byte == b'(' && next == Some(b'(') && self.current.is_empty();
-        match self.mode {
-            Mode::Test if byte != b';' => self.lexer.at += 1,
-            Mode::Pattern => {
-                self.lexer.at += 1;
-                if byte == b')' {
-                    self.mode = Mode::Commands;
-                }
-            }
-            _ if arithmetic => self.lexer.skip_nested(b')', 1),
-            _ if byte == b'(' && self.current.len() == 1 => {
-                // `name()` opens a function: the name is not a command.
-                self.current.clear();
-                self.lexer.at += 1;
-                self.lexer.skip_blanks();
-                self.lexer.at += usize::from(self.lexer.peek(0) == Some(b')'));
-            }
-            _ => {
-                let tests = self
-                    .current
-                    .first()
-                    .is_some_and(|first| matches!(&self.source.text()[first.range.clone()], "[" | "[[" | "test"));
-                self.finish();
-                self.lexer.at += 1;
-                match (byte, next == Some(byte)) {
-                    (b'(', _) => self.open_list(),
-                    (b')', _) => self.lists.close(),
-                    (b';', _) | (b'&', false) => self.end_list(byte == b'&'),
-                    _ => {}
-                }
-                match (byte, next == Some(byte)) {
-                    (b'&', true) if tests && self.list.is_none() => self.list = Some((self.number(), 0)),
-                    (b'|', true) => {
-                        self.script.exhaustive.extend(self.list.map(|(number, _)| number));
-                        let (number, arm) = self.list.unwrap_or_else(|| (self.number(), 0));
-                        self.list = Some((number, arm + 1));
-                    }
-                    (b'&', true) | (b'|', false) => {}
-                    _ => self.list = None,
-                }
-                if matches!(byte, b'&' | b'|') && next == Some(byte) {
-                    self.lexer.at += 1;
-                }
-                if byte == b';' && matches!(next, Some(b';' | b'&')) {
-                    self.another();
-                    self.lexer.at += 1;
-                    if self.cases > 0 {
-                        self.mode = Mode::Pattern;
-                    }
-                }
-            }
-        }
-    }
-
-    fn word(&mut self) {
-        let lexeme = self.lexer.word();
-        if lexeme.is_descriptor(&self.lexer) {
-            return;
-        }
-        let raw = &self.source.text()[lexeme.range.clone()];
-        match self.mode {
-            Mode::Commands if self.current.is_empty() => match raw {
-                "if" => {
-                    self.open(None);
-                    self.open_list();
-                }
-                "then" | "elif" => self.another(),
-                "else" => {
-                    self.another();
-                    self.exhaust();
-                }
-                "do" => {
-                    self.open(Some(0));
-                    self.exhaust();
-                }
-                "fi" | "done" => {
-                    self.constructs.pop();
-                    self.lists.close();
-                }
-                "while" | "until" | "{" => self.open_list(),
-                "}" => self.lists.close(),
-                "!" | "time" | "exec" => {}
-                "for" | "select" => {
-                    self.open_list();
-                    self.mode = Mode::Header;
-                }
-                "case" => {
-                    self.open_list();
-                    self.cases += 1;
-                    self.open(Some(0));
-                    self.mode = Mode::CaseHead;
-                }
-                "esac" => self.esac(),
-                "function" => {
-                    self.lexer.skip_blanks();
-                    self.lexer.word();
-                }
-                _ => {
-                    if raw == "[[" {
-                        self.mode = Mode::Test;
-                    }
-                    self.current.push(lexeme);
-                }
-            },
-            Mode::Commands => self.current.push(lexeme),
-            Mode::Test => {
-                if raw == "]]" {
-                    self.mode = Mode::Commands;
-                }
-                self.current.push(lexeme);
-            }
-            Mode::CaseHead if raw == "in" => self.mode = Mode::Pattern,
-            Mode::Pattern if raw == "esac" => {
-                self.esac();
-                self.mode = Mode::Commands;
-            }
-            Mode::Pattern if raw == "*" => self.exhaust(),
-            Mode::Header | Mode::CaseHead | Mode::Pattern => {}
-        }
-    }
-
-    fn number(&mut self) -> u32 {
-        self.numbered += 1;
-        self.numbered
-    }
-
-    fn open(&mut self, arm: Option<u32>) {
-        let number = self.number();
-        self.constructs.push((number, arm));
-    }
-
-    /// Goes on to the next branch of the innermost construct.
-    fn another(&mut self) {
-        if let Some((_, arm)) = self.constructs.last_mut() {
-            *arm = Some(arm.map_or(0, |arm| arm + 1));
-        }
-    }
-
-    /// The branch at hand runs when no other one of its construct does.
-    fn exhaust(&mut self) {
-        self.script.exhaustive.extend(self.constructs.last().map(|(number, _)| *number));
-    }
-
-    fn open_list(&mut self) {
-        self.lists.open(self.script.commands.len());
-    }
-
-    fn end_list(&mut self, background: bool) {
-        self.lists.end(self.script.commands.len(), background);
-    }
-
-    fn esac(&mut self) {
-        self.lists.close();
-        self.cases = self.cases.saturating_sub(1);
-        self.constructs.pop();
-    }
-
-    /// Ends the current command.
-    fn finish(&mut self) {
-        if matches!(self.mode, Mode::Header | Mode::Test) {
-            self.mode = Mode::Commands;
-        }
-        let redirections = std::mem::take(&mut self.redirections);
-        let lexemes = std::mem::take(&mut self.current);
-        let (Some(first), Some(last)) = (lexemes.first(), lexemes.last()) else { return };
-        let span = self.source.span(first.range.start..last.range.end);
-        // What stands in so many constructs may not run, whatever more it stands in.
-        let constructs = self.constructs.iter().filter_map(|(number, arm)| Some((*number, (*arm)?))).take(DEPTH);
-        let mut command = Command {
-            assignments: Vec::new(),
-            words: Vec::new(),
-            redirections,
-            arms: constructs.chain(self.list).collect(),
-            background: false,
-            span,
-        };
-        for lexeme in lexemes {
-            let raw = &self.source.text()[lexeme.range.clone()];
-            let name = raw.split('=').next().unwrap_or(raw);
-            let assigns = command.words.is_empty() && raw.contains('=');
-            let word = Word {
-                text: self.source.join(&lexeme.parts, self.source.span(lexeme.range.clone())),
-                expands: lexeme.expands,
-                quoted: raw.contains('"') && !raw[name.len()..].starts_with("=("),
-            };
-            let named = name.strip_suffix('+').unwrap_or(name);
-            if assigns && is_name(named) {
-                let start = word.text().find('=').map_or(0, |at| at + 1);
-                let value = Word { text: word.text.slice(start..word.text().len()), ..word };
-                command.assignments.push((name.to_string(), value));
-            } else {
-                command.words.push(word);
-            }
-        }
-        self.script.commands.push(command);
-    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! Variables that a script sets itself, put in where it uses them: texts, arrays, arguments of `set --`. What a branch sets
 //! is known within the branch and open behind it. Runs nothing.
 
+use super::arms::{Arms, Place, Places};
+use super::effects::{ANY, Sets};
 use super::words::expansions;
-use super::{Command, Script, Word, expand, is_name, parse};
+use super::{Script, Word, expand, is_name, parse};
 use crate::budget::{NODE, Share};
-use crate::source::{Span, Traced};
+use crate::source::{SourceId, Span, Traced};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
@@ -13,54 +15,48 @@ const MAX_TEXT: usize = 1 << 16;
 const MAX_WORDS: usize = 4096;
 /// How what only a shell can tell stands in a text that is put in elsewhere.
 const OPEN: &str = "$(…)";
-/// Places that set one variable in branches; set in more it is open.
-const MAX_PLACES: usize = 256;
-
-/// One branch of a construct (`if`, `case`, a loop, what stands behind `&&` of a test): the number of the construct, and
-/// which of its branches.
-pub type Arm = (u32, u32);
-
 /// What a variable holds.
 #[derive(Debug, Clone)]
-enum Value {
+pub(super) enum Value {
     Text(Traced),
     /// Parts cannot be told, and stand in it as they are written.
     Partly(Traced),
     List(Vec<Word>),
 }
 
-#[derive(Debug)]
-struct Assigned {
-    /// The branches that it stands in.
-    arms: Vec<Arm>,
-    /// What it is within them.
-    value: Option<Value>,
-    /// What it may be behind them.
-    behind: Option<Value>,
-}
-
 /// What is known of a variable at a command.
-enum Found<'v> {
+pub(super) enum Found<'v> {
     Known(&'v Value),
     Open,
     Unset,
 }
 
 /// What is set outside of a script, by its name; what is not written anywhere stands where it is used.
-type Outside<'o> = &'o dyn Fn(&str, Span) -> Option<Traced>;
+pub(super) type Outside<'o> = &'o dyn Fn(&str, Span) -> Option<Traced>;
 
-struct Variables<'o> {
-    set: BTreeMap<String, Vec<Assigned>>,
-    outside: Outside<'o>,
+/// The variables of a script, command by command.
+pub struct Variables<'o> {
+    pub(super) set: BTreeMap<String, Places<Value>>,
+    /// Which ones are handed on to what is run.
+    pub(super) exported: BTreeMap<String, Places<bool>>,
+    /// Whether all that is set is.
+    pub(super) exports_all: Places<bool>,
+    /// Where any of them may have been set.
+    pub(super) opened: Places<()>,
+    pub(super) sets: Sets,
+    pub(super) outside: Outside<'o>,
+    /// Whether what a variable holds is put in already where it is used.
+    pub(super) resolved: bool,
+    /// How many commands were followed.
+    pub(super) at: usize,
     /// What may be put in: a name is short, and what it stands for is not.
-    share: Share,
+    pub(super) share: Share,
 }
 
 /// A script with the variables put in that it sets itself, or that are set `outside` of it. A word that cannot be told
 /// stays as it is written.
 pub(super) fn resolved(script: &Script, outside: Outside) -> Script {
-    let length = script.commands.iter().map(|command| command.span.range().len()).sum();
-    let mut variables = Variables { set: BTreeMap::new(), outside, share: Share::least(length) };
+    let mut variables = Variables::new(script, outside, false);
     let (mut commands, mut heredocs) = (Vec::new(), Vec::new());
     let mut waiting = script.heredocs.iter().peekable();
     for command in &script.commands {
@@ -76,57 +72,25 @@ pub(super) fn resolved(script: &Script, outside: Outside) -> Script {
 }
 
 impl Variables<'_> {
-    fn command(&mut self, command: &Command) -> Command {
-        let words: Vec<Word> = command.words.iter().flat_map(|word| self.word(word, &command.arms)).collect();
-        let program = words.first().map_or("", Word::text);
-        match program {
-            "" => command.assignments.iter().for_each(|(name, value)| self.assign(name, value, &command.arms)),
-            "export" | "local" | "declare" | "readonly" | "typeset" => {
-                for (name, value) in command.words.iter().filter_map(Word::assignment) {
-                    self.assign(&name, &value, &command.arms);
-                }
-            }
-            "set" if words.get(1).is_some_and(|word| word.text() == "--") => {
-                self.record("@", &command.arms, Some(Value::List(words[2..].to_vec())), None);
-            }
-            "shift" => self.record("@", &command.arms, None, None),
-            "read" | "mapfile" | "readarray" | "unset" | "getopts" | "printf" => {
-                for name in words[1..].iter().map(Word::text).filter(|name| is_name(name)) {
-                    self.record(name, &command.arms, None, None);
-                }
-            }
-            _ => {}
-        }
-        let assignments =
-            command.assignments.iter().map(|(name, value)| (name.clone(), self.one(value, &command.arms)));
-        Command { words, assignments: assignments.collect(), ..command.clone() }
-    }
-
     /// What an assignment sets, as far as it can be told.
-    fn one(&self, value: &Word, arms: &[Arm]) -> Word {
+    pub(super) fn one(&self, value: &Word, arms: &Arms) -> Word {
         match self.expanded(value.text(), arms, value.span()).filter(|_| value.expands) {
             Some(text) => Word { text: Traced::opaque(text, value.span()), expands: false, quoted: true },
             None => value.clone(),
         }
     }
 
-    fn record(&mut self, name: &str, arms: &[Arm], value: Option<Value>, behind: Option<Value>) {
+    pub(super) fn record(&mut self, name: &str, arms: &Arms, value: Option<Value>, behind: Option<Value>) {
         let fits = |value: &Value| match value {
             Value::Text(text) | Value::Partly(text) => text.text().len() <= MAX_TEXT,
             Value::List(words) => words.len() <= MAX_WORDS,
         };
-        let assigned = Assigned { arms: arms.to_vec(), value: value.filter(fits), behind: behind.filter(fits) };
-        let all = self.set.entry(name.to_owned()).or_default();
-        // What is set at the same place again is gone.
-        all.retain(|earlier| !earlier.arms.starts_with(arms));
-        if all.len() >= MAX_PLACES {
-            *all = vec![Assigned { arms: vec![], value: None, behind: None }];
-            return;
-        }
-        all.push(assigned);
+        let (value, behind) = (value.filter(fits), behind.filter(fits));
+        let places = self.set.entry(name.to_owned()).or_default();
+        places.record(Place { arms: arms.clone(), value, behind, at: self.at });
     }
 
-    fn assign(&mut self, name: &str, value: &Word, arms: &[Arm]) {
+    pub(super) fn assign(&mut self, name: &str, value: &Word, arms: &Arms) {
         let text = value.text();
         let (name, appends) = match name.strip_suffix('+') {
             Some(name) => (name, true),
@@ -156,7 +120,7 @@ impl Variables<'_> {
     }
 
     /// What a variable holds with a text put behind it.
-    fn appended(&self, name: &str, added: Value, arms: &[Arm]) -> Option<Value> {
+    fn appended(&self, name: &str, added: Value, arms: &Arms) -> Option<Value> {
         let (added, open) = match added {
             Value::Text(added) => (added, false),
             Value::Partly(added) => (added, true),
@@ -174,24 +138,23 @@ impl Variables<'_> {
     }
 
     /// Sets a list to what it was and more. Behind the branch the rest may be there or not.
-    fn record_list(&mut self, name: &str, arms: &[Arm], base: Option<Vec<Word>>, added: Vec<Word>) {
+    fn record_list(&mut self, name: &str, arms: &Arms, base: Option<Vec<Word>>, added: Vec<Word>) {
         let behind = base.clone().map(|base| Value::List([base, optional(&added, name)].concat()));
         let value = base.map(|base| Value::List([base, added].concat()));
         self.record(name, arms, value, behind);
     }
 
-    fn find(&self, name: &str, arms: &[Arm]) -> Found<'_> {
-        for assigned in self.set.get(name).into_iter().flatten().rev() {
-            let value = if arms.starts_with(&assigned.arms) {
-                &assigned.value
-            } else if exclusive(&assigned.arms, arms) {
-                continue;
-            } else {
-                &assigned.behind
-            };
-            return value.as_ref().map_or(Found::Open, Found::Known);
+    pub(super) fn find(&self, name: &str, arms: &Arms) -> Found<'_> {
+        let seen = self.set.get(name).and_then(|places| places.find(arms, &self.share));
+        // What is handed to a script by name is for it, whatever else is read.
+        let given = || seen.is_none() && (self.outside)(name, Span::new(SourceId(0), 0..0)).is_some();
+        let (at, depth) = seen.as_ref().map_or((None, 0), |seen| (Some(seen.at), seen.depth));
+        let changes = |name: &str| self.sets.changes(name, (self.at, arms), depth);
+        let opened = || self.opened.find(arms, &self.share).is_some_and(|opened| at.is_none_or(|at| opened.at > at));
+        if changes(name) || ((opened() || changes(ANY)) && !given()) {
+            return Found::Open;
         }
-        Found::Unset
+        seen.map_or(Found::Unset, |seen| seen.value.map_or(Found::Open, Found::Known))
     }
 
     /// Whether so many words may still be put in.
@@ -199,7 +162,7 @@ impl Variables<'_> {
         self.share.make(words.saturating_mul(NODE)).is_ok()
     }
 
-    fn text(&self, name: &str, arms: &[Arm], place: Span) -> Option<String> {
+    fn text(&self, name: &str, arms: &Arms, place: Span) -> Option<String> {
         let value = match self.find(name, arms) {
             Found::Known(Value::Text(text)) => text.text().to_owned(),
             Found::Known(Value::List(words)) => words.first().filter(|w| !w.expands)?.text().to_owned(),
@@ -212,7 +175,7 @@ impl Variables<'_> {
 
     /// A text with what is known of its variables, as what a variable holds. What cannot be told stands in it as `open`
     /// writes it.
-    fn put(&self, text: &Traced, arms: &[Arm], open: fn(&str) -> String) -> Option<Value> {
+    fn put(&self, text: &Traced, arms: &Arms, open: fn(&str) -> String) -> Option<Value> {
         let whole = text.text();
         let known = self.expanded(whole, arms, text.whole());
         // The words of a command line have places of their own.
@@ -234,7 +197,7 @@ impl Variables<'_> {
     }
 
     /// What one expansion gives, as far as it can be told.
-    fn part(&self, written: &str, place: Span, arms: &[Arm], open: fn(&str) -> String) -> Option<Traced> {
+    fn part(&self, written: &str, place: Span, arms: &Arms, open: fn(&str) -> String) -> Option<Traced> {
         let alone = lone_name(written);
         if let Some(Found::Known(Value::Partly(text) | Value::Text(text))) = alone.map(|name| self.find(name, arms)) {
             return Some(text.clone());
@@ -254,7 +217,7 @@ impl Variables<'_> {
         }
     }
 
-    fn list(&self, name: &str, arms: &[Arm]) -> Option<Vec<Word>> {
+    fn list(&self, name: &str, arms: &Arms) -> Option<Vec<Word>> {
         match self.find(name, arms) {
             Found::Known(Value::List(words)) => self.paid(words.len()).then(|| words.clone()),
             Found::Known(Value::Text(text)) => self.paid(text.text().len() / 8).then(|| split(text, false)),
@@ -265,17 +228,19 @@ impl Variables<'_> {
     }
 
     /// A text with its variables; `None` when one of them is open.
-    fn expanded(&self, text: &str, arms: &[Arm], place: Span) -> Option<String> {
+    pub(super) fn expanded(&self, text: &str, arms: &Arms, place: Span) -> Option<String> {
         let open = Cell::new(false);
         let lookup = |name: &str| {
-            open.set(open.get() || matches!(self.find(name, arms), Found::Open));
-            self.text(name, arms, place)
+            let value = self.text(name, arms, place);
+            let given = || (self.outside)(name, place).is_some();
+            open.set(open.get() || (value.is_none() && (matches!(self.find(name, arms), Found::Open) || given())));
+            value
         };
         expand(text, &lookup).filter(|_| !open.get())
     }
 
     /// The words that a word stands for.
-    fn word(&self, word: &Word, arms: &[Arm]) -> Vec<Word> {
+    pub(super) fn word(&self, word: &Word, arms: &Arms) -> Vec<Word> {
         if !word.expands {
             return vec![word.clone()];
         }
@@ -308,12 +273,6 @@ impl Variables<'_> {
             _ => vec![word.clone()],
         }
     }
-}
-
-/// Whether two places stand in different branches of one construct.
-pub fn exclusive(a: &[Arm], b: &[Arm]) -> bool {
-    let differ = a.iter().zip(b).find(|(a, b)| a != b);
-    differ.is_some_and(|(a, b)| a.0 == b.0)
 }
 
 /// The variable that a word is and nothing else: `$A`, `${A}`, `${A[@]}`, `$@`.
@@ -385,6 +344,15 @@ mod tests {
             ("A=\"x $B\"\nrun \"$A z\" $(f $A)", "run|x ${B} z|$(f $A)"),
             ("[ -z \"$X\" ] && X=1; run ${X:-2}", "run|${X:-2}"),
             ("cd /x && A=1 && run $A", "run|1"),
+            ("A=1\n(A=2; run $A)\nrun $A", "run|1"),
+            ("A=1\n(A=2; run $A)", "run|2"),
+            ("f() { local A=2; B=3; run $A; }\nA=1\nrun $A", "run|1"),
+            ("A=1\nf() { run $A; }", "run|1"),
+            ("f() { A=1; run $A; }", "run|1"),
+            ("[ x ] && { B=1\nA=2\nrun $A; }", "run|2"),
+            ("A=1\n. venv/bin/activate\nrun $A", "run|1"),
+            ("source env.sh\nA=1\nrun $A", "run|1"),
+            ("for i in 1 2; do A=1; run $A; done", "run|1"),
         ] {
             assert_eq!(last(script), expected, "{script}");
         }
@@ -400,6 +368,21 @@ mod tests {
             ("case $x in a) A=1;; *) A=2;; esac\nrun $A", "run|$A"),
             ("for i in 1 2; do A=$i; done\nrun ${A:-1}", "run|${A:-1}"),
             ("if x; then A=2; fi\nA=3\nrun $A", "run|3"),
+            ("A=1\ngrep -q x f && A=2\nrun $A", "run|$A"),
+            ("A=1\ngrep -q x f || A=2\nrun $A", "run|$A"),
+            ("a || A=1 && run $A", "run|$A"),
+            ("[ x ] && { B=1\nA=2; }\nrun ${A:-1}", "run|${A:-1}"),
+            ("A=1\ncat f | while read x; do A=2; done\nrun $A", "run|$A"),
+            ("A=1\ncat f | while read x; do B=3\nA=2; run $A; done", "run|2"),
+            ("f() { A=2; }\nA=1\nf\nrun $A", "run|$A"),
+            ("g() { A=2; }\nf() { g; }\nA=1\n\"$@\"\nrun $A", "run|$A"),
+            ("A=1\nf() { run $A; }\nA=2\nf x", "f|x"),
+            ("set -- a b\nf() { run \"$@\"; }", "run|$@"),
+            ("for A in 1 2; do run ${A:-1}; done", "run|${A:-1}"),
+            ("A=1\nfor i in 1 2; do if x; then A=2; else run $A; fi; done", "run|$A"),
+            ("A=1\n((A *= 2))\nrun $A", "run|$A"),
+            ("A=1\nlet A=2\nrun $A", "run|$A"),
+            ("A=1\nsource env.sh\nrun $A ${B:-2}", "run|$A|${B:-2}"),
             ("A=(--x 1)\nif x; then A+=(--tp 4); fi\nrun \"${A[@]}\"", "run|--x|1|--tp=${A}"),
             ("A=--x\n[ -n \"$Y\" ] && A=\"$A --tp $Y\"\nrun $A", "run|--x|--tp=${A}"),
         ] {
