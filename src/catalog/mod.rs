@@ -70,7 +70,10 @@ pub use programs::{
     ImageModel, Planner, Server, StatingCommand, Wrapper, is_launcher, is_tagged_by_release, launcher_of_program,
     server, server_of_image, server_of_metric, server_of_program, servers, stating_commands, wrappers,
 };
-pub use protection::{EndpointShape, KeyShape, StoreShape, endpoints_of, key_of, stores_of, tls_minimum};
+pub use protection::{
+    EndpointShape, KeyShape, OpeningShape, ScalingShape, SpendingShape, StoreShape, endpoints_of, key_of, openings_of,
+    scaling_policy_of, spending_limit_of, stores_of, tls_minimum,
+};
 pub use servers::{
     Accelerator, FeatureNeeds, LaunchFlag, accelerator, api_removed_in, feature_needs, is_fabric, launch_flags,
     model_supported_since, nearest_accelerator, resource_unknown,

@@ -1,7 +1,8 @@
-//! What clouds do with data at rest, with keys and with TLS, and where their resources state it. Knows no files.
+//! What clouds do with data at rest, with keys, with TLS, with who comes in and with what is spent, and where their resources
+//! state it. Knows no files.
 
 use super::table::Row;
-use super::tables::{ENDPOINTS, KEYS, STORES, TLS_POLICIES};
+use super::tables::{ENDPOINTS, KEYS, OPENINGS, SCALING_POLICIES, SPENDING_LIMITS, STORES, TLS_POLICIES};
 use crate::version::Version;
 
 /// Where a type of resource states a store. Paths are dotted; of several the first one that is stated counts.
@@ -16,6 +17,18 @@ pub struct KeyShape(Row);
 #[derive(Debug, Clone, Copy)]
 pub struct EndpointShape(Row);
 
+/// Where a type of resource states what a network lets in.
+#[derive(Debug, Clone, Copy)]
+pub struct OpeningShape(Row);
+
+/// Where a type of resource states how much may be spent.
+#[derive(Debug, Clone, Copy)]
+pub struct SpendingShape(Row);
+
+/// Where a type of resource states how something is scaled.
+#[derive(Debug, Clone, Copy)]
+pub struct ScalingShape(Row);
+
 /// The stores that a type of resource, or the provisioner of a StorageClass, states.
 pub fn stores_of(kind: &str) -> impl Iterator<Item = StoreShape> {
     STORES.rows().filter(move |row| row.text("type") == kind).map(StoreShape)
@@ -29,6 +42,21 @@ pub fn key_of(kind: &str) -> Option<KeyShape> {
 /// The endpoints that a type of resource or a kind of object states.
 pub fn endpoints_of(kind: &str) -> impl Iterator<Item = EndpointShape> {
     ENDPOINTS.rows().filter(move |row| row.text("type") == kind).map(EndpointShape)
+}
+
+/// What a type of resource lets into a network.
+pub fn openings_of(kind: &str) -> impl Iterator<Item = OpeningShape> {
+    OPENINGS.rows().filter(move |row| row.text("type") == kind).map(OpeningShape)
+}
+
+/// The limit of spending that a type of resource states.
+pub fn spending_limit_of(kind: &str) -> Option<SpendingShape> {
+    SPENDING_LIMITS.find("type", kind).map(SpendingShape)
+}
+
+/// The policy of scaling that a type of resource states.
+pub fn scaling_policy_of(kind: &str) -> Option<ScalingShape> {
+    SCALING_POLICIES.find("type", kind).map(ScalingShape)
 }
 
 /// Declares what a shape says: the text of a column.
@@ -75,6 +103,47 @@ columns! { KeyShape:
     unit,
     /// Whether it is when nothing is said; blank where that is not known.
     default,
+}
+
+columns! { OpeningShape:
+    /// The blocks of which each lets something in; blank where the resource does.
+    at,
+    /// The conditions under which it does: `path=word|word`.
+    applies,
+    /// Ports and ranges of ports, as texts.
+    ports,
+    /// The first port of a range.
+    from,
+    /// The last port of it.
+    to,
+    /// Where from, in the block or in the resource.
+    sources,
+    /// The words for everywhere.
+    public,
+}
+
+columns! { SpendingShape:
+    /// How much may be spent.
+    amount,
+    /// Shares of it at which somebody is told.
+    alerts,
+    /// Whether these are percents or fractions.
+    unit,
+    /// Where something stands (`path=word`: is this) that tells in another way.
+    unless,
+}
+
+columns! { ScalingShape:
+    /// The block that states it; blank where the resource does.
+    at,
+    /// What it scales on.
+    metric,
+    /// Seconds that it waits before it takes capacity away.
+    inward,
+    /// Seconds that it waits before it adds capacity.
+    outward,
+    /// What it scales.
+    target,
 }
 
 columns! { EndpointShape:

@@ -93,6 +93,7 @@ tables! {
         "month*:version cuda:version driver:version min_driver:version tensorrt:version cudnn:version \
         nccl:version os python:version min_compute_capability:version";
     NODE_IMAGES node_images "platform* image* driver:flag last_kubernetes:version end_of_support:date";
+    OPENINGS openings "type* at* applies ports from to sources public";
     OPTIMIZERS optimizers "optimizer* aliases+ state_bytes:0..64 state_bytes_16bit:0..64";
     PACKAGE_EXTRAS package_extras "package* extra* brings";
     PACKAGE_PINS package_pins "package* versions*:range requires* requirement:range declared:flag";
@@ -105,6 +106,7 @@ tables! {
         "platforms* topology*:several-zones|single-instance percent:90..100 condition";
     PYTHON_SUPPORT python_support "package* versions*:range newest:version";
     RUNTIME_NEEDS runtime_needs "package* versions*:range cuda:version cudnn:version only_gpu:flag";
+    SCALING_POLICIES scaling_policies "type* at metric inward outward target";
     SERVERS servers
         "engine* serves+:no|notebook|yes programs+ workers+ images+ release_images+ model_after+ image_model+ fetches+ \
         planner+:layered|plain|profiled|share-of-free|static-fraction|warmed-up spreads+:flag own_layout+:flag \
@@ -113,6 +115,7 @@ tables! {
     SERVING_RUNTIMES serving_runtimes "runtime* gpu_suffix";
     SKYPILOT_ACCELERATORS skypilot_accelerators "accelerator* cloud* gpus";
     STATING_COMMANDS stating_commands "command* says+ keys+ value_options+";
+    SPENDING_LIMITS spending_limits "type* amount alerts unit:fraction|percent unless";
     STORES stores
         "type* at* role:access|bucket|database|disk|file-system|volume-class encrypted key default:no|yes switch \
         access public names";

@@ -144,7 +144,7 @@ fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
         "pyproject.toml" | "pipfile" | "pixi.toml" | "uv.lock" | "poetry.lock" | "pdm.lock" => return Some(Kind::Toml),
         "pixi.lock" | "conda-lock" | "kustomization" => return Some(Kind::Yaml),
         "pipfile.lock" => return Some(Kind::Json),
-        "docker-bake.hcl" | "docker-bake.override.hcl" => return Some(Kind::Bake),
+        name if name.starts_with("docker-bake.") && name.ends_with(".hcl") => return Some(Kind::Bake),
         "requirements.lock" => return Some(Kind::Requirements),
         "makefile" | "gnumakefile" => return Some(Kind::Makefile),
         _ => {}

@@ -58,6 +58,20 @@ pub fn service(view: View<'_>, facts: &mut Facts) {
     }
 }
 
+/// A target of bake that has names for what it builds.
+pub fn target(view: View<'_>, facts: &mut Facts) {
+    if ["target", "dockerfile-inline"].iter().any(|key| view.get(key).is_some()) {
+        return;
+    }
+    let text = |key: &str, default: &str| view.get(key).string().get().cloned().unwrap_or_else(|| default.to_owned());
+    let file = format!("{}/{}", text("context", "."), text("dockerfile", "Dockerfile"));
+    for tag in view.get("tags").items() {
+        if let Some(name) = tag.traced() {
+            made(facts, name.text(), (file.clone(), tag.place()));
+        }
+    }
+}
+
 /// The artifacts of Skaffold that are built with Docker or kaniko.
 pub fn skaffold(view: View<'_>, facts: &mut Facts) {
     const OTHERS: &[&str] = &["bazel", "jib", "buildpacks", "ko", "custom"];

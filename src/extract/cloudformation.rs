@@ -73,6 +73,7 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
         out.name = Fact::value(name.to_owned(), span);
         let stated = protection::Stated { kind: out.r#type.clone(), name: out.name.clone(), shape: of };
         protection::read(tree, properties, &stated, facts);
+        facts.start_scripts.extend(machines::stated_scripts(properties, &out.r#type, &out.name));
         out.body = Some(Raw::new(tree, properties));
         facts.resources.push(Arc::new(out));
     }
@@ -82,23 +83,62 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
 const MOST_CHOICES: usize = 100;
 const LONGEST_NAME: usize = 1024;
 
-/// A machine type that refers to a parameter is the parameter's default; without one it may be any that it allows.
+/// A machine type that refers to a parameter is the parameter's default; without one it may be any that it allows. One that
+/// a map holds may be any that the parameters lead to.
 fn choose(root: Node<'_>, pool: &mut NodePool) {
     for of in std::mem::take(&mut pool.instance_types) {
-        let parameter = match &of.known {
-            Known::Unknown(Why::Variable(name)) => root.view().get("Parameters").get(name),
-            _ => View::new(None, of.span),
+        let found = match &of.known {
+            Known::Unknown(Why::Variable(name)) => of_parameter(root, name),
+            Known::Unknown(Why::Remote(call)) => call.strip_prefix("!FindInMap ").map_or(vec![], |at| of_map(root, at)),
+            _ => vec![],
         };
-        let short = |fact: &Fact<String>| fact.get().is_some_and(|text| text.len() <= LONGEST_NAME);
-        let allowed: Vec<Fact<String>> = parameter.get("AllowedValues").strings();
-        let listed = allowed.len() <= MOST_CHOICES && allowed.iter().all(short);
-        let allowed = if listed { allowed } else { vec![] };
-        match Some(parameter.get("Default").string()).filter(short) {
-            Some(default) => pool.instance_types.push(Fact { span: of.span, ..default }),
-            None if allowed.is_empty() => pool.instance_types.push(of),
-            None => pool.instance_types.extend(allowed),
+        match &found[..] {
+            [] => pool.instance_types.push(of),
+            // A single one is used here.
+            [only] => pool.instance_types.push(Fact { span: of.span, ..only.clone() }),
+            _ => pool.instance_types.extend(found),
         }
     }
+}
+
+/// What a parameter may be.
+fn of_parameter(root: Node<'_>, name: &str) -> Vec<Fact<String>> {
+    let parameter = root.view().get("Parameters").get(name);
+    let short = |fact: &Fact<String>| fact.get().is_some_and(|text| text.len() <= LONGEST_NAME);
+    let default = parameter.get("Default").string();
+    if short(&default) {
+        return vec![default];
+    }
+    let allowed: Vec<Fact<String>> = parameter.get("AllowedValues").strings();
+    if allowed.len() <= MOST_CHOICES && allowed.iter().all(short) { allowed } else { vec![] }
+}
+
+/// What a map may hold at `Map ${Parameter} Key`; nothing where one of them cannot be told.
+fn of_map(root: Node<'_>, path: &str) -> Vec<Fact<String>> {
+    let mut parts = path.split(' ');
+    let (Some(map), Some(first), Some(second)) = (parts.next(), parts.next(), parts.next()) else { return vec![] };
+    let keys = |part: &str| -> Vec<String> {
+        match part.strip_prefix("${").and_then(|part| part.strip_suffix('}')) {
+            Some(name) => of_parameter(root, name).into_iter().filter_map(|fact| fact.get().cloned()).collect(),
+            None => vec![part.to_owned()],
+        }
+    };
+    let map = root.view().get("Mappings").get(map);
+    let mut out: Vec<Fact<String>> = Vec::new();
+    let (first, second) = (keys(first), keys(second));
+    if first.len() * second.len() > MOST_CHOICES {
+        return vec![];
+    }
+    for (first, second) in first.iter().flat_map(|first| second.iter().map(move |second| (first, second))) {
+        let value = map.get(first).get(second).string();
+        if value.get().is_none() {
+            return vec![];
+        }
+        if out.iter().all(|other| other.get() != value.get()) {
+            out.push(value);
+        }
+    }
+    out
 }
 
 #[cfg(test)]
@@ -122,6 +162,23 @@ mod tests {
         );
         let types: Vec<_> = facts.pools[0].instance_types.iter().filter_map(Fact::get).collect();
         assert_eq!(types, ["ecs.gn7i-c16g1.4xlarge", "ecs.gn6i-c4g1.xlarge"]);
+    }
+
+    #[test]
+    fn a_map_gives_what_its_keys_lead_to() {
+        for (call, wanted) in [
+            ("!FindInMap [Kinds, large, Machine]", vec!["p5.48xlarge"]),
+            ("{'Fn::FindInMap': [Kinds, {Ref: Size}, Machine]}", vec!["g5.xlarge", "p5.48xlarge"]),
+            ("!FindInMap [Kinds, !Ref Other, Machine]", vec![]),
+        ] {
+            let facts = facts(&format!(
+                "Parameters:\n  Size: {{Type: String, AllowedValues: [small, large]}}\nMappings:\n  Kinds:\n    \
+                 small: {{Machine: g5.xlarge}}\n    large: {{Machine: p5.48xlarge}}\nResources:\n  Node:\n    \
+                 Type: AWS::EC2::Instance\n    Properties:\n      InstanceType: {call}\n"
+            ));
+            let types: Vec<_> = facts.pools[0].instance_types.iter().filter_map(Fact::get).collect();
+            assert_eq!(types, wanted, "{call}");
+        }
     }
 
     #[test]

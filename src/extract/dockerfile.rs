@@ -21,12 +21,23 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::T
     super::TextFile { problems: parsed.problems, comments: parsed.comments, cut, ..super::TextFile::default() }
 }
 
-/// The stages as they are built with arguments; none where the Dockerfile takes no such argument.
-pub fn built_with(id: SourceId, path: &str, text: &str, given: &Labels) -> Vec<Build> {
+/// The stages as they are built with arguments or for a platform; none where the Dockerfile takes no such argument, or they
+/// cannot be told, and no platform is asked for.
+pub fn built_with(
+    id: SourceId,
+    path: &str,
+    text: &str,
+    (given, platform): (&Labels, Option<&Fact<String>>),
+) -> Vec<Build> {
     let lines = dockerfile::parse(id, text).instructions;
     let mut declared = lines.iter().filter(|line| line.keyword == "ARG").flat_map(Line::assignments);
-    let takes = declared.any(|argument| given.contains_key(argument.name.text()));
-    if takes { stages(&lines, path, given).0 } else { Vec::new() }
+    if !declared.any(|argument| given.contains_key(argument.name.text())) && platform.is_none() {
+        return Vec::new();
+    }
+    let mut stages = stages(&lines, path, given).0;
+    let open = stages.iter_mut().filter(|stage| stage.base.platform.is_absent());
+    open.for_each(|stage| stage.base.platform = platform.unwrap_or(&stage.base.platform).clone());
+    stages
 }
 
 /// Variables by name. What is looked up is paid for: values may be made of values.

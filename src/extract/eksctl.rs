@@ -20,6 +20,10 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, facts: &mut Facts) {
         for group in view.get(groups).items() {
             let mut pool = pool(tree, group);
             pool.cluster = cluster.name.clone();
+            let own = group.get("overrideBootstrapCommand").traced();
+            let commands = group.get("preBootstrapCommands").items().filter_map(View::traced).chain(own);
+            let stated = |script| machines::start_script(&script, &pool.kind, &pool.name);
+            facts.start_scripts.extend(commands.map(stated));
             facts.pools.push(Arc::new(pool));
         }
     }

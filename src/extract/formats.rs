@@ -1,16 +1,16 @@
 //! The formats that are read: how each is recognised, and what reads it. Adding one is a row here.
 
 use super::{
-    TextFile, ansible, bounded, ci, cloudformation, clusters, compose, describes_others, dockerfile, dstack, ecs,
-    embedded, helmfile, kubernetes, makefile, package_tables, pulumi, requirements, skypilot, slurm, toolkit, training,
-    values,
+    TextFile, ansible, bake, bounded, ci, cloudformation, clusters, compose, describes_others, dockerfile, dstack, ecs,
+    embedded, helmfile, kubernetes, makefile, package_tables, protection, pulumi, requirements, skypilot, slurm,
+    toolkit, training, values,
 };
 use crate::budget::Share;
 use crate::discover::{self, Kind};
 use crate::facts::{Facts, Object};
 use crate::known::Fact;
-use crate::parse::{Dialect, Node, Raw, Tree, hcl, toml, yaml};
-use crate::render::terraform::ModuleFile;
+use crate::parse::{Dialect, Node, Raw, Tree, View, hcl, toml, yaml};
+use crate::render::{self, terraform::ModuleFile};
 use crate::source::SourceId;
 use std::sync::Arc;
 
@@ -63,7 +63,9 @@ pub static DOCUMENTS: &[Format] = &[
         about: "a scaling policy or encryption setting that a command of a cloud takes",
         is: |root, _| cloud_setting(root).is_some(),
         read: |tree, root, _, facts| {
-            facts.objects.extend(cloud_setting(root).map(|key| Arc::new(part(tree, root, key))))
+            if let Some(key) = cloud_setting(root) {
+                setting(tree, root, key, facts);
+            }
         },
     },
     Format {
@@ -116,6 +118,12 @@ pub static DOCUMENTS: &[Format] = &[
         about: "projects of Docker Compose",
         is: compose::is_project,
         read: |tree, root, _, facts| compose::project(tree, root, facts),
+    },
+    Format {
+        name: "docker-bake",
+        about: "targets of docker buildx bake",
+        is: bake::is_file,
+        read: |tree, root, _, facts| bake::read(tree, root, facts),
     },
     Format {
         name: "helmfile",
@@ -183,6 +191,12 @@ pub static TEXTS: &[TextFormat] = &[
         read: |id, path, text, _| terraform_file(id, path, text),
     },
     TextFormat {
+        name: "docker-bake",
+        about: "the same in HCL, with the defaults of variables",
+        kinds: &[Kind::Bake],
+        read: bake_file,
+    },
+    TextFormat {
         name: "dockerfile",
         about: "Dockerfiles and Containerfiles",
         kinds: &[Kind::Dockerfile],
@@ -219,17 +233,23 @@ pub fn format(root: Node<'_>, path: &str) -> Option<&'static Format> {
 
 /// The key under which a setting of a cloud stands in a file of its own.
 fn cloud_setting(root: Node<'_>) -> Option<&'static str> {
-    ["ScalingPolicy", "EncryptionConfig"].into_iter().find(|key| root.get(key).is_some())
+    let stated = ["ScalingPolicy", "EncryptionConfig"].into_iter().find(|key| root.get(key).is_some());
+    // What `aws application-autoscaling put-scaling-policy` takes is the configuration by itself.
+    let metric = ["PredefinedMetricSpecification", "CustomizedMetricSpecification"];
+    let lone = root.get("TargetValue").is_some() && metric.iter().any(|key| root.get(key).is_some());
+    stated.or(lone.then_some("ScalingPolicy"))
 }
 
-/// A cloud's setting in a file of its own, as a raw object whose kind is the key it stands under.
-fn part(tree: &Arc<Tree>, root: Node<'_>, key: &str) -> Object {
-    let body = root.view().get(key);
+/// A cloud's setting in a file of its own, as a raw object whose kind is the key it stands under, or would.
+fn setting(tree: &Arc<Tree>, root: Node<'_>, key: &str, facts: &mut Facts) {
+    let body = if root.get(key).is_some() { root.view().get(key) } else { View::new(Some(root), root.head()) };
     let mut out = Object::blank(body.place());
     out.kind = Fact::value(key.to_owned(), body.place());
     out.name = body.get("PolicyName").string();
     out.body = Some(Raw::new(tree, body));
-    out
+    let stated = protection::Stated { kind: out.kind.clone(), name: out.name.clone(), shape: key };
+    protection::read(tree, body, &stated, facts);
+    facts.objects.push(Arc::new(out));
 }
 
 /// A file of a Terraform module, which is evaluated with the others of the module.
@@ -247,6 +267,13 @@ fn terraform_file(id: SourceId, path: &str, text: &str) -> TextFile {
     let repeated = std::mem::take(&mut hcl.repeated);
     let module = ModuleFile { path: path.to_owned(), hcl, values };
     TextFile { problems, repeated, comments, module: Some(module), cut: None }
+}
+
+fn bake_file(id: SourceId, _: &str, text: &str, facts: &mut Facts) -> TextFile {
+    let hcl = hcl::parse(id, text);
+    let tree = Arc::new(render::bake::tree(&hcl));
+    tree.roots().for_each(|root| bake::read(&tree, root, facts));
+    TextFile { problems: hcl.problems, comments: hcl.comments, ..TextFile::default() }
 }
 
 fn toml_file(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile {

@@ -5,7 +5,7 @@ mod shapes;
 use super::{kubernetes, startup};
 use crate::catalog;
 use crate::facts::value::REST;
-use crate::facts::{InfraFormat, Labels, NodePool, Taint};
+use crate::facts::{InfraFormat, Labels, NodePool, StartScript, Taint};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View};
 use crate::source::{Span, Traced};
@@ -77,7 +77,7 @@ pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: 
     let stated =
         ["node_group_name", "NodegroupName", "name"].iter().map(|k| view.get(k).string()).find(|n| n.get().is_some());
     out.name = stated.unwrap_or_else(|| Fact::value(name.to_owned(), span));
-    out.cluster = ["cluster_name", "cluster", "ClusterName", "kubernetes_cluster_id", "cluster_id"]
+    out.cluster = ["cluster_name", "cluster", "ClusterName", "kubernetes_cluster_id", "cluster_id", "ClusterId"]
         .iter()
         .map(|k| view.get(k))
         .find(|v| v.node().is_some())
@@ -144,6 +144,23 @@ pub fn start_scripts(view: View<'_>) -> Vec<Traced> {
     startup::ATTRIBUTES.iter().filter_map(|path| at(view, path).traced()).collect()
 }
 
+/// What a resource holds of what its machines run when they start.
+pub fn stated_scripts(
+    view: View<'_>,
+    kind: &Fact<String>,
+    name: &Fact<String>,
+) -> impl Iterator<Item = Arc<StartScript>> {
+    start_scripts(view).into_iter().map(|script| start_script(&script, kind, name))
+}
+
+/// A start script as it is written.
+pub fn start_script(script: &Traced, kind: &Fact<String>, name: &Fact<String>) -> Arc<StartScript> {
+    let mut out = StartScript::blank(script.whole());
+    (out.kind, out.name) = (kind.clone(), name.clone());
+    out.text = Fact::value(script.text().to_owned(), script.whole());
+    Arc::new(out)
+}
+
 /// The driver that the start script of a machine installs: NVIDIA's runfile, local repository package, or a
 /// distribution's branch package.
 fn installed_driver(view: View<'_>) -> Fact<Version> {
@@ -206,9 +223,10 @@ pub(super) fn labels(view: View<'_>) -> Labels {
     if !view.node().is_some_and(Node::is_seq) {
         return kubernetes::labels(view);
     }
-    let label = |item: View<'_>| match item.get("key").string().known {
-        Known::Value(key) => (key, item.get("value").string()),
-        _ => (REST.to_owned(), item.get("key").string()),
+    let field = |item: View<'_>, lower: &str, upper: &str| item.get(lower).string().or(|| item.get(upper).string());
+    let label = |item: View<'_>| match field(item, "key", "Key") {
+        Fact { known: Known::Value(key), .. } => (key, field(item, "value", "Value")),
+        unknown => (REST.to_owned(), unknown),
     };
     view.items().map(label).collect()
 }

@@ -3,6 +3,7 @@
 pub mod allocation;
 pub mod ansible;
 pub mod app_template;
+pub mod bake;
 pub mod built;
 pub mod ci;
 pub mod cloudformation;
@@ -24,6 +25,7 @@ pub mod kubernetes;
 pub mod launch;
 pub mod machines;
 pub mod makefile;
+pub mod openings;
 pub mod package_tables;
 pub mod protection;
 pub mod pulumi;

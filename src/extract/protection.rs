@@ -1,8 +1,9 @@
 //! Stores, keys and endpoints of every cloud and of clusters: what their resources and objects state, by the shapes of
 //! the catalog. Knows no type of resource by name.
 
-use crate::catalog::{self, EndpointShape, KeyShape, StoreShape};
-use crate::facts::{Endpoint, Facts, Key, Store, StoreRole};
+use super::openings;
+use crate::catalog::{self, EndpointShape, KeyShape, ScalingShape, SpendingShape, StoreShape};
+use crate::facts::{Endpoint, Facts, Key, ScalingPolicy, SpendingLimit, Store, StoreRole};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Shape, Tree, View};
 use crate::render::terraform::reference;
@@ -34,6 +35,43 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, stated: &Stated<'_>, facts: &mut F
         let blocks = blocks(view, shape.at()).into_iter();
         facts.endpoints.extend(blocks.filter_map(|block| endpoint(shape, block, stated)).map(Arc::new));
     }
+    openings::read(view, stated, facts);
+    let limit = catalog::spending_limit_of(stated.shape).and_then(|shape| spending_limit(shape, view, stated));
+    facts.spending_limits.extend(limit.map(Arc::new));
+    let policies = catalog::scaling_policy_of(stated.shape).map(|shape| {
+        let found = blocks(view, shape.at()).into_iter();
+        found.map(move |block| Arc::new(scaling_policy(shape, (view, block), stated)))
+    });
+    facts.scaling_policies.extend(policies.into_iter().flatten());
+}
+
+fn scaling_policy(shape: ScalingShape, (view, block): (View<'_>, View<'_>), stated: &Stated<'_>) -> ScalingPolicy {
+    let mut out = ScalingPolicy::blank(block.place());
+    (out.kind, out.name) = (stated.kind.clone(), stated.name.clone());
+    out.target = attribute(view, shape.target()).string();
+    out.metric = first(block, shape.metric()).map_or(Fact::absent(out.span), View::string);
+    out.inward_seconds = attribute(block, shape.inward()).int();
+    out.outward_seconds = attribute(block, shape.outward()).int();
+    out
+}
+
+fn spending_limit(shape: SpendingShape, view: View<'_>, stated: &Stated<'_>) -> Option<SpendingLimit> {
+    let amount = first(view, shape.amount())?;
+    let mut out = SpendingLimit::blank(amount.place());
+    (out.kind, out.name) = (stated.kind.clone(), stated.name.clone());
+    out.amount = amount.string();
+    let (path, word) = shape.unless().split_once('=').unwrap_or((shape.unless(), ""));
+    let tells = |at: &View<'_>| at.is_some() && (word.is_empty() || at.string().get().is_some_and(|text| text == word));
+    let otherwise = each(view, path).into_iter().find(|at| !path.is_empty() && tells(at));
+    out.alerts = match otherwise {
+        Some(at) => vec![Fact::unknown(Why::NotModelled("another way to tell".into()), at.place())],
+        None => {
+            let scale = if shape.unit() == "fraction" { 100.0 } else { 1.0 };
+            let stated = each(view, shape.alerts()).into_iter().filter(|at| at.node().is_some());
+            stated.map(|at| at.float().map(|share| share * scale)).collect()
+        }
+    };
+    Some(out)
 }
 
 fn store(shape: StoreShape, resource: View<'_>, block: View<'_>, stated: &Stated<'_>) -> Store {
@@ -124,7 +162,7 @@ fn switched(view: View<'_>, path: &str, default: &'static str, kind: &str) -> Fa
 }
 
 /// Whether a condition `path=word|word` holds; a blank one does, and a blank word stands for nothing stated.
-fn applies(view: View<'_>, condition: &str) -> Fact<bool> {
+pub(super) fn applies(view: View<'_>, condition: &str) -> Fact<bool> {
     let Some((path, words)) = condition.split_once('=') else { return Fact::value(true, view.place()) };
     attribute(view, path).string().or_default(String::new()).map(|text| words.split('|').any(|word| word == text))
 }
@@ -161,25 +199,25 @@ fn days(text: &str, unit: &str) -> Option<f64> {
 }
 
 /// The first of some paths at which something stands.
-fn first<'t>(view: View<'t>, paths: &str) -> Option<View<'t>> {
+pub(super) fn first<'t>(view: View<'t>, paths: &str) -> Option<View<'t>> {
     paths.split_ascii_whitespace().flat_map(|path| each(view, path)).find(|found| found.is_some())
 }
 
 /// What stands at the first of some paths, or would.
-fn attribute<'t>(view: View<'t>, paths: &str) -> View<'t> {
+pub(super) fn attribute<'t>(view: View<'t>, paths: &str) -> View<'t> {
     let path = paths.split_ascii_whitespace().next().unwrap_or_default();
     each(view, path).into_iter().next().unwrap_or(View::new(None, view.place()))
 }
 
 /// The blocks at a path that are there; the whole for a blank one.
-fn blocks<'t>(view: View<'t>, path: &str) -> Vec<View<'t>> {
+pub(super) fn blocks<'t>(view: View<'t>, path: &str) -> Vec<View<'t>> {
     let mut out = each(view, path);
     out.retain(|block| path.is_empty() || block.is_some());
     out
 }
 
 /// What stands at a dotted path, in every block on the way; what is left of it may be one key, dots and all.
-fn each<'t>(view: View<'t>, path: &str) -> Vec<View<'t>> {
+pub(super) fn each<'t>(view: View<'t>, path: &str) -> Vec<View<'t>> {
     if path.is_empty() {
         return vec![view];
     }

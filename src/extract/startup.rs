@@ -9,7 +9,7 @@ use crate::source::{Span, Traced};
 use std::sync::Arc;
 
 /// Attributes that hold what a machine runs when it starts.
-pub const ATTRIBUTES: [&str; 9] = [
+pub const ATTRIBUTES: [&str; 10] = [
     "user_data",
     "user_data_base64",
     "custom_data",
@@ -17,6 +17,7 @@ pub const ATTRIBUTES: [&str; 9] = [
     "template.cloud_init_user_data",
     "metadata_startup_script",
     "metadata.startup-script",
+    "metadata.user_data",
     "UserData",
     "LaunchTemplateData.UserData",
 ];

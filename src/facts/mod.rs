@@ -18,9 +18,9 @@ pub mod words;
 mod workload;
 
 pub use infra::{Cluster, Gpu, HelmRelease, Node, NodePool, Taint, UnknownValue};
-pub use objects::{Autoscaler, Budget, Metric, Object, Resource, Route, Service};
-pub use promises::{ClusterQueue, DataClass, Quota, ServiceLevel};
-pub use protection::{Endpoint, Key, Store};
+pub use objects::{Autoscaler, Budget, Metric, Object, Resource, Route, ScalingPolicy, Service};
+pub use promises::{ClusterQueue, DataClass, Quota, ServiceLevel, SpendingLimit};
+pub use protection::{Endpoint, Key, Opening, PortRange, StartScript, Store};
 pub use software::{Build, Image, Instruction, Package, PackageFile, Software};
 pub use subject::{List, Subject, Variable, is_joined, list, subjects};
 pub use training::Training;
@@ -165,6 +165,30 @@ lists! {
         named: &["kind", "name"],
         joint: ".",
         ..subject("endpoint", Endpoint::TYPE)
+    };
+    /// What networks let in, in any cloud.
+    shared openings: Vec<Arc<Opening>> = Subject {
+        named: &["kind", "name"],
+        joint: ".",
+        ..subject("opening", Opening::TYPE)
+    };
+    /// What machines run when they start.
+    shared start_scripts: Vec<Arc<StartScript>> = Subject {
+        named: &["kind", "name"],
+        joint: ".",
+        ..subject("start_script", StartScript::TYPE)
+    };
+    /// Policies by which clouds scale something.
+    shared scaling_policies: Vec<Arc<ScalingPolicy>> = Subject {
+        named: &["kind", "name"],
+        joint: ".",
+        ..subject("scaling_policy", ScalingPolicy::TYPE)
+    };
+    /// Limits of spending, in any cloud.
+    shared spending_limits: Vec<Arc<SpendingLimit>> = Subject {
+        named: &["kind", "name"],
+        joint: ".",
+        ..subject("spending_limit", SpendingLimit::TYPE)
     };
 }
 

@@ -69,6 +69,22 @@ entities! {
         object: Option<Raw>,
     }
 
+    /// A policy by which a cloud scales something.
+    ScalingPolicy {
+        /// The type of the resource or the kind of the file that states it.
+        kind: Fact<String>,
+        /// Its name.
+        name: Fact<String>,
+        /// What it scales: service/cluster/name.
+        target: Fact<String>,
+        /// The metric that it scales on.
+        metric: Fact<String>,
+        /// Seconds that it waits before it takes capacity away.
+        inward_seconds: Fact<i64>,
+        /// Seconds that it waits before it adds capacity.
+        outward_seconds: Fact<i64>,
+    }
+
     /// A metric or trigger of an autoscaler.
     Metric {
         /// Resource, ContainerResource, Pods, Object, External; a KEDA trigger type in lower case.

@@ -14,6 +14,18 @@ entities! {
         qps_per_gpu: Fact<f64>,
     }
 
+    /// How much may be spent on resources of a cloud before somebody is told.
+    SpendingLimit {
+        /// The type of the resource that states it.
+        kind: Fact<String>,
+        /// Its name in its file.
+        name: Fact<String>,
+        /// The amount.
+        amount: Fact<String>,
+        /// Percents of it at which somebody is told.
+        alerts: Vec<Fact<f64>>,
+    }
+
     /// A class of data that the configuration declares, of what carries its label.
     DataClass {
         /// Its name.

@@ -45,6 +45,38 @@ entities! {
         rotation_days: Fact<f64>,
     }
 
+    /// What a security group or a firewall lets in.
+    Opening {
+        /// The type of the resource that states it.
+        kind: Fact<String>,
+        /// Its name in its file.
+        name: Fact<String>,
+        /// Ranges of ports that it lets through.
+        ranges: Vec<PortRange>,
+        /// From where: a range of addresses.
+        source: Fact<String>,
+        /// Whether that is everywhere.
+        public: Fact<bool>,
+    }
+
+    /// A range of ports.
+    PortRange {
+        /// The first port.
+        first: Fact<i64>,
+        /// The last port.
+        last: Fact<i64>,
+    }
+
+    /// What a machine runs when it starts, as the resource that makes it holds it.
+    StartScript {
+        /// The type of the resource or the kind of the pool.
+        kind: Fact<String>,
+        /// Its name in its file.
+        name: Fact<String>,
+        /// The text.
+        text: Fact<String>,
+    }
+
     /// Where clients connect with TLS: a listener, an account, an Ingress or a Gateway.
     Endpoint {
         /// The type of the resource or the kind of the object that states it.

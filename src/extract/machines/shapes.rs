@@ -290,6 +290,18 @@ pub(super) const SHAPES: &[Shape] = &[
         ..NONE
     },
     Shape {
+        kind: "ALIYUN::CS::ClusterNodePool",
+        platform: "ack",
+        types: &["ScalingGroup.InstanceTypes"],
+        count: ("AutoScaling.MinInstances", "AutoScaling.MaxInstances"),
+        disk_gb: "ScalingGroup.SystemDiskSize",
+        image: "ScalingGroup.ImageType",
+        labels: "KubernetesConfig.Labels",
+        taints: "KubernetesConfig.Taints",
+        zones: "ScalingGroup.VSwitchIds",
+        ..NONE
+    },
+    Shape {
         kind: "nebius_mk8s_v1_node_group",
         platform: "mk8s",
         types: &["template.resources.platform"],

@@ -176,6 +176,7 @@ fn resources<'p>(all: Vec<Stated<'_>>, path: &dyn Fn(SourceId) -> &'p str, facts
         out.name = Fact::value(name.to_owned(), name_span);
         let stated = protection::Stated { kind: out.r#type.clone(), name: out.name.clone(), shape: kind };
         protection::read(tree, view, &stated, facts);
+        facts.start_scripts.extend(machines::stated_scripts(view, &out.r#type, &out.name));
         out.body = Some(Raw::new(tree, view));
         facts.resources.push(Arc::new(out));
     }

@@ -52,16 +52,29 @@ pub(super) fn long_function(tree: &Tree, entries: &[Entry], span: Span) -> Optio
     }
 }
 
-/// The text that a function puts together, with the names of what it fills in where that stands; none for other functions,
-/// and for arguments that are no texts.
+/// The text that a function puts together, with the names of what it fills in where that stands, or the place in a map that
+/// it looks up; none for other functions, and for arguments that are no texts.
 pub(super) fn text(tree: &Tree, name: &str, arguments: &[NodeId], whole: Span) -> Option<NodeKind> {
     let first = tree.node(*arguments.first()?);
     let text = match name {
         "Base64" | "Sub" => first.traced()?,
+        "FindInMap" => return looked_up(tree, arguments),
         "Join" => joined(first.traced()?, tree.node(*arguments.get(1)?), whole)?,
         _ => return None,
     };
     Some(NodeKind::Scalar { text, plain: false })
+}
+
+/// A value of a map as `!FindInMap Map ${Parameter} Key`.
+fn looked_up(tree: &Tree, arguments: &[NodeId]) -> Option<NodeKind> {
+    let part = |id: &NodeId| match tree.node(*id).kind() {
+        Shape::Unknown(Why::Variable(name)) => Some(format!("${{{name}}}")),
+        Shape::Scalar { text, .. } => Some(text.to_owned()),
+        _ => None,
+    };
+    let parts: Vec<String> = arguments.iter().map(part).collect::<Option<_>>()?;
+    let path = (parts.len() == 3 && parts.iter().all(|part| !part.contains(' '))).then(|| parts.join(" "))?;
+    Some(NodeKind::Unknown(Why::Remote(format!("!FindInMap {path}").into())))
 }
 
 /// Longest text that is put together: aliases may multiply what it consists of.
