@@ -16,12 +16,18 @@ const DEFAULT_SHM: i64 = 64 << 20;
 
 /// Whether a document is a task definition in a file of its own.
 pub fn is_task(root: Node<'_>) -> bool {
-    root.get("family").is_some() && root.get("containerDefinitions").is_some_and(Node::is_seq)
+    let of = definition(root);
+    of.get("family").is_some() && of.get("containerDefinitions").is_some_and(Node::is_seq)
+}
+
+/// The definition itself, which stands below a key in what `aws ecs describe-task-definition` prints.
+fn definition(root: Node<'_>) -> Node<'_> {
+    root.get("taskDefinition").filter(|node| node.is_map()).unwrap_or(root)
 }
 
 /// Reads a task definition in a file of its own.
 pub fn read(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
-    let view = root.view();
+    let (root, view) = (definition(root), definition(root).view());
     facts.workloads.push(task(tree, view, view.get("family").string(), root.head()));
 }
 
@@ -47,7 +53,7 @@ pub fn task(tree: &Arc<Tree>, view: View<'_>, family: Fact<String>, span: Span) 
     let list = get(view, "containerDefinitions");
     pod.containers = list.items().map(|definition| container(tree, definition, &pod)).collect();
     pod.gpus = list.unknown().map_or_else(|| kubernetes::gpus(&pod), |why| Fact::unknown(why, list.place()));
-    pod.node = fargate(view);
+    pod.node = fargate(view).or_else(|| constrained(view));
     lone((WorkloadFormat::Ecs, "task-definition"), family, pod, Raw::new(tree, view))
 }
 
@@ -59,6 +65,22 @@ fn fargate(view: View<'_>) -> Option<facts::Node> {
     let mut node = facts::Node::blank(of.span);
     node.platform = Fact::value("fargate".to_owned(), of.span);
     Some(node)
+}
+
+/// The node of a task that is placed on machines of one type alone.
+fn constrained(view: View<'_>) -> Option<facts::Node> {
+    const TYPE: &str = "attribute:ecs.instance-type";
+    get(view, "placementConstraints").items().find_map(|constraint| {
+        let expression = get(constraint, "expression").traced()?;
+        let (name, machine) = expression.text().split_once("==")?;
+        let plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-'));
+        let machine = Some(machine.trim()).filter(|text| !text.is_empty() && plain(text))?;
+        (name.trim() == TYPE).then(|| {
+            let mut node = facts::Node::blank(expression.whole());
+            node.instance_type = Fact::value(machine.to_owned(), expression.whole());
+            node
+        })
+    })
 }
 
 /// A job of AWS Batch with one container, or the same on several nodes; `None` when its properties are not at hand.

@@ -2,6 +2,7 @@
 //! expanded into variants, which are joined once and asked, and what they show is told once. Knows every stage; prints
 //! nothing and reads no file.
 
+mod ansible;
 mod builds;
 mod charts;
 mod compose;
@@ -184,6 +185,9 @@ fn repository(
         here.trees.extend(read.tree.map(|tree| (id, tree)));
     }
     out.tell(compose::resolve(&mut here));
+    for (value, used) in ansible::fill(&mut here) {
+        facts.uses.entry(value).or_default().push(used);
+    }
     let kustomized = kustomizations::build(&here);
     out.tell(kustomized.failures);
     out.skipped.extend(kustomized.skipped);

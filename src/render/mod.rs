@@ -1,6 +1,7 @@
 //! Templates and modules into documents, offline: every piece of what is rendered leads back to what was written. Knows
 //! template languages and the layouts of their tools; knows neither Kubernetes nor GPUs.
 
+pub mod ansible;
 pub mod bake;
 pub mod class;
 mod collections;
