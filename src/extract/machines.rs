@@ -104,6 +104,7 @@ pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: 
         out.driver_mode = at(accelerator, "gpu_driver_installation_config.gpu_driver_version").string();
     }
     out.driver = installed_driver(view);
+    out.placement_group = placement_group(view);
     if shape.platform == "ec2" && joins_ecs(view) {
         out.in_ecs = Fact::value(true, span);
     }
@@ -123,6 +124,18 @@ pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: 
     }
     out.object = Some(Raw::new(tree, view));
     Some(out)
+}
+
+/// The placement group of machines, by its name or by the resource that a template refers to.
+fn placement_group(view: View<'_>) -> Fact<String> {
+    const PATHS: [&str; 4] =
+        ["placement_group", "placement.group_name", "PlacementGroupName", "LaunchTemplateData.Placement.GroupName"];
+    let stated = PATHS.iter().map(|path| at(view, path)).find(|found| found.is_some());
+    let group = stated.map_or(Fact::absent(view.place()), View::string);
+    match group.known {
+        Known::Unknown(Why::Variable(name)) => Fact::value(name.into(), group.span),
+        known => Fact { known, ..group },
+    }
 }
 
 /// Every GPU of a machine of a type.

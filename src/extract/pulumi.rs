@@ -2,25 +2,40 @@
 //! objects of Kubernetes that they make. Knows its YAML.
 
 use super::clusters::snake_case;
-use super::{kubernetes, machines};
-use crate::facts::{Facts, HelmRelease, InfraFormat, ReleaseFormat};
+use super::{kubernetes, machines, protection};
+use crate::facts::{Facts, HelmRelease, InfraFormat, ReleaseFormat, Resource, ResourceFormat};
 use crate::known::Fact;
 use crate::parse::{Builder, DEEPEST, Entry, Node, NodeId, NodeKind, Raw, Tree, View};
 use crate::source::{Span, Traced};
 use crate::version::Version;
 use std::sync::Arc;
 
-/// Resources that make machines: package, module and name, and what Terraform calls them.
-/// https://www.pulumi.com/registry/
-const MACHINES: [(&str, &str, &str, &str); 8] = [
+/// Resources that are read: package, module and name, and what Terraform calls them. https://www.pulumi.com/registry/
+const RESOURCES: [(&str, &str, &str, &str); 24] = [
+    ("alicloud", "cs", "NodePool", "alicloud_cs_kubernetes_node_pool"),
+    ("alicloud", "ecs", "SecurityGroupRule", "alicloud_security_group_rule"),
+    ("aws", "appautoscaling", "Policy", "aws_appautoscaling_policy"),
+    ("aws", "budgets", "Budget", "aws_budgets_budget"),
+    ("aws", "ebs", "Volume", "aws_ebs_volume"),
     ("aws", "ec2", "Instance", "aws_instance"),
     ("aws", "ec2", "LaunchTemplate", "aws_launch_template"),
+    ("aws", "ec2", "SecurityGroup", "aws_security_group"),
+    ("aws", "ec2", "SecurityGroupRule", "aws_security_group_rule"),
+    ("aws", "efs", "FileSystem", "aws_efs_file_system"),
     ("aws", "eks", "NodeGroup", "aws_eks_node_group"),
+    ("aws", "kms", "Key", "aws_kms_key"),
+    ("aws", "s3", "Bucket", "aws_s3_bucket"),
+    ("aws", "vpc", "SecurityGroupIngressRule", "aws_vpc_security_group_ingress_rule"),
     ("azure", "containerservice", "KubernetesClusterNodePool", "azurerm_kubernetes_cluster_node_pool"),
+    ("azure", "network", "NetworkSecurityRule", "azurerm_network_security_rule"),
+    ("gcp", "billing", "Budget", "google_billing_budget"),
+    ("gcp", "compute", "Firewall", "google_compute_firewall"),
     ("gcp", "compute", "Instance", "google_compute_instance"),
     ("gcp", "container", "NodePool", "google_container_node_pool"),
+    ("gcp", "kms", "CryptoKey", "google_kms_crypto_key"),
+    ("gcp", "storage", "Bucket", "google_storage_bucket"),
     ("oci", "ContainerEngine", "NodePool", "oci_containerengine_node_pool"),
-    ("alicloud", "cs", "NodePool", "alicloud_cs_kubernetes_node_pool"),
+    ("oci", "Core", "NetworkSecurityGroupSecurityRule", "oci_core_network_security_group_security_rule"),
 ];
 
 /// Maps whose keys are the user's.
@@ -58,21 +73,42 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
                 kubernetes::document(&tree, tree.node(root), facts);
             }
             (package, module, kind) => {
-                let known = MACHINES.iter().find(|(p, m, k, _)| (*p, *m, *k) == (package, module, kind));
+                let known = RESOURCES.iter().find(|(p, m, k, _)| (*p, *m, *k) == (package, module, kind));
                 let Some((_, _, _, kind)) = known else { continue };
-                let mut builder = Builder::new(tree.source, tree.dialect);
-                let Some(node) = properties.node() else { continue };
-                let body = in_snake_case(&mut builder, node, DEEPEST);
-                builder.tree().documents.push(body);
-                let built = Arc::new(builder.finish());
-                let pool = machines::pool(&built, built.node(body).view(), (kind, name), key.span());
-                facts.pools.extend(pool.map(|mut pool| {
-                    pool.format = Fact::value(InfraFormat::Pulumi, key.span());
-                    Arc::new(pool)
-                }));
+                if let Some(node) = properties.node() {
+                    cloud_resource(tree, node, (kind, resource.view().get("type").place()), (name, key.span()), facts);
+                }
             }
         }
     }
+}
+
+/// Reads a resource as the one of Terraform that it makes.
+fn cloud_resource(
+    tree: &Tree,
+    properties: Node<'_>,
+    (kind, of): (&str, Span),
+    (name, span): (&str, Span),
+    facts: &mut Facts,
+) {
+    let mut builder = Builder::new(tree.source, tree.dialect);
+    let body = in_snake_case(&mut builder, properties, DEEPEST);
+    builder.tree().documents.push(body);
+    let built = Arc::new(builder.finish());
+    let view = built.node(body).view();
+    facts.pools.extend(machines::pool(&built, view, (kind, name), span).map(|mut pool| {
+        pool.format = Fact::value(InfraFormat::Pulumi, span);
+        Arc::new(pool)
+    }));
+    let mut out = Resource::blank(span);
+    out.format = Fact::value(ResourceFormat::Pulumi, span);
+    out.r#type = Fact::value(kind.to_owned(), of);
+    out.name = Fact::value(name.to_owned(), span);
+    let stated = protection::Stated { kind: out.r#type.clone(), name: out.name.clone(), shape: kind };
+    protection::read(&built, view, &stated, facts);
+    facts.start_scripts.extend(machines::stated_scripts(view, &out.r#type, &out.name));
+    out.body = Some(Raw::new(&built, view));
+    facts.resources.push(Arc::new(out));
 }
 
 /// A copy under the names of Terraform.

@@ -117,6 +117,8 @@ entities! {
         kubernetes: Fact<Version>,
         /// Node disk in bytes as stated.
         disk_bytes: Fact<i64>,
+        /// Name of the placement group that its machines are in, or the resource that stands for it.
+        placement_group: Fact<String>,
         /// Whether its machines start with EFA interfaces.
         efa: Fact<bool>,
         /// Zones or subnets it spans.

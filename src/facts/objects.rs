@@ -25,7 +25,7 @@ entities! {
         body: Option<Raw>,
     }
 
-    /// An infrastructure resource as written: a Terraform resource block, a CloudFormation or ROS resource.
+    /// An infrastructure resource as written: a Terraform resource block, a CloudFormation or ROS resource, a resource of Pulumi under the names of Terraform.
     Resource {
         /// The format that states it.
         format: Fact<ResourceFormat>,

@@ -118,6 +118,8 @@ words! {
         Cloudformation = "cloudformation",
         /// Resource Orchestration Service of Alibaba Cloud.
         Ros = "ros",
+        /// Pulumi, under the names of Terraform.
+        Pulumi = "pulumi",
     }
 
     /// What keeps data.

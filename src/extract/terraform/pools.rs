@@ -96,6 +96,7 @@ fn join(pool: &mut NodePool, template: &Stated<'_>) {
         }
     };
     keep(&mut pool.image_type, of.image_type);
+    keep(&mut pool.placement_group, of.placement_group);
     if pool.disk_bytes.is_absent() {
         pool.disk_bytes = of.disk_bytes;
     }
