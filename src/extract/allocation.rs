@@ -53,6 +53,10 @@ pub fn granted(step: &Step, cluster: bool, (job, place): (&Options, Span)) -> Gr
     }
     let nodes = nodes(&options, place);
     let mut gpus = gpus(&options, &nodes, place);
+    // What is stated for all nodes of the job says nothing of some of them.
+    if own_nodes && !own_gpus && per_node(job).is_none() && !gpus.is_absent() {
+        gpus = Fact::unknown(Why::NotStated("the GPUs of a node".into()), gpus.span);
+    }
     // srun sets the variable itself.
     let visible = scripts::visible(&step.container).filter(|_| own.is_none());
     let stated = own_gpus || own_nodes || visible.is_some();
@@ -63,7 +67,7 @@ pub fn granted(step: &Step, cluster: bool, (job, place): (&Options, Span)) -> Gr
     }
     let all = match (nodes.get(), gpus.get(), all(&options)) {
         (Some(nodes), Some(count), _) => Fact::value(nodes.saturating_mul(*count), gpus.span),
-        (.., Some(all)) if !step.beside || own_gpus => all,
+        (.., Some(all)) if own_gpus || !step.beside && !own_nodes => all,
         _ => Fact::unknown(Why::NotStated("the GPUs of a node".into()), place),
     };
     Granted { nodes, gpus, all }
@@ -136,10 +140,11 @@ fn nodes(options: &Options, place: Span) -> Fact<i64> {
     if let Some(nodes) = stated(["nodes", "N"]) {
         return nodes;
     }
-    let (all, each) = (stated(["ntasks", "n"]), stated(["ntasks-per-node", "ntasks-per-node"]));
+    let (all, each) = (stated(["ntasks", "n"]), options.get("ntasks-per-node").map(number));
+    let named = ["nodelist", "w", "nodefile", "F"].iter().any(|name| options.contains_key(*name));
     match (all.as_ref().map(Fact::get), each.as_ref().map(Fact::get), stated(["gpus", "G"])) {
-        (Some(Some(all)), Some(Some(each @ 1..)), _) => Fact::value((all + each - 1) / each, place),
-        (None | Some(Some(1)), _, None) => Fact::value(1, place),
+        (Some(Some(all @ 1..)), Some(Some(each @ 1..)), _) => Fact::value((all - 1) / each + 1, place),
+        (None | Some(Some(1)), _, None) if !named => Fact::value(1, place),
         _ => Fact::unknown(Why::NotStated("how many nodes the job gets".into()), place),
     }
 }
@@ -148,7 +153,7 @@ fn nodes(options: &Options, place: Span) -> Fact<i64> {
 /// stated for the job or its tasks are so many on all of its nodes.
 fn gpus(options: &Options, nodes: &Fact<i64>, place: Span) -> Fact<i64> {
     if let Some(stated) = per_node(options) {
-        return stated.and_then(|text| count_of(&text));
+        return stated.and_then(|kinds| total(kinds.iter().map(|kind| count_of(kind))));
     }
     let elsewhere = |fact: &&Fact<String>| fact.get().is_none_or(|text| !text.contains('=') || text.contains("gpu"));
     let Some(other) = OF_ALL.iter().find_map(|name| options.get(*name)).filter(elsewhere) else {
@@ -174,17 +179,27 @@ fn per_task(options: &Options, tasks: &[&str]) -> Option<Fact<i64>> {
     Some(Fact::value(each.get()?.checked_mul(*tasks.get()?)?, each.span))
 }
 
-/// What is stated of the GPUs of one node, without the word `gpu`: `a100:8`, `8`, `a100`, nothing for one.
-fn per_node(options: &Options) -> Option<Fact<String>> {
+/// What is stated of the GPUs of one node, each kind without the word `gpu`: `a100:8`, `8`, `a100`, nothing for one.
+fn per_node(options: &Options) -> Option<Fact<Vec<String>>> {
+    let split = |stated: &Fact<String>| stated.clone().map(|text| text.split(',').map(str::to_owned).collect());
     if let Some(stated) = options.get("gpus-per-node") {
-        return Some(stated.clone());
+        return Some(split(stated));
     }
     let gres = ["gres", "tres-per-node"].iter().find_map(|name| options.get(*name))?;
-    let Some(text) = gres.get() else { return Some(gres.clone()) };
-    let resources = text.split(',').map(|resource| resource.trim().trim_start_matches("gres/"));
-    let mut gpus = resources.filter_map(|resource| resource.strip_prefix("gpu"));
-    let gpu = gpus.find(|rest| rest.is_empty() || rest.starts_with([':', '=']))?;
-    Some(gres.clone().map(|_| gpu.trim_start_matches([':', '=']).to_owned()))
+    let gpu = |resource: &String| {
+        let gpu = resource.trim().trim_start_matches("gres/").strip_prefix("gpu")?;
+        (gpu.is_empty() || gpu.starts_with([':', '='])).then(|| gpu.trim_start_matches([':', '=']).to_owned())
+    };
+    let gpus: Fact<Vec<String>> = split(gres).map(|all: Vec<String>| all.iter().filter_map(gpu).collect());
+    Some(gpus).filter(|gpus| gpus.get().is_none_or(|gpus| !gpus.is_empty()))
+}
+
+/// The sum of some numbers.
+fn total(counts: impl Iterator<Item = Known<i64>>) -> Known<i64> {
+    counts.fold(Known::Value(0), |sum, count| match (sum, count) {
+        (Known::Value(sum), Known::Value(count)) => Known::Value(sum.saturating_add(count)),
+        (Known::Value(_), other) | (other, _) => other,
+    })
 }
 
 /// The number in `a100:8`, `8`, `a100:8(S:0-1)`; a type alone is one of it.
@@ -209,7 +224,14 @@ pub fn card(options: &Options) -> Option<(String, Span)> {
 }
 
 fn of_gpus(options: &Options) -> Option<(String, Span)> {
-    let stated = per_node(options).or_else(|| options.get("gpus").or_else(|| options.get("G")).cloned())?;
+    // Nodes with several kinds of cards have no card of which one could speak.
+    let of_nodes = per_node(options).map(|kinds| {
+        kinds.and_then(|kinds| match &kinds[..] {
+            [one] => Known::Value(one.clone()),
+            _ => Known::Unknown(Why::Ambiguous(kinds.join(", ").into())),
+        })
+    });
+    let stated = of_nodes.or_else(|| options.get("gpus").or_else(|| options.get("G")).cloned())?;
     let (name, counted) =
         stated.get()?.split_once(':').map_or((stated.get()?.as_str(), false), |(name, _)| (name, true));
     (!name.is_empty() && (counted || name.parse::<i64>().is_err())).then(|| (name.to_owned(), stated.span))
@@ -280,6 +302,12 @@ mod tests {
             ("--nodes=1 --ntasks=8 --gpus-per-task=h100:1", (1, 8)),
             ("--nodes=2 --ntasks=8 --gpus-per-task=1", (2, -1)),
             ("-N 1 -G 4", (1, 4)),
+            ("-N2 --gres=gpu:4 # was -N 4 --gres=gpu:8", (2, 4)),
+            ("-N\t2\t--gres\tgpu:8", (2, 8)),
+            ("-N 1 --comment=\"sweep -N 2 --gres=gpu:1\" --gres=gpu:4", (1, 4)),
+            ("-N 1 --gres=gpu:a100:2,gpu:v100:2", (1, 4)),
+            ("--nodelist=gpu[01-04] --gres=gpu:4", (-1, 4)),
+            ("--ntasks=9223372036854775807 --ntasks-per-node=2 --gres=gpu:4", (i64::MAX / 2 + 1, 4)),
             ("-N 2 --gpus=a100:16", (2, -1)),
             ("-N 1 --gres=gpu:8\n#SBATCH hetjob\n#SBATCH -N 4", (-1, -1)),
         ] {
@@ -287,5 +315,12 @@ mod tests {
             let steps = steps(&format!("#SBATCH {options}\nsrun torchrun t.py\n"));
             assert_eq!(steps, [("torchrun".to_owned(), nodes, gpus)], "{options}");
         }
+    }
+
+    #[test]
+    fn gpus_of_all_nodes_of_a_job_are_not_those_of_a_step_on_some() {
+        let of_step = |gpus: &str| steps(&format!("#SBATCH -N 2 {gpus}\nsrun -N1 torchrun t.py\n"));
+        assert_eq!(of_step("-G 16"), [("torchrun".to_owned(), 1, -1)]);
+        assert_eq!(of_step("--gres=gpu:8"), [("torchrun".to_owned(), 1, 8)]);
     }
 }

@@ -28,7 +28,11 @@ pub fn read(tree: &Arc<Tree>, root: Yaml<'_>, path: &str, facts: &mut Facts) {
     let cards = cards(stated, place);
     let mut node = Node::blank(place);
     node.platform = Fact::value("dstack".to_owned(), place);
-    node.spot = view.get("spot_policy").string().map(|policy| policy == "spot");
+    node.spot = view.get("spot_policy").string().and_then(|policy| match policy.as_str() {
+        "spot" => Known::Value(true),
+        "auto" => Known::Unknown(Why::LeftTo("what is free when the run starts".into())),
+        _ => Known::Value(false),
+    });
     let name = common(cards.iter().map(|(name, _)| name.clone()), || Fact::absent(place));
     let maker = common(cards.iter().map(|(name, _)| vendor(name)), || Fact::absent(place));
     if !name.is_absent() {
@@ -48,6 +52,7 @@ pub fn read(tree: &Arc<Tree>, root: Yaml<'_>, path: &str, facts: &mut Facts) {
         kind: root.get("type").and_then(Yaml::text).unwrap_or_default(),
         name: view.get("name").string(),
         nodes: view.get("nodes").int().or_default(1),
+        replicas: view.get("replicas").traced().map_or(Fact::value(1, place), |text| amount(&text)),
         node,
         cards: (count, maker),
         image: image.is_some().then(|| image::at(image)),
@@ -75,13 +80,20 @@ fn cards(stated: View<'_>, place: crate::source::Span) -> Vec<Cards> {
     if !stated.is_some() {
         return vec![(Fact::absent(place), Fact::value(0, place))];
     }
-    let count = match stated.get("count").traced() {
+    let number = stated.get("count");
+    let count = match number.traced() {
         Some(text) => amount(&text),
+        None if number.is_some() => Fact::unknown(range(), number.place()),
         None => Fact::value(1, place),
     };
     let names = stated.get("name");
     let listed = names.node().is_some_and(Yaml::is_seq);
-    let names: Vec<Fact<String>> = if listed { names.strings() } else { vec![names.string()] };
+    let unnamed = || Fact::unknown(Why::NotStated("the card".into()), place);
+    let names: Vec<Fact<String>> = match names.is_some() {
+        true if listed => names.strings(),
+        true => vec![names.string()],
+        false => vec![unnamed()],
+    };
     let memory = stated.get("memory").string();
     names.into_iter().map(|name| (sized(name, memory.get().map(String::as_str)), count.clone())).collect()
 }
@@ -117,10 +129,42 @@ fn sized(name: Fact<String>, memory: Option<&str>) -> Fact<String> {
 
 /// A number of cards; a range of them is none.
 fn amount(text: &Traced) -> Fact<i64> {
-    let known = text
-        .text()
-        .trim()
-        .parse()
-        .map_or_else(|_| Known::Unknown(Why::Ambiguous("any number of a range".into())), Known::Value);
+    let known = text.text().trim().parse().map_or_else(|_| Known::Unknown(range()), Known::Value);
     Fact { known, span: text.whole(), unread: false }
+}
+
+fn range() -> Why {
+    Why::Ambiguous("any number of a range".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::facts::{Facts, Workload};
+    use crate::parse::{Dialect, yaml};
+    use crate::source::SourceId;
+    use std::sync::Arc;
+
+    fn run(text: &str) -> Workload {
+        let tree = Arc::new(yaml::parse(SourceId(0), text, Dialect::Core));
+        let mut facts = Facts::default();
+        crate::extract::documents(&tree, ".dstack.yml", &mut facts);
+        facts.workloads.pop().expect("a run")
+    }
+
+    #[test]
+    fn what_is_left_to_dstack_is_unknown() {
+        let run =
+            |more: &str| run(&format!("type: service\nname: a\nimage: x/y:1\ncommands: [vllm serve m]\n{more}\n"));
+        let gpus = |count: &str| {
+            run(&format!("nodes: 2\nreplicas: 3\nresources: {{gpu: {{name: H100, count: {count}}}}}")).gpus
+        };
+        assert_eq!(gpus("4").get(), Some(&24));
+        assert!(gpus("{min: 4, max: 8}").is_unknown() && gpus("4..8").is_unknown());
+        assert!(run("replicas: 1..3").replicas.is_unknown());
+        let node = |more: &str| run(more).pods[0].node.clone().expect("a node");
+        assert!(node("spot_policy: auto").spot.is_unknown());
+        assert_eq!(node("spot_policy: spot").spot.get(), Some(&true));
+        let card = |gpu: &str| node(&format!("resources: {{gpu: {gpu}}}")).gpu.map(|gpu| gpu.id.is_unknown());
+        assert_eq!((card("{memory: 24GB}"), card("24GB"), card("H100")), (Some(true), Some(true), Some(false)));
+    }
 }

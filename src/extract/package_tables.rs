@@ -47,9 +47,9 @@ pub fn toml_file(tree: &Tree, path: &str, share: &Share) -> Option<PackageFile> 
     let project = view.get("project");
     out.packages.extend(requirements_of(project.get("dependencies"), None));
     for (table, groups) in [("optional-dependencies", project), ("dependency-groups", view)] {
-        let groups = groups.get(table);
-        for (name, list) in groups.entries() {
-            for list in with_included(groups, project.get("name"), (name, list)) {
+        let groups: BTreeMap<&str, View<'_>> = groups.get(table).entries().into_iter().collect();
+        for (&name, &list) in &groups {
+            for list in with_included(&groups, project.get("name"), (name, list)) {
                 if share.make(NODE * (1 + list.node().map_or(0, Node::width))).is_err() {
                     break;
                 }
@@ -81,7 +81,11 @@ pub fn toml_file(tree: &Tree, path: &str, share: &Share) -> Option<PackageFile> 
 }
 
 /// A list of requirements and those that it includes, each once: `{include-group = "x"}`, `own-name[extra]`.
-fn with_included<'t>(groups: View<'t>, project: View<'t>, (name, list): (&str, View<'t>)) -> Vec<View<'t>> {
+fn with_included<'t>(
+    groups: &BTreeMap<&str, View<'t>>,
+    project: View<'t>,
+    (name, list): (&str, View<'t>),
+) -> Vec<View<'t>> {
     let own = project.string();
     let named = |item: View<'t>| -> Vec<String> {
         let group = item.get("include-group").string().get().cloned();
@@ -92,7 +96,8 @@ fn with_included<'t>(groups: View<'t>, project: View<'t>, (name, list): (&str, V
     };
     let (mut seen, mut lists, mut at) = (BTreeSet::from([name.to_owned()]), vec![list], 0);
     while let Some(&list) = lists.get(at) {
-        lists.extend(list.items().flat_map(named).filter(|other| seen.insert(other.clone())).map(|o| groups.get(&o)));
+        let others = list.items().flat_map(named).filter(|other| seen.insert(other.clone()));
+        lists.extend(others.filter_map(|other| groups.get(other.as_str()).copied()));
         at += 1;
     }
     lists

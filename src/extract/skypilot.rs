@@ -156,7 +156,7 @@ fn node(resources: View<'_>) -> (Node, Fact<i64>, Fact<String>) {
     let place = if name.is_absent() { place } else { name.span };
     let mut node = Node::blank(place);
     node.platform = Fact::value("skypilot".to_owned(), place);
-    node.spot = resources.get("use_spot").boolean();
+    node.spot = spot(resources);
     node.instance_type = common(types.into_iter(), || Fact::absent(place));
     if !name.is_absent() {
         let mut gpu = Gpu::blank(name.span);
@@ -164,6 +164,16 @@ fn node(resources: View<'_>) -> (Node, Fact<i64>, Fact<String>) {
         node.gpu = Some(gpu);
     }
     (node, common(cards.into_iter().map(|(_, count)| count), || Fact::absent(place)), vendor)
+}
+
+/// Whether the machines are interruptible: stated for all, or for each of those that are allowed.
+fn spot(resources: View<'_>) -> Fact<bool> {
+    let for_all = resources.get("use_spot").boolean();
+    let of = |choice: View<'_>| {
+        if choice.get("use_spot").is_some() { choice.get("use_spot").boolean() } else { for_all.clone() }
+    };
+    let choices = resources.get("any_of").items().chain(resources.get("ordered").items());
+    common(choices.map(of), || for_all.clone())
 }
 
 /// The card that a name is on the cloud that a task names, if it is one.
@@ -213,6 +223,7 @@ pub fn read(tree: &Arc<Tree>, root: Yaml<'_>, path: &str, facts: &mut Facts) {
         kind: "task",
         name: view.get("name").string(),
         nodes: view.get("num_nodes").int().or_default(1),
+        replicas: replicas(view.get("service")),
         node,
         cards: (gpus, vendor),
         image: image(resources.get("image_id")),
@@ -223,12 +234,22 @@ pub fn read(tree: &Arc<Tree>, root: Yaml<'_>, path: &str, facts: &mut Facts) {
     }));
 }
 
+/// How often a task runs: once, or as often as the service that it is says.
+fn replicas(service: View<'_>) -> Fact<i64> {
+    let policy = service.get("replica_policy");
+    if policy.is_some() {
+        return Fact::unknown(Why::LeftTo("the policy of the service".into()), policy.place());
+    }
+    service.get("replicas").int().or_default(1)
+}
+
 /// What a task runs on equal machines, in the words of a format of its own.
 pub(super) struct Task<'t> {
     pub format: WorkloadFormat,
     pub kind: &'t str,
     pub name: Fact<String>,
     pub nodes: Fact<i64>,
+    pub replicas: Fact<i64>,
     pub node: Node,
     /// The number of accelerators of a machine, and who makes them.
     pub cards: (Fact<i64>, Fact<String>),
@@ -271,13 +292,11 @@ pub(super) fn workload(task: Task<'_>) -> Workload {
     out.format = Fact::value(task.format, place);
     out.kind = Fact::value(task.kind.to_owned(), place);
     out.name = task.name;
-    out.replicas = Fact::value(1, place);
+    out.replicas = task.replicas;
     out.group_size = nodes.clone();
-    out.group_gpus = match (nodes.get(), gpus.get()) {
-        (Some(nodes), Some(count)) => Fact::value(nodes.saturating_mul(*count), gpus.span),
-        _ => gpus.clone(),
-    };
-    out.gpus = out.group_gpus.clone();
+    let (none, all) = (gpus.get() == Some(&0), gpus.times(&nodes));
+    out.group_gpus = if none { gpus.clone() } else { all };
+    out.gpus = if none { gpus } else { out.group_gpus.times(&out.replicas) };
     out.gang = Fact::value(true, place);
     out.object = Some(task.object);
     out.pods.push(pod);

@@ -181,13 +181,10 @@ fn directives(script: &Traced) -> (Options, Vec<Span>) {
                 options.insert("hetjob".to_owned(), Fact::value("true".to_owned(), place));
             }
             let at = offset + "#SBATCH".len();
-            for word in words(rest) {
-                let start = at + word.0;
-                let body = word.1.trim_start_matches('-');
-                let (name, value) = body.split_once(['=', ' ']).unwrap_or((body, "true"));
-                let value = value.split(" #").next().unwrap_or(value).trim();
-                let from = start + word.1.rfind(value).unwrap_or(0);
-                let span = script.span(from..(from + value.len()).min(text.len()));
+            for (name, from, value) in stated(rest) {
+                let from = at + from;
+                let span = script.span(from..from + value.len());
+                let value = if value.is_empty() { "true" } else { value };
                 let fact = match placeholder(value) {
                     Some(why) => Fact::unknown(why, span),
                     None => Fact::value(value.trim_matches(['"', '\'']).to_owned(), span),
@@ -200,14 +197,50 @@ fn directives(script: &Traced) -> (Options, Vec<Span>) {
     (options, comments)
 }
 
-/// Options of one line with their offsets: `--nodes=2 --gres=gpu:8`, `-N 2`.
-fn words(rest: &str) -> Vec<(usize, &str)> {
+/// Options of one line as names, offsets of their values and values: `--nodes=2 --gres gpu:8`, `-N 2`, `-N2`. One without a
+/// value has none where its name ends.
+fn stated(rest: &str) -> Vec<(&str, usize, &str)> {
+    let words = words(rest);
+    let mut words = words.iter().peekable();
     let mut out = Vec::new();
-    let mut starts: Vec<usize> = rest.match_indices(" -").map(|(i, _)| i + 1).collect();
-    starts.push(rest.len());
-    for pair in starts.windows(2) {
-        out.push((pair[0], rest[pair[0]..pair[1]].trim_end()));
+    while let Some(&(start, word)) = words.next() {
+        let Some(option) = word.strip_prefix('-') else { continue };
+        let (name, inline) = match option.strip_prefix('-') {
+            Some(long) => long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value))),
+            None => {
+                let (name, value) = option.split_at_checked(1).unwrap_or((option, ""));
+                (name, Some(value.trim_start_matches('=')).filter(|value| !value.is_empty()))
+            }
+        };
+        let end = start + word.len();
+        let inline = inline.map(|value| (end - value.len(), value));
+        let (at, value) =
+            inline.or_else(|| words.next_if(|(_, next)| !next.starts_with('-')).copied()).unwrap_or((end, ""));
+        out.push((name, at, value));
     }
+    out
+}
+
+/// Words of one line with their offsets, as sbatch tells them apart: quotes hold blanks together, and a word that begins with
+/// `#` ends the line.
+fn words(rest: &str) -> Vec<(usize, &str)> {
+    let (mut out, mut start, mut quote) = (Vec::new(), None, None);
+    for (at, c) in rest.char_indices().chain([(rest.len(), ' ')]) {
+        match (start, quote) {
+            (_, Some(open)) => quote = quote.filter(|_| c != open),
+            (Some(from), None) if c.is_whitespace() => {
+                out.push((from, &rest[from..at]));
+                start = None;
+            }
+            (None, None) if c == '#' => return out,
+            (None, None) if c.is_whitespace() => {}
+            _ => {
+                start = start.or(Some(at));
+                quote = Some(c).filter(|c| matches!(c, '"' | '\''));
+            }
+        }
+    }
+    out.extend(start.map(|from| (from, &rest[from..])));
     out
 }
 
