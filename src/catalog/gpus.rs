@@ -131,15 +131,30 @@ pub fn gpu(name: &str) -> Option<&'static Gpu> {
     gpus_named(name).next()
 }
 
-/// Every GPU that a site may mean by a name of its own: `a100` is a card of 40 or of 80 GB, with or without NVLink.
+/// Every GPU that a site may mean by a name of its own: `a100` is a card of 40 or of 80 GB, with or without NVLink,
+/// `v100-32g` one with so much memory.
 pub fn gpus_called(name: &str) -> impl Iterator<Item = &'static Gpu> {
     let name = name.trim().to_lowercase();
+    let mut all = of_series(&name);
+    let sized = || {
+        let (base, size) = name.rsplit_once(['-', '_'])?;
+        let size: i64 = size.trim_end_matches('b').strip_suffix('g')?.parse().ok()?;
+        Some(of_series(base).into_iter().filter(move |gpu| gpu.memory_gb == Some(size)))
+    };
+    if all.is_empty() {
+        all.extend(sized().into_iter().flatten());
+    }
+    all.into_iter()
+}
+
+/// The GPUs of a name, and those whose ids begin with it.
+fn of_series(name: &str) -> Vec<&'static Gpu> {
     let series = format!("{name}-");
-    let named: Vec<&Gpu> = gpus_named(&name).collect();
+    let named: Vec<&Gpu> = gpus_named(name).collect();
     let exact = named.iter().any(|gpu| gpu.id.to_lowercase() == name);
     let longer = |gpu: &&Gpu| !exact && gpu.vendor == "nvidia" && gpu.id.to_lowercase().starts_with(&series);
     let longer: Vec<&Gpu> = gpus().iter().filter(longer).filter(|gpu| named.iter().all(|n| n.id != gpu.id)).collect();
-    named.into_iter().chain(longer)
+    [named, longer].concat()
 }
 
 /// The GPUs that SkyPilot means by a name on a cloud, or on any: others than people may mean where it says so.
@@ -398,6 +413,9 @@ mod tests {
         assert_eq!(gpu("A100-80GB").and_then(|g| g.memory_mib), Some(81920));
         assert_eq!(gpu("a10g").map(|g| g.id), Some("A10G"));
         assert!(gpu("A1000").is_none());
+        let called = |name| gpus_called(name).map(|gpu| gpu.id).collect::<Vec<_>>();
+        assert_eq!(called("v100-32g"), ["V100-PCIE-32GB", "V100-SXM2-32GB"]);
+        assert!(called("v100-33g").is_empty() && called("big-32g").is_empty());
         assert_eq!(nearest_gke_accelerator("nvidia-tesla-l4"), Some("nvidia-l4"));
         assert_eq!(nearest_gke_accelerator("nvidia-tesla-t-4"), Some("nvidia-tesla-t4"));
     }

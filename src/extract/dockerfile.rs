@@ -1,7 +1,7 @@
 //! Dockerfiles: stages, what each starts from, installs, copies and sets. Knows the instructions; what an image
 //! or a package brings is joined later.
 
-use super::{image, install, launch, wrappers};
+use super::{image, install, launch, scripts, wrappers};
 use crate::budget::{NODE, Share, Spent};
 use crate::facts::value::REST;
 use crate::facts::{Build, Container, EnvVar, Facts, Instruction, Labels, Launch, Package, PackageManager, PythonHome};
@@ -17,6 +17,7 @@ use std::sync::Arc;
 pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::TextFile {
     let parsed = dockerfile::parse(id, text);
     let (stages, cut) = stages(&parsed.instructions, path, &Labels::new());
+    facts.workloads.extend(stages.last().and_then(scripts::of_image));
     facts.builds.extend(stages.into_iter().map(Arc::new));
     super::TextFile { problems: parsed.problems, comments: parsed.comments, cut, ..super::TextFile::default() }
 }

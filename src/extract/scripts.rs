@@ -6,7 +6,9 @@ use super::wrappers::{self, base_name};
 use super::{image, intent, launch, training};
 use crate::budget::Share;
 use crate::catalog;
-use crate::facts::{Container, ContainerRole, Facts, Image, Intent, Launch, Pod, Variables, Workload, WorkloadFormat};
+use crate::facts::{
+    Build, Container, ContainerRole, Facts, Image, Intent, Launch, Pod, Variables, Workload, WorkloadFormat,
+};
 use crate::known::{Fact, Known, Why};
 use crate::parse::Problem;
 use crate::parse::shell::{Command, Script, Word};
@@ -153,6 +155,20 @@ fn container(command: &Command, launch: Box<Launch>, env: Variables) -> Containe
     out.launch = Some(launch);
     out.env = env;
     out
+}
+
+/// What the last stage of a Dockerfile starts whoever runs its image, where that is a server, a launcher or a trainer.
+pub fn of_image(build: &Build) -> Option<Workload> {
+    let launch = build.launch.clone().filter(|launch| launch.perhaps.is_none() && is_meant(launch))?;
+    let mut container = Container::blank(launch.span);
+    container.name = Fact::value("image".to_owned(), launch.span);
+    container.role = Fact::value(ContainerRole::Main, launch.span);
+    container.training = training::of(&launch);
+    container.launch = Some(launch);
+    let mut out = workload(container, (build.path.get()?, false));
+    out.format = Fact::value(WorkloadFormat::Image, out.span);
+    out.kind = Fact::value("Dockerfile".to_owned(), out.span);
+    Some(out)
 }
 
 /// A process on machines of which nothing is known. One that is told which devices it may see has no others, unless a

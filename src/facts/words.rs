@@ -42,6 +42,8 @@ words! {
         Lsf = "lsf",
         /// What scripts launch on the machine that runs them.
         Script = "script",
+        /// What images start that nobody is seen to run: the last stages of Dockerfiles.
+        Image = "image",
         /// Containers that scripts run: `docker run`.
         Docker = "docker",
         /// Jobs of CI: their containers, and what their steps run.

@@ -90,7 +90,7 @@ fn serves(pool: &NodePool, format: WorkloadFormat) -> bool {
         | WorkloadFormat::Pbs
         | WorkloadFormat::Lsf => false,
         // Nothing says which machine runs it.
-        WorkloadFormat::Ci | WorkloadFormat::Script => false,
+        WorkloadFormat::Ci | WorkloadFormat::Script | WorkloadFormat::Image => false,
     }
 }
 

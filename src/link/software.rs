@@ -9,7 +9,7 @@ use crate::evidence;
 use crate::facts::value::{Blank, REST};
 use crate::facts::{
     Build, Container, Facts, Image, Launch, Package, PackageFile, PackageFileKind, PackageManager, PythonHome,
-    Software, Workload,
+    Software, Workload, WorkloadFormat,
 };
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Problem, View};
@@ -156,9 +156,14 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
         let alone = alone[boundary.own()];
         let from = workload.span.source;
         let context = workload.object.as_ref().map(|o| o.view().get("build"));
+        let of_itself = workload.format.get() == Some(&WorkloadFormat::Image);
+        let own = workload.name.get().filter(|_| of_itself).and_then(|path| {
+            let here = |build: &&Arc<Build>| is_final(build) && build.span.source == from;
+            builds.find(boundary, &[Called::Path(path.clone())], here)
+        });
         for pod in &mut workload.pods {
             for container in pod.containers.iter_mut().chain(&mut pod.init_containers) {
-                let build = match (context, declared(&container.image, from, (&images, boundary))) {
+                let stated = || match (context, declared(&container.image, from, (&images, boundary))) {
                     (Some(context), _) if context.is_some() => built_by_service(context, from, (&builds, boundary)),
                     (_, Some(path)) => {
                         path.and_then(|path| builds.find(boundary, &[Called::Path(path)], |build| is_final(build)))
@@ -169,8 +174,8 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
                         let only = || builds.only(boundary, from, &[Called::Final], |_| true);
                         lone.then(only).flatten().filter(near)
                     }),
-                }
-                .copied();
+                };
+                let build = own.or_else(stated).copied();
                 let software = match build {
                     Some(build) => build.software.clone(),
                     None => Some(Arc::new(of_image(&container.image))),

@@ -114,7 +114,10 @@ fn a_container_without_a_command_starts_what_its_image_does() {
     let launch = |keys: &str| {
         let compose = format!("services:\n  s:\n    build: .\n    gpus: all\n    {keys}\n");
         let of = facts(&[("compose.yaml", &compose), ("Dockerfile", dockerfile)]);
-        of.workloads[0].pods[0].containers[0].launch.as_ref().and_then(|launch| launch.model.get().cloned())
+        let compose =
+            |workload: &&gpulint::facts::Workload| workload.kind.get().is_some_and(|kind| kind != "Dockerfile");
+        let service = of.workloads.iter().find(compose).expect("the service");
+        service.pods[0].containers[0].launch.as_ref().and_then(|launch| launch.model.get().cloned())
     };
     assert_eq!(launch("").as_deref(), Some("org/m"));
     assert_eq!(launch("command: [sleep, infinity]"), None);
