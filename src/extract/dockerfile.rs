@@ -44,6 +44,8 @@ pub fn built_with(
 /// Variables by name. What is looked up is paid for: values may be made of values.
 struct Scope<'s> {
     values: BTreeMap<String, String>,
+    /// Where values are written out that nothing overrides.
+    written: BTreeMap<String, Traced>,
     /// Files that the stage writes out of heredocs, by their names.
     files: BTreeMap<String, Traced>,
     share: &'s Share,
@@ -51,7 +53,7 @@ struct Scope<'s> {
 
 impl<'s> Scope<'s> {
     fn new(share: &'s Share) -> Self {
-        Self { values: BTreeMap::new(), files: BTreeMap::new(), share }
+        Self { values: BTreeMap::new(), written: BTreeMap::new(), files: BTreeMap::new(), share }
     }
 
     fn get(&self, name: &str) -> Option<String> {
@@ -97,6 +99,8 @@ impl<'l> Reader<'l, '_> {
         let Some(stage) = self.stages.last_mut() else {
             if line.keyword == "ARG" {
                 for a in line.assignments() {
+                    let plain = a.value.as_ref().filter(|value| !value.text().contains('$'));
+                    self.global.written.extend(plain.map(|v| (a.name.text().to_owned(), (*v).clone())));
                     let known = a.value.and_then(|v| shell::expand(v.text(), &|n| self.global.get(n)));
                     self.global.values.extend(known.map(|v| (a.name.text().to_owned(), v)));
                 }
@@ -176,6 +180,7 @@ fn give(line: &Line, given: &Labels, scope: &mut Scope<'_>, args: &mut Labels) {
             Some(value) => drop(scope.values.insert(name.to_owned(), value.clone())),
             None => drop(scope.values.remove(name)),
         }
+        scope.written.remove(name);
         args.insert(name.to_owned(), fact.clone());
     }
 }
@@ -296,6 +301,12 @@ fn holds_packages(path: &str) -> bool {
 fn expanded(text: &Traced, scope: &Scope<'_>) -> Traced {
     if !text.text().contains('$') {
         return text.clone();
+    }
+    // What a variable alone stands for is changed where it is written.
+    let lone = text.text().strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
+    let name = lone.or(text.text().strip_prefix('$'));
+    if let Some(written) = name.and_then(|name| scope.written.get(name)) {
+        return written.clone();
     }
     match shell::expand(text.text(), &|name| scope.get(name)) {
         Some(value) => Traced::opaque(value, text.whole()),
