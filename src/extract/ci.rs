@@ -2,13 +2,16 @@
 //! Azure Pipelines, Buildkite and CircleCI. A run of CI deploys nothing: what its scripts install into a cluster or make of
 //! machines is gone with it, and stands for nothing else.
 
+use super::wrappers::base_name;
 use super::{MOST_WORKLOADS, commands, install, scripts, too_many};
-use crate::budget::Share;
+use crate::budget::{NODE, STEP, Share};
 use crate::facts::{Facts, Intent, PackageFileKind, Workload, WorkloadFormat};
 use crate::known::{Fact, Why};
 use crate::parse::shell::{self, Arms, Command, Script};
 use crate::parse::{Node, Problem, View};
 use crate::source::{Span, Traced};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Most values that a matrix brings into one image.
@@ -16,6 +19,12 @@ const MOST_CHOICES: usize = 16;
 
 /// Longest of them.
 const LONGEST_CHOICE: usize = 256;
+
+/// Most combinations of a matrix that are told apart.
+const MOST_ROWS: usize = 256;
+
+/// Most jobs that a job of GitLab extends.
+const MOST_BASES: usize = 16;
 
 /// Who runs a workflow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,9 +73,26 @@ struct Job<'t> {
     place: Span,
     /// Images with the options of their containers.
     images: Vec<(Option<Traced>, Option<Traced>)>,
-    /// What each shell is given, line by line, and variables that are set for it: the nearest first.
-    shells: Vec<(Vec<Traced>, Vec<View<'t>>)>,
+    shells: Vec<Shell>,
     matrix: Option<View<'t>>,
+}
+
+/// What a shell is given, line by line, and variables that are set for it: the nearest first.
+struct Shell {
+    lines: Vec<Traced>,
+    env: Vec<Env>,
+    /// Whether another file may set more.
+    open: bool,
+}
+
+/// Variables by their names; nothing where it is not known what they are.
+type Env = Rc<BTreeMap<String, (Span, Option<Traced>)>>;
+
+/// A workflow, and what is set for all of it.
+struct Workflow<'t> {
+    root: View<'t>,
+    env: Env,
+    share: Share,
 }
 
 /// Reads a workflow.
@@ -74,8 +100,13 @@ pub fn read(root: Node<'_>, path: &str, facts: &mut Facts) {
     let view = root.view();
     let mut made = Facts::default();
     // Anchors let many jobs state the same.
-    let share = Share::least(root.span().range().len());
+    let mut workflow = Workflow { root: view, env: Env::default(), share: Share::least(root.span().range().len()) };
     let Some(system) = system(root, path) else { return };
+    workflow.env = match system {
+        System::GitHub | System::Buildkite => workflow.variables(view.get("env")),
+        System::GitLab | System::Azure => workflow.variables(view.get("variables")),
+        System::Action | System::CircleCi => Env::default(),
+    };
     for (name, job) in jobs(system, view) {
         let stated = match system {
             System::GitHub | System::Action => github,
@@ -84,12 +115,13 @@ pub fn read(root: Node<'_>, path: &str, facts: &mut Facts) {
             System::Buildkite => buildkite,
             System::CircleCi => circleci,
         };
-        let job = stated(view, (name, job));
+        let job = stated(&workflow, (name, job));
         let before = made.workloads.len();
         let texts =
-            job.shells.iter().flat_map(|(lines, _)| lines).chain(job.images.iter().flat_map(|(image, _)| image));
+            job.shells.iter().flat_map(|shell| &shell.lines).chain(job.images.iter().flat_map(|(image, _)| image));
         let texts: usize = texts.map(|text| text.text().len()).sum();
-        if let Err(spent) = share.make(texts + job.images.len() * size_of::<Workload>()) {
+        let set: usize = job.shells.iter().flat_map(|shell| &shell.env).map(|env| env.len()).sum();
+        if let Err(spent) = workflow.share.make(texts + job.images.len() * size_of::<Workload>() + set * STEP) {
             let message = format!("jobs from here on: {spent}");
             facts.cut.push(Problem { span: job.place, message });
             break;
@@ -100,7 +132,7 @@ pub fn read(root: Node<'_>, path: &str, facts: &mut Facts) {
         }
         for (image, options) in &job.images {
             let Some(image) = image else { continue };
-            for image in chosen(image, job.matrix) {
+            for image in chosen(image, job.matrix, &workflow.share) {
                 made.workloads.extend(container(&image, options.as_ref()));
             }
         }
@@ -123,15 +155,50 @@ pub fn read(root: Node<'_>, path: &str, facts: &mut Facts) {
 }
 
 /// What the shells of a job run, each in a branch of its own: what one sets is not set in another.
-fn script(shells: &[(Vec<Traced>, Vec<View<'_>>)]) -> Script {
+fn script(shells: &[Shell]) -> Script {
     let mut out = Script::default();
-    for (number, (lines, variables)) in shells.iter().enumerate() {
+    for (number, Shell { lines, env, open }) in shells.iter().enumerate() {
+        let Some(first) = lines.first() else { continue };
+        let arms = Arms::alone(number as u32);
         let mut one = Script::default();
         lines.iter().for_each(|line| one.append(shell::parse(line), &Arms::default()));
-        let set = |name: &str| variables.iter().find_map(|of| of.get(name).string().get().cloned());
-        out.append(one.resolved(&set), &Arms::alone(number as u32));
+        // The nearest one is meant, whether it is known or not.
+        let set = |name: &str| env.iter().find_map(|env| env.get(name));
+        let written = |name: &str, (place, value): &(Span, Option<Traced>)| {
+            value.clone().unwrap_or_else(|| Traced::opaque(format!("${{{name}}}"), *place))
+        };
+        let more = || open.then(|| Traced::opaque("${}", first.whole()));
+        let resolved = one.resolved_within(&|name| set(name).map(|set| written(name, set)).or_else(more));
+        let names: BTreeSet<&String> = env.iter().flat_map(|env| env.keys()).collect();
+        let handed = names.into_iter().filter_map(|name| Some((name.as_str(), written(name, set(name)?))));
+        out.commands.extend(Command::exporting(handed, first.whole(), &arms));
+        out.append(resolved, &arms);
     }
     out
+}
+
+impl<'t> Workflow<'t> {
+    /// The variables that a map sets, or a list of Azure.
+    fn variables(&self, view: View<'t>) -> Env {
+        let mut out = BTreeMap::new();
+        // GitLab describes some.
+        let described = |(name, value): (&str, View<'t>)| {
+            let inner = value.get("value");
+            (name.to_owned(), if inner.is_some() { inner } else { value })
+        };
+        let listed = view.items().filter_map(|item| {
+            let name = item.get("name").string().get()?.to_uppercase().replace('.', "_");
+            Some((name, item.get("value")))
+        });
+        for (name, value) in view.entries().into_iter().map(described).chain(listed) {
+            let known = value.string().get().and_then(|_| value.traced());
+            out.insert(name, (value.place(), known));
+            if self.share.make(NODE).is_err() {
+                break;
+            }
+        }
+        Rc::new(out)
+    }
 }
 
 /// Makes a container or a process one of a job.
@@ -169,26 +236,70 @@ fn container(image: &Traced, options: Option<&Traced>) -> Option<Workload> {
     commands::container(&command.words, 0)
 }
 
-/// A text with the values that a matrix has for it, each on its own.
-fn chosen(text: &Traced, matrix: Option<View<'_>>) -> Vec<Traced> {
-    let mut out = vec![text.clone()];
-    let Some(matrix) = matrix.filter(|matrix| !matrix.get("exclude").is_some()) else { return out };
-    while let Some((range, key)) = out.first().and_then(|first| reference(first.text())) {
-        let listed = matrix.get(&key).items();
-        let included = matrix.get("include").items().map(|item| item.get(&key)).filter(|value| value.is_some());
-        let values: Option<Vec<Traced>> = listed.chain(included).map(|value| value.traced()).collect();
-        let values = values.filter(|values| {
-            !values.is_empty() && values.iter().all(|v| v.text().len() <= LONGEST_CHOICE && !v.text().contains("${{"))
-        });
-        let Some(values) = values.filter(|values| out.len() * values.len() <= MOST_CHOICES) else { break };
-        // The places of an expression differ from text to text: what stands before it may.
-        let next = out.iter().flat_map(|text| {
-            let (at, _) = reference(text.text()).unwrap_or((range.clone(), String::new()));
-            values.iter().map(move |value| text.replaced(at.clone(), value)).collect::<Vec<_>>()
-        });
-        out = next.collect();
+/// A text with the values that a matrix has for it: one for each of its combinations.
+fn chosen(text: &Traced, matrix: Option<View<'_>>, share: &Share) -> Vec<Traced> {
+    let matrix = matrix.filter(|matrix| matrix.is_some() && !matrix.get("exclude").is_some());
+    let rows = matrix.filter(|_| reference(text.text()).is_some()).and_then(|matrix| rows(text, matrix, share));
+    let mut out: Vec<Traced> = Vec::new();
+    for row in rows.iter().flatten() {
+        let mut one = text.clone();
+        while let Some((range, value)) = reference(one.text()).and_then(|(range, key)| Some((range, row.get(&key)?))) {
+            one = one.replaced(range, value);
+        }
+        if out.len() < MOST_CHOICES && out.iter().all(|other| other.text() != one.text()) {
+            out.push(one);
+        }
     }
-    out
+    if out.is_empty() { vec![text.clone()] } else { out }
+}
+
+/// One combination of a matrix: its values by their keys.
+type Row = BTreeMap<String, Traced>;
+
+/// The combinations of a matrix as far as a text asks for them; `None` if not all are known.
+fn rows(text: &Traced, matrix: View<'_>, share: &Share) -> Option<Vec<Row>> {
+    let included: Vec<View<'_>> = matrix.get("include").items().collect();
+    let axes: Vec<(&str, View<'_>)> = matrix.entries().into_iter().filter(|(key, _)| *key != "include").collect();
+    let value = |view: View<'_>| {
+        let value = view.string().get().and_then(|_| view.traced())?;
+        (value.text().len() <= LONGEST_CHOICE).then_some(value)
+    };
+    // What a row of its own has to agree with counts as well.
+    let asked = |key: &str| text.text().contains(key) || included.iter().any(|row| row.get(key).is_some());
+    let mut out = if axes.is_empty() { vec![] } else { vec![Row::new()] };
+    for (key, values) in axes.iter().filter(|(key, _)| asked(key)) {
+        let values: Option<Vec<Traced>> = values.items().map(value).collect();
+        let values = values.filter(|values| !values.is_empty() && out.len() * values.len() <= MOST_ROWS)?;
+        share.make(out.len() * values.len() * NODE).ok()?;
+        let more = |row: &Row| {
+            let with = |value: &Traced| row.clone().into_iter().chain([((*key).to_owned(), value.clone())]).collect();
+            values.iter().map(with).collect::<Vec<Row>>()
+        };
+        out = out.iter().flat_map(more).collect();
+    }
+    let combined = out.len();
+    for row in included {
+        let stated = row.entries();
+        share.make(NODE + out.len() * (1 + stated.len()) * STEP).ok()?;
+        let is_axis = |key: &str| axes.iter().any(|(axis, _)| *axis == key);
+        if stated.iter().any(|(key, view)| (is_axis(key) || text.text().contains(key)) && value(*view).is_none()) {
+            return None;
+        }
+        let own: Row = stated.into_iter().filter_map(|(key, view)| Some((key.to_owned(), value(view)?))).collect();
+        let agrees = |of: &&mut Row| {
+            let mut fixed = own.iter().filter(|(key, _)| is_axis(key));
+            fixed.all(|(key, value)| of.get(key).is_none_or(|other| other.text() == value.text()))
+        };
+        let mut met = false;
+        for of in out[..combined].iter_mut().filter(agrees) {
+            met = true;
+            of.extend(own.iter().filter(|(key, _)| !is_axis(key)).map(|(key, value)| (key.clone(), value.clone())));
+        }
+        if !met && out.len() < MOST_ROWS {
+            out.push(own);
+        }
+    }
+    Some(out)
 }
 
 /// The first `${{ matrix.KEY }}` of a text.
@@ -210,8 +321,10 @@ fn jobs<'t>(system: System, root: View<'t>) -> Vec<(String, View<'t>)> {
     match system {
         System::GitHub | System::CircleCi => root.get("jobs").entries().into_iter().map(named).collect(),
         System::Action => vec![(called(root, &["name"]).0, root.get("runs"))],
+        // What begins with a dot is there for others to extend.
         System::GitLab => {
-            let jobs = root.entries().into_iter().filter(|(_, job)| job.get("script").is_some());
+            let runs = |job: View<'_>| job.get("script").is_some() || job.get("extends").is_some();
+            let jobs = root.entries().into_iter().filter(|(name, job)| !name.starts_with('.') && runs(*job));
             jobs.map(named).collect()
         }
         System::Azure => {
@@ -228,58 +341,111 @@ fn image(view: View<'_>, key: &str) -> Option<Traced> {
     view.traced().or_else(|| view.get(key).traced())
 }
 
-fn github<'t>(root: View<'t>, (name, job): (String, View<'t>)) -> Job<'t> {
+fn github<'t>(workflow: &Workflow<'t>, (name, job): (String, View<'t>)) -> Job<'t> {
     let services = job.get("services").entries().into_iter().map(|(_, service)| service);
     let containers = std::iter::once(job.get("container")).chain(services);
-    let shells = job.get("steps").items().filter_map(|step| {
-        let variables = vec![step.get("env"), job.get("env"), root.get("env")];
-        Some((vec![step.get("run").traced()?], variables))
+    let images = containers.map(|one| (image(one, "image"), one.get("options").traced()));
+    let run = |step: View<'_>| {
+        let text = step.get("uses").traced()?;
+        let start = text.text().strip_prefix("docker://").map(|image| text.text().len() - image.len())?;
+        Some((Some(text.slice(start..text.text().len())), None))
+    };
+    let own = workflow.variables(job.get("env"));
+    let default = [job, workflow.root].map(|of| of.path("defaults.run.shell"));
+    let shells = job.get("steps").items().filter(|step| is_shell([step.get("shell"), default[0], default[1]]));
+    let shells = shells.filter_map(|step| {
+        let env = vec![workflow.variables(step.get("env")), own.clone(), workflow.env.clone()];
+        Some(Shell { lines: vec![step.get("run").traced()?], env, open: false })
     });
     Job {
         name,
         place: job.place(),
-        images: containers.map(|one| (image(one, "image"), one.get("options").traced())).collect(),
         shells: shells.collect(),
+        images: images.chain(job.get("steps").items().filter_map(run)).collect(),
         matrix: Some(job.path("strategy.matrix")),
     }
 }
 
-fn gitlab<'t>(root: View<'t>, (name, job): (String, View<'t>)) -> Job<'t> {
-    let default = root.get("default");
-    let stated = |key: &str| [job, default, root].into_iter().map(|of| of.get(key)).find(|view| view.is_some());
+/// Whether a shell reads a step: the first thing that is said of it names one, or nothing is said.
+fn is_shell(stated: [View<'_>; 3]) -> bool {
+    let program = stated.into_iter().find_map(|view| view.string().get().cloned());
+    program.is_none_or(|line| line.split_whitespace().next().is_none_or(|name| shell::is_shell(base_name(name))))
+}
+
+/// A job of GitLab and those that it extends, the nearest first; whether these are all.
+fn extended<'t>(root: View<'t>, job: View<'t>) -> (Vec<View<'t>>, bool) {
+    let (mut out, mut complete) = (vec![job], true);
+    let mut at = 0;
+    while let Some(of) = out.get(at).copied() {
+        let extends = of.get("extends");
+        let lone = Some(extends).filter(|extends| extends.traced().is_some());
+        let names = lone.into_iter().chain(extends.items()).take(MOST_BASES);
+        // The last one lies over those before it, and what each extends lies below it.
+        let bases: Vec<Option<View<'t>>> =
+            names.map(|name| Some(root.get(name.string().get()?)).filter(|base| base.is_some())).collect();
+        complete &= bases.iter().all(Option::is_some);
+        at += 1;
+        out.splice(at..at, bases.into_iter().rev().flatten());
+        if out.len() > MOST_BASES {
+            return (out, false);
+        }
+    }
+    (out, complete)
+}
+
+fn gitlab<'t>(workflow: &Workflow<'t>, (name, job): (String, View<'t>)) -> Job<'t> {
+    let root = workflow.root;
+    let (own, complete) = extended(root, job);
+    // What a file that is not here may state is not taken from further away.
+    let around = [root.get("default"), root].into_iter().filter(|_| complete);
+    let all: Vec<View<'t>> = own.iter().copied().chain(around).collect();
+    let stated = |key: &str| all.iter().map(|of| of.get(key)).find(|view| view.is_some());
     let services = stated("services").into_iter().flat_map(View::items);
-    let images = stated("image").into_iter().chain(services).map(|one| (image(one, "name"), None));
-    let parts = [stated("before_script"), Some(job.get("script"))].into_iter().flatten();
-    Job {
-        name,
-        place: job.place(),
-        images: images.collect(),
-        shells: vec![(parts.flat_map(lines).collect(), vec![job.get("variables"), root.get("variables")])],
-        matrix: None,
-    }
+    let images = stated("image").into_iter().chain(services).map(|one| (image(one, "name"), None)).collect();
+    let script = own.iter().map(|of| of.get("script")).find(|view| view.is_some());
+    let parts = [stated("before_script").filter(|_| script.is_some()), script].into_iter().flatten();
+    let variables = own.iter().map(|of| workflow.variables(of.get("variables")));
+    let env = variables.chain(complete.then(|| workflow.env.clone())).collect();
+    let shells = vec![Shell { lines: parts.flat_map(lines).collect(), env, open: !complete }];
+    Job { name, place: job.place(), images, shells, matrix: None }
 }
 
-fn circleci<'t>(_: View<'t>, (name, job): (String, View<'t>)) -> Job<'t> {
-    let script = |step: View<'t>| image(step.get("run"), "command");
-    Job {
-        name,
-        place: job.place(),
-        images: job.get("docker").items().map(|one| (one.get("image").traced(), None)).collect(),
-        shells: job
-            .get("steps")
-            .items()
-            .filter_map(|step| Some((vec![script(step)?], vec![job.get("environment")])))
-            .collect(),
-        matrix: None,
-    }
-}
-
-fn azure<'t>(root: View<'t>, (name, job): (String, View<'t>)) -> Job<'t> {
-    let script = |step: View<'t>| step.get("script").traced().or_else(|| step.get("bash").traced());
+fn circleci<'t>(workflow: &Workflow<'t>, (name, job): (String, View<'t>)) -> Job<'t> {
+    let executor = job.get("executor");
+    let executor = executor.string().get().or(executor.get("name").string().get()).cloned();
+    let executor = workflow.root.get("executors").get(executor.as_deref().unwrap_or_default());
+    let docker = [job, executor].map(|of| of.get("docker")).into_iter().find(|docker| docker.is_some());
+    let around = [job, executor].map(|of| workflow.variables(of.get("environment")));
     let shells = job.get("steps").items().filter_map(|step| {
-        Some((vec![script(step)?], vec![step.get("env"), job.get("variables"), root.get("variables")]))
+        let run = step.get("run");
+        let env = [workflow.variables(run.get("environment"))].into_iter().chain(around.clone()).collect();
+        let lines = vec![image(run, "command")?];
+        is_shell([run.get("shell"), job.get("shell"), executor.get("shell")]).then_some(Shell {
+            lines,
+            env,
+            open: false,
+        })
     });
-    let container = job.get("container");
+    Job {
+        name,
+        place: job.place(),
+        images: docker.into_iter().flat_map(View::items).map(|one| (one.get("image").traced(), None)).collect(),
+        shells: shells.collect(),
+        matrix: None,
+    }
+}
+
+fn azure<'t>(workflow: &Workflow<'t>, (name, job): (String, View<'t>)) -> Job<'t> {
+    let script = |step: View<'t>| step.get("script").traced().or_else(|| step.get("bash").traced());
+    let own = workflow.variables(job.get("variables"));
+    let shells = job.get("steps").items().filter_map(|step| {
+        let env = vec![workflow.variables(step.get("env")), own.clone(), workflow.env.clone()];
+        Some(Shell { lines: vec![script(step)?], env, open: false })
+    });
+    // A name may be that of a container which all jobs share.
+    let stated = job.get("container");
+    let named = |of: &View<'_>| of.get("container").string().get().is_some_and(|n| Some(n) == stated.string().get());
+    let container = workflow.root.path("resources.containers").items().find(named).unwrap_or(stated);
     Job {
         name,
         place: job.place(),
@@ -289,22 +455,23 @@ fn azure<'t>(root: View<'t>, (name, job): (String, View<'t>)) -> Job<'t> {
     }
 }
 
-fn buildkite<'t>(root: View<'t>, (name, step): (String, View<'t>)) -> Job<'t> {
+fn buildkite<'t>(workflow: &Workflow<'t>, (name, step): (String, View<'t>)) -> Job<'t> {
     let parts = ["command", "commands"].map(|key| step.get(key));
     let plugins = step.get("plugins").items().flat_map(|plugin| plugin.entries());
     let images =
         plugins.filter(|(name, _)| name.starts_with("docker#")).map(|(_, of)| (of.get("image").traced(), None));
+    let env = vec![workflow.variables(step.get("env")), workflow.env.clone()];
     Job {
         name,
         place: step.place(),
         images: images.collect(),
-        shells: vec![(parts.into_iter().flat_map(lines).collect(), vec![step.get("env"), root.get("env")])],
+        shells: vec![Shell { lines: parts.into_iter().flat_map(lines).collect(), env, open: false }],
         matrix: None,
     }
 }
 
-/// The lines of a script: a text, or a list of them.
+/// The lines of a script: a text, or a list of them, or of such lists.
 fn lines(view: View<'_>) -> Vec<Traced> {
     let one = view.traced();
-    if one.is_some() { one.into_iter().collect() } else { view.items().filter_map(View::traced).collect() }
+    if one.is_some() { one.into_iter().collect() } else { view.items().flat_map(lines).collect() }
 }

@@ -11,6 +11,7 @@ use crate::known::{Fact, Why};
 use crate::parse::shell::{self, Command, Word};
 use crate::parse::{Dialect, Node, View, placeholder, yaml};
 use crate::source::{Span, Traced};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 /// What a container launches, by its command line, else by its image.
@@ -326,8 +327,14 @@ fn value(text: &str, span: Span, env: &Variables) -> Fact<String> {
     }
     // Kubernetes writes $(NAME), shells write ${NAME}.
     let shell_form = kubernetes_to_shell(text);
-    let lookup = |name: &str| env.get(name).and_then(|v| v.value.get().cloned());
-    match shell::expand(&shell_form, &lookup) {
+    // A default that was certain is put in: where one is left, something may set the variable.
+    let open = Cell::new(false);
+    let lookup = |name: &str| {
+        let known = env.get(name).and_then(|v| v.value.get().cloned());
+        open.set(open.get() || known.is_none());
+        known
+    };
+    match shell::expand(&shell_form, &lookup).filter(|_| !open.get()) {
         Some(value) => Fact::value(value, span),
         None => Fact::unknown(placeholder(text).unwrap_or_else(|| Why::Variable(text.into())), span),
     }

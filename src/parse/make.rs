@@ -4,7 +4,7 @@
 use crate::budget::{STEP, Share};
 use crate::parse::Problem;
 use crate::source::{SourceId, Span, Tile, Traced};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 /// Variables within variables.
@@ -13,8 +13,11 @@ const MAX_DEPTH: u32 = 16;
 /// What a Makefile gives to shells.
 #[derive(Debug, Default)]
 pub struct Makefile {
-    /// The lines of its recipes: each goes to a shell of its own. What is not known of a variable stands as `${NAME}`.
-    pub recipes: Vec<Traced>,
+    /// The lines of its recipes, each with the number of the shell that it goes to: one of its own, or with `.ONESHELL` that
+    /// of its rule. What is not known of a variable stands as `${NAME}`.
+    pub recipes: Vec<(u32, Traced)>,
+    /// The variables that all shells are handed, with what they are; as `${NAME}` if that is not known.
+    pub exported: Vec<(String, Traced)>,
     /// Its comments.
     pub comments: Vec<Span>,
     /// From where on recipes are not read, if too much is made of them.
@@ -23,32 +26,73 @@ pub struct Makefile {
 
 /// Reads a Makefile. Never fails: what is not understood is left out.
 pub fn parse(id: SourceId, text: &str) -> Makefile {
-    let mut reader = Reader { id, text, variables: Variables::new(), recipes: Vec::new(), comments: Vec::new() };
+    let mut reader = Reader {
+        id,
+        text,
+        share: Share::least(text.len()),
+        variables: Variables::new(),
+        of_targets: BTreeSet::new(),
+        exported: BTreeMap::new(),
+        exports_all: false,
+        includes: false,
+        one_shell: false,
+        rules: 0,
+        recipes: Vec::new(),
+        comments: Vec::new(),
+    };
     reader.run();
     let whole = Traced::verbatim(text, Span::new(id, 0..text.len()), 0);
-    let share = Share::least(text.len());
-    let mut out = Makefile { comments: reader.comments, ..Makefile::default() };
-    for range in reader.recipes {
-        let recipe = whole.join(&shell_parts(text, range.clone()), Span::new(id, range));
-        let mut shell = Shell { variables: &reader.variables, share: &share, text: String::new(), tiles: Vec::new() };
-        shell.put(&recipe, None, MAX_DEPTH);
-        if let Some(spent) = share.spent() {
-            out.cut = Some(Problem { span: recipe.whole(), message: format!("recipes from here on: {spent}") });
-            break;
+    let mut out = Makefile { comments: std::mem::take(&mut reader.comments), ..Makefile::default() };
+    let cut = |place: Span| {
+        let spent = reader.share.spent()?;
+        Some(Problem { span: place, message: format!("recipes from here on: {spent}") })
+    };
+    for (line, (rule, range)) in reader.recipes.iter().enumerate() {
+        let recipe = whole.join(&shell_parts(text, range.clone()), Span::new(id, range.clone()));
+        let text = reader.expanded(&recipe);
+        out.cut = cut(recipe.whole());
+        if out.cut.is_some() {
+            return out;
         }
-        out.recipes.push(Traced::tiled(shell.text, recipe.whole(), shell.tiles));
+        out.recipes.push((if reader.one_shell { *rule } else { line as u32 }, text));
     }
+    for (name, place) in &reader.exported {
+        let value = Traced::opaque(format!("$({name})"), *place);
+        out.exported.push(((*name).to_owned(), reader.expanded(&value)));
+    }
+    out.cut = cut(whole.whole());
     out
 }
 
-/// What a variable holds, in parts that a space separates; `None` where it may be something else.
-type Variables<'t> = BTreeMap<&'t str, Option<Vec<Traced>>>;
+/// What a variable holds.
+#[derive(Debug)]
+enum Value {
+    /// Parts that a space separates, with variables that are put in where it is used.
+    Parts(Vec<Traced>),
+    /// A text that had its variables put in where it was assigned.
+    Text(Traced),
+    /// It may be anything.
+    Open,
+}
+
+type Variables<'t> = BTreeMap<&'t str, Value>;
 
 struct Reader<'t> {
     id: SourceId,
     text: &'t str,
+    share: Share,
     variables: Variables<'t>,
-    recipes: Vec<Range<usize>>,
+    /// Those that are another for some targets.
+    of_targets: BTreeSet<&'t str>,
+    /// Those that shells are handed, and where that is said.
+    exported: BTreeMap<&'t str, Span>,
+    /// Whether they are handed all of them.
+    exports_all: bool,
+    /// Whether files were included that may have set any.
+    includes: bool,
+    one_shell: bool,
+    rules: u32,
+    recipes: Vec<(u32, Range<usize>)>,
     comments: Vec<Span>,
 }
 
@@ -66,13 +110,24 @@ impl<'t> Reader<'t> {
             if define {
                 define = word != "endef";
             } else if line.starts_with('\t') && rule {
-                self.recipes.push(range);
+                self.recipes.push((self.rules, range));
             } else if trimmed.starts_with('#') {
                 let start = range.end - trimmed.len();
                 self.comments.push(Span::new(self.id, start..start + trimmed.trim_end().len()));
             } else {
                 match word {
-                    "" | "else" | "include" | "-include" | "sinclude" | "vpath" | "undefine" => {}
+                    "" | "else" | "vpath" => {}
+                    // What is read there may set any of those that are set so far.
+                    "include" | "-include" | "sinclude" => {
+                        self.includes = true;
+                        self.variables.clear();
+                    }
+                    "undefine" => drop(self.variables.insert(trimmed[word.len()..].trim(), Value::Open)),
+                    "export" | "unexport"
+                        if assignment(without_modifiers(trimmed)).is_none() && !trimmed.contains(':') =>
+                    {
+                        self.export(&trimmed[word.len()..], word == "export", range);
+                    }
                     "ifeq" | "ifneq" | "ifdef" | "ifndef" => conditions += 1,
                     "endif" => conditions = conditions.saturating_sub(1),
                     _ => (rule, define) = self.statement(range, conditions > 0),
@@ -99,44 +154,98 @@ impl<'t> Reader<'t> {
     fn statement(&mut self, range: Range<usize>, open: bool) -> (bool, bool) {
         let line = &self.text[range.clone()];
         let rest = without_modifiers(line.trim_start());
+        let exports = |line: &str, rest: &str| line[..line.len() - rest.len()].contains("export ");
         let start = range.end - rest.len();
         if let Some(name) = rest.strip_prefix("define ") {
-            self.variables.insert(name.split([' ', '=', ':', '?', '+']).next().unwrap_or_default(), None);
+            self.variables.insert(name.split([' ', '=', ':', '?', '+']).next().unwrap_or_default(), Value::Open);
             return (false, true);
         }
         if let Some((name, operator, value)) = assignment(rest) {
+            if exports(line, rest) || self.exports_all {
+                self.exported.insert(name, Span::new(self.id, start..start + name.len()));
+            }
             self.assign(name, operator, start + value..range.end, open);
             return (false, false);
         }
         let Some(colon) = rest.find(':') else { return (false, false) };
         let behind = rest[colon..].trim_start_matches(':');
-        if let Some((name, ..)) = assignment(without_modifiers(behind.trim_start())) {
-            // It is another for some targets.
-            self.variables.insert(name, None);
+        let specific = without_modifiers(behind.trim_start());
+        if let Some((name, ..)) = assignment(specific) {
+            self.of_targets.insert(name);
+            if exports(behind, specific) {
+                self.exported.insert(name, Span::new(self.id, range));
+            }
             return (false, false);
         }
+        self.one_shell |= rest[..colon].trim() == ".ONESHELL";
+        self.rules += 1;
         let recipe = behind.find(';').filter(|at| !behind[..*at].contains('#'));
-        self.recipes.extend(recipe.map(|at| range.end - behind.len() + at + 1..range.end));
+        self.recipes.extend(recipe.map(|at| (self.rules, range.end - behind.len() + at + 1..range.end)));
         (true, false)
     }
 
     fn assign(&mut self, name: &'t str, operator: &str, value: Range<usize>, open: bool) {
-        let known = (!open && operator != "!=").then(|| self.value(value)).flatten();
-        match operator {
-            "?=" if self.variables.contains_key(name) => {}
-            "+=" => {
-                let before = self.variables.entry(name).or_insert_with(|| Some(Vec::new()));
-                match (before.as_mut(), known) {
-                    (Some(before), Some(known)) => before.extend(known),
-                    _ => *before = None,
-                }
+        let immediate = operator.starts_with(':');
+        let parts = (!open && operator != "!=").then(|| self.value(value));
+        let value = match (parts, operator) {
+            (_, "?=") if self.variables.contains_key(name) => return,
+            (None, _) => Value::Open,
+            (_, "?=") if self.includes => Value::Open,
+            (Some(parts), "+=") => match self.variables.remove(name) {
+                Some(Value::Parts(before)) => Value::Parts([before, parts].concat()),
+                Some(Value::Text(before)) => self.immediate([vec![before], self.each(&parts)].concat()),
+                None if !self.includes => Value::Parts(parts),
+                Some(Value::Open) | None => Value::Open,
+            },
+            (Some(parts), _) if immediate => self.immediate(self.each(&parts)),
+            (Some(parts), _) => Value::Parts(parts),
+        };
+        self.variables.insert(name, value);
+    }
+
+    /// Names that shells are handed from here on, or no more.
+    fn export(&mut self, names: &'t str, exports: bool, line: Range<usize>) {
+        let place = Span::new(self.id, line);
+        let all = names.trim().is_empty();
+        if all && self.share.work(STEP * self.variables.len()).is_err() {
+            return;
+        }
+        self.exports_all = if all { exports } else { self.exports_all };
+        let all: Vec<&str> = self.variables.keys().copied().filter(|_| all).collect();
+        for name in names.split_whitespace().chain(all) {
+            if exports {
+                self.exported.insert(name, place);
+            } else {
+                self.exported.remove(name);
             }
-            _ => drop(self.variables.insert(name, known)),
         }
     }
 
+    /// A text with its variables put in, as they are now.
+    fn expanded(&self, text: &Traced) -> Traced {
+        let mut shell = Shell { reader: self, text: String::new(), tiles: Vec::new() };
+        shell.put(text, None, MAX_DEPTH);
+        Traced::tiled(shell.text, text.whole(), shell.tiles)
+    }
+
+    fn each(&self, parts: &[Traced]) -> Vec<Traced> {
+        parts.iter().map(|part| self.expanded(part)).collect()
+    }
+
+    /// Parts that hold no variables any more.
+    fn immediate(&self, parts: Vec<Traced>) -> Value {
+        let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Value::Parts(vec![]) };
+        let whole = first.whole().to(last.whole());
+        let length: usize = parts.iter().map(|part| part.text().len() + 1).sum();
+        if self.share.make(length).is_err() {
+            return Value::Open;
+        }
+        let blanks = parts.into_iter().flat_map(|part| [Traced::opaque(" ", part.whole()), part]).skip(1);
+        Value::Text(Traced::concat(blanks, whole))
+    }
+
     /// The text of a value, in whose lines only one blank remains of a continuation.
-    fn value(&self, range: Range<usize>) -> Option<Vec<Traced>> {
+    fn value(&self, range: Range<usize>) -> Vec<Traced> {
         let written = &self.text[range.clone()];
         let comment = written.match_indices('#').find(|(at, _)| !written[..*at].ends_with('\\'));
         let written = comment.map_or(written, |(at, _)| &written[..at]);
@@ -151,13 +260,15 @@ impl<'t> Reader<'t> {
             }
             start += line.len();
         }
-        Some(out)
+        out
     }
 }
 
 /// A line behind what says how a variable is handed on.
 fn without_modifiers(mut line: &str) -> &str {
-    while let Some(rest) = ["export ", "override ", "private "].iter().find_map(|word| line.strip_prefix(word)) {
+    while let Some(rest) =
+        ["export ", "unexport ", "override ", "private "].iter().find_map(|word| line.strip_prefix(word))
+    {
         line = rest.trim_start();
     }
     line
@@ -187,8 +298,7 @@ fn shell_parts(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
 
 /// What a shell is given.
 struct Shell<'v> {
-    variables: &'v Variables<'v>,
-    share: &'v Share,
+    reader: &'v Reader<'v>,
     text: String,
     tiles: Vec<Tile>,
 }
@@ -216,7 +326,7 @@ impl Shell<'_> {
                 Name::Variable(name) => self.variable(name, place, depth),
                 Name::Shell(_) | Name::Other => self.opaque("${make}", place),
             }
-            if self.share.work(STEP).is_err() {
+            if self.reader.share.work(STEP).is_err() {
                 return;
             }
         }
@@ -224,8 +334,9 @@ impl Shell<'_> {
     }
 
     fn variable(&mut self, name: &str, place: Span, depth: u32) {
-        match self.variables.get(name) {
-            Some(Some(parts)) if depth > 0 => {
+        match self.reader.variables.get(name).filter(|_| !self.reader.of_targets.contains(name)) {
+            Some(Value::Text(text)) => self.verbatim(text, 0..text.text().len(), Some(place)),
+            Some(Value::Parts(parts)) if depth > 0 => {
                 for (n, part) in parts.iter().enumerate() {
                     if n > 0 {
                         self.opaque(" ", place);
@@ -241,7 +352,7 @@ impl Shell<'_> {
     }
 
     fn verbatim(&mut self, text: &Traced, range: Range<usize>, used: Option<Span>) {
-        if range.is_empty() || self.share.make(range.len()).is_err() {
+        if range.is_empty() || self.reader.share.make(range.len()).is_err() {
             return;
         }
         let part = text.slice(range);
@@ -251,7 +362,7 @@ impl Shell<'_> {
     }
 
     fn opaque(&mut self, text: &str, place: Span) {
-        if self.share.make(text.len() + size_of::<Tile>()).is_ok() {
+        if self.reader.share.make(text.len() + size_of::<Tile>()).is_ok() {
             self.tiles.push(Tile { at: self.text.len() as u32, from: place, verbatim: false, used: None });
             self.text.push_str(text);
         }
@@ -308,7 +419,7 @@ mod tests {
     use super::*;
 
     fn recipes(text: &str) -> Vec<String> {
-        parse(SourceId(0), text).recipes.iter().map(|recipe| recipe.text().to_owned()).collect()
+        parse(SourceId(0), text).recipes.iter().map(|(_, recipe)| recipe.text().to_owned()).collect()
     }
 
     #[test]
@@ -324,6 +435,10 @@ mod tests {
             ("ifdef X\nA = 1\nelse\nA = 2\nendif\nx:\nifdef X\n\trun $(A)\nendif\n", vec!["run ${A}"]),
             ("define A\nx: y\n\trun\nendef\nx: A = 3\nx:\n\trun $(A) $@ $(B:a=b)\n", vec!["run ${A} ${make} ${make}"]),
             ("A = $(B)\nB = $(A)\nx:\n\trun $(A)", vec!["run ${A}"]),
+            ("A := --x\nA := $(A) --y\nA += --z\nx:\n\trun $(A)", vec!["run --x --y --z"]),
+            ("B := 1\nA := $(B) $$C $(D)\nB := 2\nD := 3\nx:\n\trun $(A) $(B)", vec!["run 1 $C ${D} 2"]),
+            ("x: A = 4\nA = 1\nx:\n\trun $(A)", vec!["run ${A}"]),
+            ("A = 1\nB = 1\ninclude c.mk\nB = 2\nC ?= 3\nx:\n\trun $(A) $(B) $(C)", vec!["run ${A} 2 ${C}"]),
             ("A != date\nexport B = $(A)\nx:\n\trun $(B) $(", vec!["run ${A} $("]),
         ] {
             assert_eq!(recipes(text), expected, "{text}");
@@ -333,7 +448,7 @@ mod tests {
     #[test]
     fn a_value_stands_where_it_was_assigned() {
         let text = "TAG := 1.2\nx:\n\trun a:$(TAG) $(TAG)\n";
-        let recipe = &parse(SourceId(0), text).recipes[0];
+        let (_, recipe) = &parse(SourceId(0), text).recipes[0];
         let at = recipe.text().rfind("1.2").expect("the value");
         assert_eq!(recipe.span(at..at + 3).range(), 7..10);
         let start = recipe.text().find("a:").expect("the word");

@@ -104,6 +104,22 @@ impl Command {
         Some(Command { words, ..Command::blank(span) })
     }
 
+    /// `export` of variables that are set for all of a script, if there are any.
+    pub fn exporting<'n>(
+        variables: impl Iterator<Item = (&'n str, Traced)>,
+        place: Span,
+        arms: &Arms,
+    ) -> Option<Command> {
+        let export = Word { text: Traced::opaque("export", place), expands: false, quoted: true };
+        let word = |(name, value): (&str, Traced)| {
+            let (expands, whole) = (value.text().contains('$'), value.whole());
+            let name = Traced::opaque(format!("{name}="), Span { end: whole.start, ..whole });
+            Word { text: Traced::concat([name, value], whole), expands, quoted: true }
+        };
+        let words: Vec<Word> = std::iter::once(export).chain(variables.map(word)).collect();
+        (words.len() > 1).then(|| Command { words, arms: arms.clone(), ..Command::blank(place) })
+    }
+
     /// Nothing, at a place.
     fn blank(span: Span) -> Command {
         Command {
