@@ -6,8 +6,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Most turns. Each decides a condition anew that stands within others.
-const MAX_TURNS: usize = 32;
+/// Most turns. Each decides a condition anew that stands within others: a chain of `else if` shows one of its branches in each,
+/// and charts have chains of fifty.
+const MAX_TURNS: usize = 128;
 
 /// A condition: its place, and by which calls and rounds it is reached.
 pub(super) type Key = (Span, u64);
