@@ -64,7 +64,7 @@ impl<'s> Scope<'s> {
 }
 
 /// The stages, and the problem that the rest is not read, where too much is made of the text.
-fn stages(lines: &[Line], path: &str, given: &Labels) -> (Vec<Build>, Option<Problem>) {
+pub(super) fn stages(lines: &[Line], path: &str, given: &Labels) -> (Vec<Build>, Option<Problem>) {
     let share = Share::least(lines.iter().map(|line| line.span.range().len()).sum());
     let (global, scope) = (Scope::new(&share), Scope::new(&share));
     let mut reader = Reader { share: &share, stages: vec![], starts: vec![], names: BTreeMap::new(), global, scope };

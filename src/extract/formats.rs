@@ -2,8 +2,8 @@
 
 use super::{
     TextFile, ansible, bake, bounded, ci, cloudformation, clusters, compose, describes_others, dockerfile, dstack, ecs,
-    embedded, helmfile, kubernetes, makefile, package_tables, protection, pulumi, requirements, skypilot, slurm,
-    toolkit, training, values,
+    embedded, helmfile, kubernetes, makefile, package_tables, protection, pulumi, recipes, requirements, skypilot,
+    slurm, toolkit, training, truss, values,
 };
 use crate::budget::Share;
 use crate::discover::{self, Kind};
@@ -79,6 +79,24 @@ pub static DOCUMENTS: &[Format] = &[
         about: "tasks, services and development environments of dstack",
         is: |root, _| dstack::is_run(root),
         read: dstack::read,
+    },
+    Format {
+        name: "truss",
+        about: "models that Baseten serves (`config.yaml` of a Truss)",
+        is: |root, _| truss::is_truss(root),
+        read: truss::read,
+    },
+    Format {
+        name: "cog",
+        about: "images of model servers that Cog builds",
+        is: |root, _| recipes::is_cog(root),
+        read: |_, root, path, facts| recipes::cog(root, path, facts),
+    },
+    Format {
+        name: "bentoml",
+        about: "images of model servers that BentoML builds",
+        is: |root, _| recipes::is_bento(root),
+        read: |_, root, path, facts| recipes::bento(root, path, facts),
     },
     Format {
         name: "blueprint",

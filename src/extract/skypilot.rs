@@ -73,7 +73,7 @@ fn accelerators(stated: View<'_>) -> Vec<Cards> {
 }
 
 /// `H100:8`, or `H100` for one.
-fn cards(text: &Traced) -> Cards {
+pub(super) fn cards(text: &Traced) -> Cards {
     let whole = text.text();
     let (name, count) = whole.split_once(':').unwrap_or((whole, ""));
     let span = if count.is_empty() { text.whole() } else { text.span(whole.len() - count.len()..whole.len()) };

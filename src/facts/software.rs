@@ -174,6 +174,14 @@ entities! {
         /// Driver of the cluster that the files around it describe.
         #[joined = true]
         driver: Fact<Version>,
+        /// The tool that writes its Dockerfile, where none is at hand: cog, bentoml, truss.
+        tool: Fact<String>,
+        /// CUDA of the base that the tool chooses, as it is told.
+        cuda: Fact<Version>,
+        /// Python that the tool brings, as it is told.
+        python_release: Fact<Version>,
+        /// The build variant of the frameworks that the tool installs; absent where it leaves that to pip.
+        variant: Fact<String>,
         /// What is in the finished stage.
         #[joined = true]
         software: Option<Arc<Software>>,

@@ -34,6 +34,8 @@ words! {
         Skypilot = "skypilot",
         /// Runs of dstack.
         Dstack = "dstack",
+        /// Models that Baseten serves.
+        Truss = "truss",
         /// Batch scripts of Slurm.
         Slurm = "slurm",
         /// Jobs of PBS and Torque.

@@ -86,6 +86,7 @@ fn serves(pool: &NodePool, format: WorkloadFormat) -> bool {
         | WorkloadFormat::Sagemaker
         | WorkloadFormat::Dstack
         | WorkloadFormat::Skypilot
+        | WorkloadFormat::Truss
         | WorkloadFormat::Slurm
         | WorkloadFormat::Pbs
         | WorkloadFormat::Lsf => false,
@@ -135,6 +136,10 @@ pub fn drivers_of_builds(builds: &mut [Vec<Arc<Build>>], deployed: Deployed<'_>)
     }
     let drivers = drivers(deployed);
     deployed.each(builds, |build, boundary| {
+        // What a tool builds runs where that tool runs it.
+        if !build.tool.is_absent() {
+            return;
+        }
         let near = drivers.nearest(boundary, build.span.source, &[()], |_| true);
         let stated = near.iter().filter(|d| !d.driver.is_absent()).map(|d| &d.driver);
         if let Some(driver) = agree::<Version>(stated) {

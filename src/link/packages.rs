@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const CHAIN: usize = 4;
 
 /// The package whose build decides what runs on a GPU, and that others bring along.
-const FRAMEWORK: &str = "torch";
+pub const FRAMEWORK: &str = "torch";
 
 /// Whether an install command leaves the package that is there as it is.
 pub fn keeps(there: Option<&Package>, wanted: &Package) -> bool {
@@ -167,6 +167,10 @@ pub fn complete(package: &mut Package) {
         if let Some((variant, span)) = found {
             package.variant = Fact::value(variant, span);
         }
+    }
+    if let Some(why) = package.variant.why() {
+        package.cuda = Fact::unknown(why.clone(), package.variant.span);
+        return;
     }
     // Builds of conda are not those of wheels.
     let Some(version) = package.version.get().filter(|_| package.manager.get() != Some(&PackageManager::Conda)) else {

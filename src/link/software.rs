@@ -34,10 +34,16 @@ enum Called {
     Name(String),
     /// That they are final.
     Final,
+    /// The file that states what a tool makes them of.
+    Recipe(SourceId),
 }
 
 /// What a stage is found by.
 fn called(build: &Build) -> Vec<Called> {
+    // What a tool builds is run by that tool.
+    if !build.tool.is_absent() {
+        return vec![Called::Recipe(build.span.source)];
+    }
     let Some(stated) = build.path.get() else { return is_final(build).then_some(Called::Final).into_iter().collect() };
     let mut out = vec![Called::Path(stated.clone())];
     if is_final(build) {
@@ -161,6 +167,7 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
             let here = |build: &&Arc<Build>| is_final(build) && build.span.source == from;
             builds.find(boundary, &[Called::Path(path.clone())], here)
         });
+        let own = own.or_else(|| builds.find(boundary, &[Called::Recipe(from)], |_| true));
         for pod in &mut workload.pods {
             for container in pod.containers.iter_mut().chain(&mut pod.init_containers) {
                 let stated = || match (context, declared(&container.image, from, (&images, boundary))) {
@@ -497,6 +504,9 @@ fn of_build(build: &Build, listed: &[Package], (branches, complete): (&BTreeMap<
     let mut out = of_image(&build.base);
     out.span = build.span;
     out.env = build.env.clone();
+    if !build.tool.is_absent() {
+        chosen(&mut out, build);
+    }
     let platform = build.base.platform.get().and_then(|p| p.rsplit('/').next().map(str::to_owned));
     out.arch = Fact::from_option(platform, build.base.platform.span);
     for package in &build.packages {
@@ -516,9 +526,25 @@ fn of_build(build: &Build, listed: &[Package], (branches, complete): (&BTreeMap<
             out.packages.insert(name, package);
         }
     }
+    let framework =
+        out.packages.get_mut(packages::FRAMEWORK).filter(|p| p.variant.is_absent() && p.index_url.is_absent());
+    if let Some(framework) = framework {
+        framework.variant = build.variant.clone();
+    }
     brought_along(&mut out, build);
     packages::resolve(&mut out.packages, &out.python, complete);
     out
+}
+
+/// What a tool brings that chooses the base.
+fn chosen(out: &mut Software, build: &Build) {
+    if !build.cuda.is_absent() {
+        out.cuda = build.cuda.clone();
+    }
+    if !build.python_release.is_absent() {
+        out.python = build.python_release.clone();
+        out.externally_managed = Fact::value(false, build.python_release.span);
+    }
 }
 
 /// What is not installed may have been brought along: by conda, by a Python of its own, or out of another stage.

@@ -164,6 +164,12 @@ impl Instruction {
         (instruction, logical.whole().end)
     }
 
+    /// An instruction that another syntax states.
+    pub fn stating(keyword: &str, rest: &Traced) -> Self {
+        let head = Traced::opaque(format!("{keyword} "), rest.whole());
+        Self::of(&Traced::concat([head, rest.clone()], rest.whole()), '\\').0
+    }
+
     /// The instruction that ONBUILD defers. Heredocs stay with the outer one.
     pub fn deferred(&self) -> Option<Instruction> {
         (self.keyword == "ONBUILD" && !self.rest.text().is_empty()).then(|| Self::of(&self.rest, self.escape).0)
