@@ -69,6 +69,12 @@ impl Share {
         Self::of(usize::MAX, bytes)
     }
 
+    /// The part of it that one of `units` may spend which are worked on at once.
+    pub fn among(self, units: usize) -> Self {
+        let part = |all: Cell<u64>| Cell::new(all.get() / units.max(1) as u64);
+        Self { work: part(self.work), made: part(self.made), lacks: self.lacks }
+    }
+
     /// Spends work on `bytes` that are read, compared or copied for a moment; [`STEP`] where they are few.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use super::files::{cwd, files, gate, named, shown, stdin};
 use super::output::Output;
 use super::setup::Setup;
 use super::{CLEAN, FINDINGS, print_as_is};
+use crate::budget::Share;
 use crate::discover::{self, Kind, Options};
 use crate::facts::{HelmRelease, ReleaseFormat};
 use crate::finding::{Confidence, Finding, Severity};
@@ -154,7 +155,7 @@ fn given(check: &Check, inputs: usize, extra: &mut Vec<Source>) -> Result<Option
     let Some(last) = layers.last() else { return Ok(None) };
     let mut release = HelmRelease::blank(last.place);
     release.format = Fact::value(ReleaseFormat::CommandLine, last.place);
-    release.values = merged(&layers);
+    release.values = merged(&layers, &Share::of(1, 0)).map_err(|spent| format!("--values: {spent}"))?;
     Ok(Some(Arc::new(release)))
 }
 

@@ -2,10 +2,10 @@
 //! containers, volumes and services, as the objects that the chart makes of them. What its release decides is unknown.
 
 use super::kubernetes;
-use crate::budget::{NODE, STEP, Share};
+use crate::budget::{NODE, STEP, Share, Spent};
 use crate::facts::Facts;
 use crate::known::{Fact, Why};
-use crate::parse::{Builder, Entry, Node, NodeId, NodeKind, Problem, View};
+use crate::parse::{Builder, Entry, Node, NodeId, NodeKind, Problem, Raw, View, overlaid};
 use crate::source::{Span, Traced};
 use std::sync::Arc;
 
@@ -20,11 +20,12 @@ pub fn is_values(values: View<'_>) -> bool {
 }
 
 /// Reads the objects of a release; its name and namespace are those of the release.
-pub fn read(values: View<'_>, (name, namespace): (&Fact<String>, &Fact<String>), facts: &mut Facts) {
+pub fn read(whole: &Raw, (name, namespace): (&Fact<String>, &Fact<String>), facts: &mut Facts) {
+    let values = whole.view();
     let Some(root) = values.node() else { return };
     let builder = Builder::new(root.tree().source, root.tree().dialect);
     let share = Share::least(root.tree().len() * STEP);
-    let mut draft = Draft { values, name, namespace, builder, share, cut: None };
+    let mut draft = Draft { whole, values, name, namespace, builder, share, cut: None };
     let controllers: Vec<_> = enabled(values.get("controllers"));
     let mut objects: Vec<NodeId> =
         controllers.iter().map(|one| draft.controller(*one, controllers.len() == 1)).collect();
@@ -76,6 +77,7 @@ fn left() -> NodeKind {
 
 /// Objects that are put together.
 struct Draft<'t> {
+    whole: &'t Raw,
     values: View<'t>,
     name: &'t Fact<String>,
     namespace: &'t Fact<String>,
@@ -88,33 +90,37 @@ struct Draft<'t> {
 
 impl<'t> Draft<'t> {
     fn add(&mut self, kind: NodeKind, span: Span) -> NodeId {
-        self.spend(1, span);
+        self.spend(span);
         self.builder.add(kind, span)
     }
 
-    /// A copy of a node with all below it.
+    /// A node as it stands, with all below it.
     fn copy(&mut self, node: Node<'t>) -> NodeId {
-        self.overlaid(&[node])
+        self.spend(node.span());
+        self.builder.share(&self.whole.tree, node)
     }
 
-    /// A copy of the last of some nodes over those before it; nothing more is copied when too much was.
+    /// The last of some nodes over those before it.
     fn overlaid(&mut self, layers: &[Node<'t>]) -> NodeId {
         let span = layers.last().map_or(self.values.place(), |node| node.span());
-        if self.cut.is_some() {
-            return self.builder.add(left(), span);
+        let layers: Vec<_> = layers.iter().map(|node| (&self.whole.tree, *node)).collect();
+        match overlaid(&mut self.builder, &layers, &self.share) {
+            Ok(id) => id,
+            Err(spent) => {
+                self.lacks(spent, span);
+                self.builder.add(left(), span)
+            }
         }
-        let before = self.builder.tree().len();
-        let copy = self.builder.overlaid(layers);
-        let made = self.builder.tree().len() - before;
-        self.spend(made, span);
-        copy
     }
 
-    fn spend(&mut self, nodes: usize, span: Span) {
-        if let Err(spent) = self.share.make(nodes * NODE) {
-            let message = format!("the objects of these values: {spent}");
-            self.cut.get_or_insert(Problem { span, message });
+    fn spend(&mut self, span: Span) {
+        if let Err(spent) = self.share.make(NODE) {
+            self.lacks(spent, span);
         }
+    }
+
+    fn lacks(&mut self, spent: Spent, span: Span) {
+        self.cut.get_or_insert(Problem { span, message: format!("the objects of these values: {spent}") });
     }
 
     fn text(&mut self, text: &str, span: Span) -> NodeId {

@@ -2,10 +2,12 @@
 //! targets inherit from each other; values are evaluated already.
 
 use super::built;
+use crate::budget::{STEP, Share};
 use crate::facts::{Facts, Object};
 use crate::known::Fact;
-use crate::parse::{Node, Raw, Tree, View, merged};
-use std::collections::BTreeSet;
+use crate::parse::{Node, Problem, Raw, Tree, View, merged};
+use crate::source::Span;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The kind of the objects that targets are.
@@ -22,27 +24,44 @@ pub fn is_file(root: Node<'_>, path: &str) -> bool {
 
 /// Reads the targets of a file. What others inherit from is no target that is built.
 pub fn read(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
-    let targets = root.view().get("target");
-    let all = targets.entries();
+    let all: BTreeMap<&str, View<'_>> = root.view().get("target").entries().into_iter().collect();
     let bases: BTreeSet<String> =
-        all.iter().flat_map(|(_, target)| inherited(*target)).filter_map(|base| base.get().cloned()).collect();
-    for (name, target) in all.iter().filter(|(name, _)| !bases.contains(*name)) {
-        let mut layers = vec![*target];
-        let mut at = 0;
-        while let Some(layer) = layers.get(at).copied().filter(|_| layers.len() < MOST_LAYERS) {
-            let names = inherited(layer).into_iter().rev();
-            layers.extend(names.filter_map(|base| Some(targets.get(base.get()?)).filter(|view| view.is_some())));
-            at += 1;
+        all.values().flat_map(|target| inherited(*target)).filter_map(|base| base.get().cloned()).collect();
+    // Many targets may inherit from one that is large.
+    let share = Share::least(tree.len() * STEP);
+    for (name, target) in all.iter().filter(|(name, _)| !bases.contains(**name)) {
+        let layers: Vec<Raw> = layers(*target, &all).into_iter().rev().map(|layer| Raw::new(tree, layer)).collect();
+        match merged(&layers, &share) {
+            Ok(Some(whole)) => built(name, whole, target.place(), facts),
+            Ok(None) => {}
+            Err(spent) => {
+                let message = format!("targets from here on: {spent}");
+                facts.cut.push(Problem { span: target.place(), message });
+                return;
+            }
         }
-        let layers: Vec<Raw> = layers.into_iter().rev().map(|layer| Raw::new(tree, layer)).collect();
-        let Some(whole) = merged(&layers) else { continue };
-        built::target(whole.view(), facts);
-        let mut out = Object::blank(target.place());
-        out.kind = Fact::value(TARGET.to_owned(), target.place());
-        out.name = Fact::value((*name).to_owned(), target.place());
-        out.body = Some(whole);
-        facts.objects.push(Arc::new(out));
     }
+}
+
+/// A target and what it inherits from, the nearest first.
+fn layers<'t>(target: View<'t>, all: &BTreeMap<&str, View<'t>>) -> Vec<View<'t>> {
+    let mut layers = vec![target];
+    let mut at = 0;
+    while let Some(layer) = layers.get(at).copied().filter(|_| layers.len() < MOST_LAYERS) {
+        let names = inherited(layer).into_iter().rev();
+        layers.extend(names.filter_map(|base| all.get(base.get()?.as_str()).copied()));
+        at += 1;
+    }
+    layers
+}
+
+fn built(name: &str, whole: Raw, place: Span, facts: &mut Facts) {
+    built::target(whole.view(), facts);
+    let mut out = Object::blank(place);
+    out.kind = Fact::value(TARGET.to_owned(), place);
+    out.name = Fact::value(name.to_owned(), place);
+    out.body = Some(whole);
+    facts.objects.push(Arc::new(out));
 }
 
 fn inherited(target: View<'_>) -> Vec<Fact<String>> {

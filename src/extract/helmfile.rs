@@ -2,10 +2,12 @@
 //! values; evaluates none of its templates.
 
 use super::kubernetes;
+use crate::budget::{STEP, Share, Spent};
 use crate::facts::{Facts, HelmRelease, ReleaseFormat};
 use crate::known::{Fact, Known, Why};
-use crate::parse::{Node, Raw, Tree, View, merged};
+use crate::parse::{Node, Problem, Raw, Tree, View, merged};
 use crate::version::Version;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Whether a document lists releases of charts.
@@ -17,30 +19,48 @@ pub fn is_helmfile(root: Node<'_>) -> bool {
 
 /// Reads a document: each release once, or once for each environment that its values depend on.
 pub fn read(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
-    let environments: Vec<String> = entries(tree, "environments").map(|(name, _)| name.to_owned()).collect();
+    let environments: Vec<&str> = entries(tree, "environments").map(|(name, _)| name).collect();
+    let mut templates = BTreeMap::new();
+    for (name, view) in entries(tree, "templates") {
+        templates.entry(name).or_insert(view);
+    }
+    // Many releases may inherit from one template that is large.
+    let share = Share::least(tree.len() * STEP);
     for item in root.view().get("releases").items() {
         let names = item.get("inherit").items().filter_map(|i| i.get("template").string().get().cloned());
-        let templates = names.filter_map(|name| Some(entries(tree, "templates").find(|(key, _)| *key == name)?.1));
+        let templates = names.filter_map(|name| templates.get(name.as_str()).copied());
         let layers: Vec<Raw> = templates.chain([item]).map(|view| Raw::new(tree, view)).collect();
-        let Some(whole) = merged(&layers) else { continue };
-        let view = whole.view();
-        if is_off(view, tree) {
-            continue;
-        }
-        let dependent =
-            given(view).any(|values| values.traced().is_some_and(|text| environment_in(text.text()).is_some()));
-        let environments = environments.iter().map(|name| Some(name.as_str()));
-        let environments: Vec<Option<&str>> = environments.filter(|_| dependent).collect();
-        let environments = if environments.is_empty() { vec![None] } else { environments };
-        for (at, environment) in environments.into_iter().enumerate() {
-            let release = release(&whole, tree, environment);
-            // What stands inline is the same in every environment.
-            if at == 0 {
-                kubernetes::in_values(&release, facts);
-            }
-            facts.releases.push(Arc::new(release));
+        let installed = merged(&layers, &share).and_then(|whole| match whole {
+            Some(whole) => install(&whole, tree, (&environments, &share), facts),
+            None => Ok(()),
+        });
+        if let Err(spent) = installed {
+            let message = format!("releases from here on: {spent}");
+            facts.cut.push(Problem { span: item.place(), message });
+            return;
         }
     }
+}
+
+/// Adds a release, in each of the environments that its values depend on.
+fn install(whole: &Raw, tree: &Tree, (environments, share): (&[&str], &Share), facts: &mut Facts) -> Result<(), Spent> {
+    let view = whole.view();
+    if is_off(view, tree) {
+        return Ok(());
+    }
+    let dependent = given(view).any(|values| values.traced().is_some_and(|text| environment_in(text.text()).is_some()));
+    let environments = environments.iter().map(|name| Some(*name));
+    let environments: Vec<Option<&str>> = environments.filter(|_| dependent).collect();
+    let environments = if environments.is_empty() { vec![None] } else { environments };
+    for (at, environment) in environments.into_iter().enumerate() {
+        let release = release(whole, tree, (environment, share))?;
+        // What stands inline is the same in every environment.
+        if at == 0 {
+            kubernetes::in_values(&release, facts);
+        }
+        facts.releases.push(Arc::new(release));
+    }
+    Ok(())
 }
 
 /// The entries under a key in any document of the file.
@@ -68,7 +88,7 @@ fn given(view: View<'_>) -> impl Iterator<Item = View<'_>> {
     view.get("values").items().chain(view.get("valuesTemplate").items())
 }
 
-fn release(whole: &Raw, tree: &Tree, environment: Option<&str>) -> HelmRelease {
+fn release(whole: &Raw, tree: &Tree, (environment, share): (Option<&str>, &Share)) -> Result<HelmRelease, Spent> {
     let view = whole.view();
     let chart = view.get("chart");
     let mut out = HelmRelease::blank(chart.place());
@@ -92,7 +112,7 @@ fn release(whole: &Raw, tree: &Tree, environment: Option<&str>) -> HelmRelease {
     let files = given.iter().rposition(|item| !item.node().is_some_and(Node::is_map)).map_or(0, |last| last + 1);
     let (below, above) = given.split_at(files);
     out.values_from = below.iter().map(|item| file(*item, environment)).collect();
-    out.values = merged(&above.iter().map(|item| Raw::new(&whole.tree, *item)).collect::<Vec<_>>());
+    out.values = merged(&above.iter().map(|item| Raw::new(&whole.tree, *item)).collect::<Vec<_>>(), share)?;
     let single = ["set", "setString", "setTemplate"].into_iter().flat_map(|key| view.get(key).items());
     out.set = single
         .filter_map(|set| {
@@ -101,7 +121,7 @@ fn release(whole: &Raw, tree: &Tree, environment: Option<&str>) -> HelmRelease {
             Some((set.get("name").string().get()?.clone(), if value.is_absent() { listed() } else { value }))
         })
         .collect();
-    out
+    Ok(out)
 }
 
 /// The file of values that an item names, in an environment.

@@ -69,7 +69,7 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     }
     if super::app_template::is_values(view) {
         let unstated = Fact::unknown(Why::NotStated("the release".into()), view.place());
-        super::app_template::read(view, (&unstated, &unstated), facts);
+        super::app_template::read(&Raw::new(tree, view), (&unstated, &unstated), facts);
         return;
     }
     // The templates of the chart state the rest.

@@ -35,6 +35,7 @@ pub use variant::{Routes, Variant};
 
 use crate::facts::Facts;
 use crate::known::Fact;
+use crate::parse::Problem;
 use crate::source::Sources;
 use rayon::prelude::*;
 
@@ -48,7 +49,10 @@ pub fn link(facts: &mut Facts, sources: &Sources) {
 
 /// Completes what releases install from the files and objects that they name, before anything else is joined.
 pub fn complete(variants: &mut [Variant], directories: &Directories<'_>) {
-    each(variants, &Layout::of(variants, directories), |facts| &mut facts.releases, releases::complete);
+    let mut cut = Vec::new();
+    let completed = |releases: &mut [_], deployed: Deployed<'_>| releases::complete(releases, deployed, &mut cut);
+    each(variants, &Layout::of(variants, directories), |facts| &mut facts.releases, completed);
+    tell(variants, cut);
 }
 
 /// Joins the facts of a repository in place.
@@ -88,6 +92,11 @@ pub fn join(variants: &mut [Variant], directories: &Directories<'_>) {
             deployed.each(workloads, |workload, _| engines::link(workload));
         },
     );
+    tell(variants, cut);
+}
+
+/// Adds what was too much to read.
+fn tell(variants: &mut [Variant], cut: Vec<Problem>) {
     if let Some(first) = variants.first_mut() {
         first.facts.cut.extend(cut);
     }

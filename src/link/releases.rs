@@ -2,19 +2,23 @@
 
 use super::boundary::{Boundary, Deployed, Reach};
 use super::candidates::Candidates;
+use crate::budget::{Share, Spent};
 use crate::facts::value::REST;
 use crate::facts::{HelmRelease, Object, ReleaseFormat};
 use crate::known::Fact;
-use crate::parse::{Dialect, Raw, laid_over, merged, yaml};
+use crate::parse::{Dialect, Problem, Raw, laid_over, merged, yaml};
 use crate::paths;
+use crate::source::SourceId;
 use crate::version::Version;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Values files and ConfigMaps, by the last part of their names, which are paths where they are files.
 type Objects<'a> = Candidates<'a, &'a str, &'a Object>;
 
-/// Lays the values that releases name under those they state inline, and those that they set by name over both.
-pub fn complete(releases: &mut [Vec<Arc<HelmRelease>>], deployed: Deployed<'_>) {
+/// Lays the values that releases name under those they state inline, and those that they set by name over both. `cut` is
+/// told of those whose values are too much.
+pub fn complete(releases: &mut [Vec<Arc<HelmRelease>>], deployed: Deployed<'_>, cut: &mut Vec<Problem>) {
     if releases.iter().all(Vec::is_empty) {
         return;
     }
@@ -24,34 +28,59 @@ pub fn complete(releases: &mut [Vec<Arc<HelmRelease>>], deployed: Deployed<'_>) 
         let objects = facts.objects.iter().filter(holds);
         objects.filter_map(|o| Some((o.span.source, vec![paths::name(o.name.get()?)], &**o))).collect()
     });
+    // Many releases of one file may name one large file of values.
+    let mut files: HashMap<SourceId, usize> = HashMap::new();
+    releases.iter().flatten().for_each(|release| *files.entry(release.span.source).or_default() += 1);
+    let spent = Mutex::new(Vec::new());
     deployed.each(releases, |shared, boundary| {
-        let known = shared.values.as_ref().is_some_and(|values| values.id.is_some());
-        let beside = shared.format.get() == Some(&ReleaseFormat::ChartDependency) && !known;
-        if shared.values_from.is_empty() && !beside {
-            set_by_name(shared);
-            return;
+        let share = Share::of(files.len(), 0).among(files[&shared.span.source]);
+        if let Err(lacks) = with_named(shared, (&objects, boundary), &share).and_then(|()| set_by_name(shared, &share))
+        {
+            let message = format!("the values of releases in this file: {lacks}");
+            let release = Arc::make_mut(shared);
+            release.values_complete = Fact::value(false, release.span);
+            spent.lock().unwrap_or_else(PoisonError::into_inner).push(Problem { span: release.span, message });
         }
-        let release = Arc::make_mut(shared);
-        let from = |path: &str| boundary.layout().relative(release.span.source, path);
-        let found: Vec<Option<Raw>> = match beside {
-            true => vec![beside_chart(release, &from("values.yaml"), (&objects, boundary))],
-            false => release.values_from.iter().map(|name| named(name, release, (&objects, boundary), &from)).collect(),
-        };
-        release.values_complete = Fact::value(beside || found.iter().all(Option::is_some), release.span);
-        let layers: Vec<Raw> = found.into_iter().flatten().chain(release.values.take()).collect();
-        release.values = merged(&layers);
-        set_by_name(shared);
     });
+    let mut spent = spent.into_inner().unwrap_or_else(PoisonError::into_inner);
+    spent.sort_by_key(|problem: &Problem| problem.span);
+    spent.dedup_by_key(|problem| problem.span.source);
+    cut.extend(spent);
+}
+
+/// Lays the values that a release names under those it states inline.
+fn with_named(
+    shared: &mut Arc<HelmRelease>,
+    (objects, boundary): (&Objects<'_>, Boundary<'_>),
+    share: &Share,
+) -> Result<(), Spent> {
+    let known = shared.values.as_ref().is_some_and(|values| values.id.is_some());
+    let beside = shared.format.get() == Some(&ReleaseFormat::ChartDependency) && !known;
+    if shared.values_from.is_empty() && !beside {
+        return Ok(());
+    }
+    let release = Arc::make_mut(shared);
+    let from = |path: &str| boundary.layout().relative(release.span.source, path);
+    let found: Vec<Option<Raw>> = match beside {
+        true => vec![beside_chart(release, &from("values.yaml"), (objects, boundary))],
+        false => release.values_from.iter().map(|name| named(name, release, (objects, boundary), &from)).collect(),
+    };
+    release.values_complete = Fact::value(beside || found.iter().all(Option::is_some), release.span);
+    let layers: Vec<Raw> = found.into_iter().flatten().chain(release.values.clone()).collect();
+    release.values = merged(&layers, share)?;
+    Ok(())
 }
 
 /// Lays over the values of a release what it sets by name: that wins, as with Helm.
-fn set_by_name(shared: &mut Arc<HelmRelease>) {
+fn set_by_name(shared: &mut Arc<HelmRelease>, share: &Share) -> Result<(), Spent> {
     if shared.set.is_empty() {
-        return;
+        return Ok(());
     }
     let release = Arc::make_mut(shared);
     let named = release.set.iter().filter(|(name, _)| *name != REST).map(|(name, value)| (name.as_str(), value));
-    release.values = Some(laid_over(release.values.as_ref(), named, release.set.get(REST), release.span));
+    let rest = release.set.get(REST);
+    release.values = Some(laid_over(release.values.as_ref(), named, rest, (release.span, share))?);
+    Ok(())
 }
 
 /// Gives releases of Flux what the objects that they name say of repositories and charts: a HelmRepository where it is, an

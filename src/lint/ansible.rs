@@ -1,14 +1,22 @@
-//! Tasks of Ansible with the variables of their roles: a value that no inventory and no play gives is that of the role.
+//! Tasks of Ansible with variables put in: what their role gives and nothing else does, and what one file of an inventory
+//! alone gives.
 
 use super::Repository;
-use crate::render::ansible::{self, Filled, Part, Variables};
+use crate::budget::{STEP, Share};
+use crate::extract::ansible::is_tasks;
+use crate::parse::{Node, Problem};
+use crate::render::ansible::{self, Filled, Given, Part, Variables};
 use crate::source::Span;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Puts variables of roles into their tasks; where values stand that are used elsewhere.
-pub fn fill(here: &mut Repository<'_>) -> Vec<(Span, Span)> {
-    let mut roles: BTreeMap<&str, Variables<'_>> = BTreeMap::new();
+/// Where values stand that are used elsewhere, and what would be too much with its variables put in.
+pub type Uses = (Vec<(Span, Span)>, Vec<Problem>);
+
+/// Puts variables into tasks.
+pub fn fill(here: &mut Repository<'_>) -> Uses {
+    let mut roles: BTreeMap<&str, BTreeMap<_, _>> = BTreeMap::new();
+    let mut given = Given::default();
     for wanted in [Part::Defaults, Part::Vars] {
         for (id, tree) in &here.trees {
             if let Some((role, _)) = ansible::role(here.path(*id)).filter(|(_, part)| *part == wanted) {
@@ -16,21 +24,27 @@ pub fn fill(here: &mut Repository<'_>) -> Vec<(Span, Span)> {
             }
         }
     }
-    if roles.is_empty() {
-        return vec![];
+    here.trees.iter().for_each(|(id, tree)| given.add(here.path(*id), tree));
+    let (mut filled, mut uses, mut cut) = (vec![], vec![], vec![]);
+    for (id, tree) in &here.trees {
+        let path = here.path(*id);
+        let role = ansible::role(path).filter(|(_, part)| *part == Part::Tasks).map(|(role, _)| role);
+        if role.is_none() && !tree.roots().any(is_tasks) {
+            continue;
+        }
+        let variables = Variables::new(role.and_then(|role| roles.get(role)), &given, path);
+        match ansible::filled(tree, &variables, &Share::least(tree.len() * STEP)) {
+            Ok(Some(Filled { tree, uses: own })) => {
+                uses.extend(own);
+                filled.push((*id, Arc::new(tree)));
+            }
+            Ok(None) => {}
+            Err(spent) => cut.extend(tree.roots().next().map(|root: Node<'_>| Problem {
+                span: root.span(),
+                message: format!("these tasks with their variables: {spent}"),
+            })),
+        }
     }
-    let mut given = BTreeSet::new();
-    here.trees.iter().for_each(|(id, tree)| ansible::given(here.path(*id), tree, &mut given));
-    roles.values_mut().for_each(|own| own.retain(|name, _| !given.contains(name)));
-    let filled = here.trees.iter().filter_map(|(id, tree)| {
-        let (role, _) = ansible::role(here.path(*id)).filter(|(_, part)| *part == Part::Tasks)?;
-        Some((*id, ansible::filled(tree, roles.get(role)?)?))
-    });
-    let filled: Vec<_> = filled.collect();
-    let mut uses = vec![];
-    for (id, Filled { tree, uses: own }) in filled {
-        uses.extend(own);
-        here.trees.insert(id, Arc::new(tree));
-    }
-    uses
+    here.trees.extend(filled);
+    (uses, cut)
 }

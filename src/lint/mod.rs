@@ -30,7 +30,7 @@ pub use coverage::Coverage;
 pub use named::{Named, inline, named};
 use rayon::prelude::*;
 pub use read::template;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 use trouble::Trouble;
 
@@ -185,7 +185,9 @@ fn repository(
         here.trees.extend(read.tree.map(|tree| (id, tree)));
     }
     out.tell(compose::resolve(&mut here));
-    for (value, used) in ansible::fill(&mut here) {
+    let (uses, cut) = ansible::fill(&mut here);
+    out.tell(cut.into_iter().map(|problem| (problem, Trouble::NotLinted(Unlinted::Budget))));
+    for (value, used) in uses {
         facts.uses.entry(value).or_default().push(used);
     }
     let kustomized = kustomizations::build(&here);
@@ -232,9 +234,12 @@ fn repository(
     variants.extend(rendered.variants);
     rebase(&mut variants, directories);
     link::join(&mut variants, directories);
-    for cut in variants.iter_mut().flat_map(|variant| std::mem::take(&mut variant.facts.cut)) {
-        out.tell([(cut, Trouble::NotLinted(Unlinted::Budget))]);
-    }
+    // What is completed twice lacks the same twice.
+    let mut cut: Vec<Problem> =
+        variants.iter_mut().flat_map(|variant| std::mem::take(&mut variant.facts.cut)).collect();
+    let mut told = HashSet::new();
+    cut.retain(|problem| told.insert((problem.span, problem.message.clone())));
+    out.tell(cut.into_iter().map(|problem| (problem, Trouble::NotLinted(Unlinted::Budget))));
     let asked = variants::ask(&variants, (directories, paths), rules);
     out.evaluation.append(asked);
     out.coverage = coverage::coverage(&here, mentions, &variants, rules);

@@ -1,8 +1,8 @@
 //! Values by dotted names (`a.b\.c[0].d=1`, as Helm takes them) laid over a document.
 
-use super::tree::{Builder, Dialect, Entry, Node, NodeId, NodeKind, Shape};
+use super::tree::{Builder, Dialect, Entry, Node, NodeId, NodeKind, Shape, Tree};
 use super::view::Raw;
-use crate::budget::DEPTH;
+use crate::budget::{DEPTH, NODE, Share, Spent};
 use crate::known::{Fact, Known, Why};
 use crate::source::{Span, Traced};
 use std::collections::BTreeMap;
@@ -21,14 +21,17 @@ enum Part {
     Index(usize),
 }
 
-/// A document with single values laid over it: each replaces what stands at its name. What cannot be told of the names
-/// (`rest`) may stand anywhere. Names that are none say nothing.
+/// A document with single values laid over it: each replaces what stands at its name, and the rest is shared. What cannot be
+/// told of the names (`rest`) may stand anywhere. Names that are none say nothing.
+///
+/// # Errors
+/// The maps and lists that values are put into are too large.
 pub fn laid_over<'s>(
     base: Option<&Raw>,
     values: impl Iterator<Item = (&'s str, &'s Fact<String>)>,
     rest: Option<&Fact<String>>,
-    place: Span,
-) -> Raw {
+    (place, share): (Span, &Share),
+) -> Result<Raw, Spent> {
     let mut builder = Builder::new(place.source, Dialect::Kubernetes);
     let mut root = Put::Table(BTreeMap::new());
     for (name, value) in values {
@@ -44,8 +47,8 @@ pub fn laid_over<'s>(
         let leaf = builder.add(kind, value.span);
         put(&mut root, parts, leaf);
     }
-    let node = base.and_then(|base| base.view().node());
-    let (mut id, _) = written(&mut builder, node, root, place);
+    let node = base.and_then(|base| Some((&base.tree, base.view().node()?)));
+    let (mut id, _) = written(&mut builder, node, root, (place, share))?;
     if let Some((why, at)) = rest.and_then(|rest| Some((rest.why()?, rest.span))) {
         let mut entries = match builder.tree().node(id).kind() {
             Shape::Map(entries) => entries.to_vec(),
@@ -56,7 +59,7 @@ pub fn laid_over<'s>(
     }
     builder.tree().documents.push(id);
     let open = base.and_then(|base| base.open);
-    Raw { place: base.map_or(place, |base| base.place), id: Some(id), tree: Arc::new(builder.finish()), open }
+    Ok(Raw { place: base.map_or(place, |base| base.place), id: Some(id), tree: Arc::new(builder.finish()), open })
 }
 
 /// `a.b\.c[0]` names the first item of `b.c` in `a`.
@@ -108,58 +111,84 @@ fn put(root: &mut Put, parts: Vec<Part>, leaf: NodeId) {
     *at = Put::Leaf(leaf);
 }
 
+/// What stood somewhere, and a tree that holds it.
+type Base<'t> = Option<(&'t Arc<Tree>, Node<'t>)>;
+
 /// Writes what is put over what stood there; with the place of the first of it.
-fn written(builder: &mut Builder, base: Option<Node<'_>>, put: Put, place: Span) -> (NodeId, Span) {
+fn written(
+    builder: &mut Builder,
+    base: Base<'_>,
+    put: Put,
+    (place, share): (Span, &Share),
+) -> Result<(NodeId, Span), Spent> {
     match put {
-        Put::Leaf(id) => (id, builder.tree().node(id).span()),
-        Put::Table(mut table) => {
-            let stated = base.filter(|node| node.is_map()).map(Node::entries_and_rest).unwrap_or_default();
-            let mut entries = Vec::new();
-            if let Some((node, Shape::Unknown(why))) = base.map(|node| (node, node.kind())) {
-                entries.push(other_keys(builder, why, node.span()));
-            }
-            for (key, value) in stated {
-                let over = key.text().and_then(|text| table.remove(text));
-                let value = match over {
-                    Some(over) => written(builder, Some(value), over, place).0,
-                    None => builder.copy(value),
-                };
-                entries.push(Entry { key: builder.copy(key), value });
-            }
-            let mut first = None;
-            for (name, value) in table {
-                let (value, place) = written(builder, None, value, place);
-                first.get_or_insert(place);
-                let key = builder.add(NodeKind::Scalar { text: Traced::opaque(name, place), plain: false }, place);
-                entries.push(Entry { key, value });
-            }
-            let place = first.or_else(|| base.map(Node::span)).unwrap_or(place);
-            (builder.add(NodeKind::Map(entries), place), place)
-        }
-        Put::List(mut list) => {
-            let stated: Vec<Node<'_>> = base.into_iter().flat_map(Node::items).collect();
-            let mut items = Vec::new();
-            for (at, item) in stated.iter().enumerate() {
-                items.push(match list.remove(&at) {
-                    Some(over) => written(builder, Some(*item), over, place).0,
-                    None => builder.copy(*item),
-                });
-            }
-            let mut first = base.map(Node::span);
-            for (at, value) in list {
-                let (value, place) = written(builder, None, value, place);
-                first.get_or_insert(place);
-                // Items that nothing states are null; nobody has many of them.
-                while items.len() < at.min(stated.len() + HOLES) {
-                    let null = builder.add(NodeKind::Null, place);
-                    items.push(null);
-                }
-                items.push(value);
-            }
-            let place = first.unwrap_or(place);
-            (builder.add(NodeKind::Seq(items), place), place)
+        Put::Leaf(id) => Ok((id, builder.tree().node(id).span())),
+        Put::Table(table) => in_table(builder, base, table, (place, share)),
+        Put::List(list) => in_list(builder, base, list, (place, share)),
+    }
+}
+
+fn in_table(
+    builder: &mut Builder,
+    base: Base<'_>,
+    mut table: BTreeMap<String, Put>,
+    (place, share): (Span, &Share),
+) -> Result<(NodeId, Span), Spent> {
+    let mut entries = Vec::new();
+    if let Some((node, Shape::Unknown(why))) = base.map(|(_, node)| (node, node.kind())) {
+        entries.push(other_keys(builder, why, node.span()));
+    }
+    for (tree, map) in base.into_iter().filter(|(_, node)| node.is_map()) {
+        share.make(map.width() * 2 * NODE)?;
+        for (key, value) in map.entries_and_rest() {
+            let over = key.text().and_then(|text| table.remove(text));
+            let value = match over {
+                Some(over) => written(builder, Some((tree, value)), over, (place, share))?.0,
+                None => builder.share(tree, value),
+            };
+            entries.push(Entry { key: builder.share(tree, key), value });
         }
     }
+    let mut first = None;
+    for (name, value) in table {
+        let (value, place) = written(builder, None, value, (place, share))?;
+        first.get_or_insert(place);
+        let key = builder.add(NodeKind::Scalar { text: Traced::opaque(name, place), plain: false }, place);
+        entries.push(Entry { key, value });
+    }
+    let place = first.or_else(|| base.map(|(_, node)| node.span())).unwrap_or(place);
+    Ok((builder.add(NodeKind::Map(entries), place), place))
+}
+
+fn in_list(
+    builder: &mut Builder,
+    base: Base<'_>,
+    mut list: BTreeMap<usize, Put>,
+    (place, share): (Span, &Share),
+) -> Result<(NodeId, Span), Spent> {
+    base.map_or(Ok(()), |(_, list)| share.make(list.width() * NODE))?;
+    let stated: Vec<(&Arc<Tree>, Node<'_>)> =
+        base.into_iter().flat_map(|(tree, node)| node.items().map(move |item| (tree, item))).collect();
+    let mut items = Vec::new();
+    for (at, (tree, item)) in stated.iter().enumerate() {
+        items.push(match list.remove(&at) {
+            Some(over) => written(builder, Some((tree, *item)), over, (place, share))?.0,
+            None => builder.share(tree, *item),
+        });
+    }
+    let mut first = base.map(|(_, node)| node.span());
+    for (at, value) in list {
+        let (value, place) = written(builder, None, value, (place, share))?;
+        first.get_or_insert(place);
+        // Items that nothing states are null; nobody has many of them.
+        while items.len() < at.min(stated.len() + HOLES) {
+            let null = builder.add(NodeKind::Null, place);
+            items.push(null);
+        }
+        items.push(value);
+    }
+    let place = first.unwrap_or(place);
+    Ok((builder.add(NodeKind::Seq(items), place), place))
 }
 
 /// Most items of a list that nothing states.
@@ -184,7 +213,8 @@ mod tests {
         let span = Span::new(SourceId(0), 0..1);
         let set: Vec<(&str, Fact<String>)> =
             set.iter().map(|(k, v)| (*k, Fact::value((*v).to_owned(), span))).collect();
-        laid_over(base.as_ref(), set.iter().map(|(name, value)| (*name, value)), None, span)
+        laid_over(base.as_ref(), set.iter().map(|(name, value)| (*name, value)), None, (span, &Share::of(1, 0)))
+            .expect("little is made")
     }
 
     #[test]
@@ -216,7 +246,8 @@ mod tests {
         let span = Span::new(SourceId(0), 0..1);
         let rest = Fact::unknown(Why::Variable("x".into()), span);
         let set = Fact::value("1".to_owned(), span);
-        let raw = laid_over(None, [("a.b", &set)].into_iter(), Some(&rest), span);
+        let raw = laid_over(None, [("a.b", &set)].into_iter(), Some(&rest), (span, &Share::of(1, 0)))
+            .expect("little is made");
         assert_eq!(raw.view().path("a.b").int().get(), Some(&1));
         assert!(raw.view().path("c").int().is_unknown());
     }

@@ -8,6 +8,7 @@ pub mod hcl;
 pub mod make;
 pub mod markers;
 pub mod mask;
+mod merge;
 pub mod requirements;
 pub mod scalar;
 pub mod shell;
@@ -18,7 +19,8 @@ pub mod wheel;
 pub mod yaml;
 
 pub use dotted::laid_over;
-pub use tree::{Builder, DEEPEST, Dialect, Entry, Node, NodeId, NodeKind, Problem, Shape, Tree, merged};
+pub use merge::{merged, overlaid};
+pub use tree::{Builder, DEEPEST, Dialect, Entry, Node, NodeId, NodeKind, Problem, Shape, Tree};
 pub use view::{Missing, Open, Raw, View};
 
 use crate::known::Why;

@@ -2,10 +2,9 @@
 
 use super::mask::Condition;
 use super::scalar::{self, Scalar};
-use super::view::{Raw, View};
+use super::view::View;
 use crate::known::Why;
 use crate::source::{SourceId, Span, Tile, Traced};
-use std::collections::hash_map::Entry as MapEntry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
@@ -239,63 +238,37 @@ impl Builder {
         self.tree.nodes[node.0 as usize] = Data { span, what };
     }
 
-    /// Adds a node of another tree with everything below it, without a copy.
-    pub fn share(&mut self, tree: &Arc<Tree>, node: NodeId) -> NodeId {
-        let shared = &mut self.tree.shared;
-        if !shared.last().is_some_and(|last| Arc::ptr_eq(last, tree)) {
+    /// Adds a node of `tree`, or of one that it shares, with everything below it, without a copy.
+    pub fn share(&mut self, tree: &Arc<Tree>, node: Node<'_>) -> NodeId {
+        let (tree, shared) = (tree.holding(node), &mut self.tree.shared);
+        // What is put together takes from few trees in turn.
+        let known = shared.iter().enumerate().rev().take(FEW).find(|(_, one)| Arc::ptr_eq(one, tree));
+        let at = known.map_or(shared.len(), |(at, _)| at);
+        if at == shared.len() {
             shared.push(Arc::clone(tree));
         }
-        let what = What::Shared { tree: shared.len() as u32 - 1, node };
-        self.tree.push(what, tree.node(node).span())
+        self.tree.push(What::Shared { tree: at as u32, node: node.id }, node.span())
     }
 
     /// Copies a node with everything below it; every node keeps its own place.
     pub fn copy(&mut self, node: Node<'_>) -> NodeId {
-        self.overlay(&[node], DEEPEST)
+        self.copied(node, DEEPEST)
     }
 
-    /// Copies the last of some nodes with everything below it; maps are merged key by key, the last first.
-    pub fn overlaid(&mut self, layers: &[Node<'_>]) -> NodeId {
-        self.overlay(layers, DEEPEST)
-    }
-
-    /// Copies the last of some nodes; maps are merged key by key. Below `depth` levels the text is left out.
-    fn overlay(&mut self, layers: &[Node<'_>], depth: usize) -> NodeId {
-        let Some(last) = layers.last() else { return self.add(NodeKind::Null, Span::new(self.tree.source, 0..0)) };
-        let span = last.span();
-        if depth == 0 {
-            return self.add(NodeKind::Null, span);
-        }
-        if last.is_map() {
-            // Only the maps above the last node that is none take part.
-            let from = layers.iter().rposition(|node| !node.is_map()).map_or(0, |at| at + 1);
-            let mut keys: Vec<(Node<'_>, Vec<Node<'_>>)> = vec![];
-            let mut places: HashMap<&str, usize> = HashMap::new();
-            for (key, value) in layers[from..].iter().flat_map(|node| node.entries_and_rest()) {
-                let Some(text) = key.text() else { continue };
-                match places.entry(text) {
-                    MapEntry::Occupied(place) => keys[*place.get()].1.push(value),
-                    MapEntry::Vacant(place) => {
-                        place.insert(keys.len());
-                        keys.push((key, vec![value]));
-                    }
-                }
+    /// Below `depth` levels the text is left out.
+    fn copied(&mut self, node: Node<'_>, depth: usize) -> NodeId {
+        let kind = match node.kind() {
+            _ if depth == 0 => NodeKind::Null,
+            Shape::Map(_) => {
+                let mut copy =
+                    |(key, value)| Entry { key: self.copied(key, depth), value: self.copied(value, depth - 1) };
+                NodeKind::Map(node.entries_and_rest().into_iter().map(&mut copy).collect())
             }
-            let entries = keys
-                .into_iter()
-                .map(|(key, values)| Entry {
-                    key: self.overlay(&[key], depth),
-                    value: self.overlay(&values, depth - 1),
-                })
-                .collect();
-            return self.add(NodeKind::Map(entries), span);
-        }
-        let kind = match last.kind() {
-            Shape::Seq(_) => NodeKind::Seq(last.items().map(|item| self.overlay(&[item], depth - 1)).collect()),
-            _ => last.leaf(),
+            Shape::Seq(_) => NodeKind::Seq(node.items().map(|item| self.copied(item, depth - 1)).collect()),
+            _ => node.leaf(),
         };
-        let copy = self.add(kind, span);
-        if let Some(tag) = last.tag() {
+        let copy = self.add(kind, node.span());
+        if let Some(tag) = node.tag() {
             self.tag(copy, tag);
         }
         copy
@@ -311,21 +284,6 @@ impl Builder {
         self.tree.shrink();
         self.tree
     }
-}
-
-/// Documents laid over each other, as Helm merges values: maps key by key, anything else is replaced by the later one.
-/// Every node keeps its own place. `None` when there is nothing.
-pub fn merged(layers: &[Raw]) -> Option<Raw> {
-    let present: Vec<Node<'_>> = layers.iter().filter_map(|raw| raw.view().node()).collect();
-    let last = present.last()?;
-    if present.len() == 1 {
-        return layers.iter().find(|raw| raw.id.is_some()).cloned();
-    }
-    let mut builder = Builder::new(last.span().source, last.tree().dialect);
-    let root = builder.overlay(&present, DEEPEST);
-    builder.tree().documents.push(root);
-    let tree = Arc::new(builder.finish());
-    Some(Raw { id: Some(root), place: last.span(), tree, open: None })
 }
 
 /// How far behind the start of its span a scalar stands byte for byte; `None` if it was decoded or stands elsewhere.
@@ -345,8 +303,12 @@ impl Tree {
 
     /// The tree that a node stands in, of this one and those that it shares.
     pub(super) fn holding<'t>(self: &'t Arc<Tree>, node: Node<'_>) -> &'t Arc<Tree> {
-        let is_own = |tree: &&Arc<Tree>| std::ptr::eq(&***tree, node.tree);
-        if is_own(&self) { self } else { self.shared.iter().find(is_own).unwrap_or(self) }
+        self.find_holding(node).unwrap_or(self)
+    }
+
+    fn find_holding<'t>(self: &'t Arc<Tree>, node: Node<'_>) -> Option<&'t Arc<Tree>> {
+        let is_own = std::ptr::eq(&**self, node.tree);
+        if is_own { Some(self) } else { self.shared.iter().find_map(|shared| shared.find_holding(node)) }
     }
 
     /// Handles on the documents.
@@ -502,6 +464,11 @@ impl Tree {
     /// Every node, in the order they were read.
     pub fn nodes(&self) -> impl Iterator<Item = Node<'_>> {
         (0..self.nodes.len() as u32).map(|i| self.node(NodeId(i)))
+    }
+
+    /// The tree itself and those that parts of it stand in.
+    pub fn parts(&self) -> impl Iterator<Item = &Tree> {
+        std::iter::once(self).chain(self.shared.iter().map(Arc::as_ref))
     }
 
     /// How many nodes there are.

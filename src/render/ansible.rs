@@ -1,10 +1,13 @@
-//! Roles of Ansible: tasks with the variables of their role put in. Knows where a role keeps them, and plain references; runs
-//! no filter and no test.
+//! Tasks of Ansible with variables put in: those of their role, and those that one file of an inventory alone gives. Knows
+//! where they stand, and plain references; runs no filter and no test.
 
-use crate::parse::{Builder, Node, NodeId, NodeKind, Shape, Tree};
+use crate::budget::{NODE, STEP, Share, Spent};
+use crate::parse::{Builder, Entry, Node, NodeId, NodeKind, Shape, Tree};
 use crate::paths;
 use crate::source::{Span, Traced};
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 /// Values that are made of values: so deep, and so long.
 const DEEPEST: usize = 8;
@@ -35,38 +38,64 @@ pub fn role(path: &str) -> Option<(&str, Part)> {
     Some((role, part))
 }
 
-/// Names of variables that a file gives values to for other roles and plays: what stands in the files of an inventory, beside
-/// the main file of a role's variables, in plays and in facts that tasks set.
-pub fn given<'t>(path: &str, tree: &'t Tree, out: &mut BTreeSet<&'t str>) {
-    let names = |node: Node<'t>| node.entries().into_iter().filter_map(|(key, _)| key.text());
-    let inventory = paths::parts(path).any(|part| matches!(part, "group_vars" | "host_vars" | "vars" | "inventory"));
-    for root in tree.roots() {
-        if inventory && !matches!(role(path), Some((_, Part::Vars))) {
-            out.extend(names(root));
+/// A value, and a tree that holds it.
+pub type Value<'t> = (&'t Arc<Tree>, Node<'t>);
+
+/// Variables that files give values to for roles and plays, beside the main files of the roles.
+#[derive(Default)]
+pub struct Given<'t> {
+    /// What they are and the directory that this is for; `None` where more than one place gives it, or one that is for some
+    /// plays only.
+    values: BTreeMap<&'t str, Option<(&'t str, Value<'t>)>>,
+}
+
+impl<'t> Given<'t> {
+    /// Adds what a file gives: what stands in the files of an inventory, in plays and in facts that tasks set.
+    pub fn add(&mut self, path: &'t str, tree: &'t Arc<Tree>) {
+        for item in tree.roots().flat_map(Node::items).filter(|item| item.is_map()) {
+            let roles = item.get("roles").into_iter().flat_map(Node::items).filter(|role| role.is_map());
+            let own = ["vars", "set_fact", "ansible.builtin.set_fact"].iter().filter_map(|key| item.get(key));
+            for name in own.chain(roles).flat_map(Node::entries).filter_map(|(key, _)| key.text()) {
+                self.values.insert(name, None);
+            }
         }
-        for item in root.items().filter(|item| item.is_map()) {
-            out.extend(item.get("vars").into_iter().flat_map(names));
-            let roles = item.get("roles").into_iter().flat_map(Node::items);
-            out.extend(roles.filter(|role| role.is_map()).flat_map(names));
-            out.extend(["set_fact", "ansible.builtin.set_fact"].iter().filter_map(|key| item.get(key)).flat_map(names));
+        let Some(below) = around(path) else { return };
+        for (name, value) in tree.roots().flat_map(Node::entries) {
+            if let Some(name) = name.text() {
+                let only = Some((below, (tree, value)));
+                self.values.entry(name).and_modify(|known| *known = None).or_insert(only);
+            }
         }
     }
 }
 
-/// Variables with their values and where these stand.
-pub type Variables<'t> = BTreeMap<&'t str, (&'t str, Span)>;
+/// The directory around an inventory that a file belongs to. The main files of a role are none of one.
+fn around(path: &str) -> Option<&str> {
+    const INVENTORY: [&str; 5] = ["group_vars", "host_vars", "vars", "inventory", "inventories"];
+    let before = |part: &&str| match path.strip_prefix(*part) {
+        Some(rest) if rest.starts_with('/') => Some(""),
+        _ => Some(path.split_once(&format!("/{part}/"))?.0),
+    };
+    let of_role = matches!(role(path), Some((_, Part::Defaults | Part::Vars)));
+    INVENTORY.iter().filter_map(before).min_by_key(|before| before.len()).filter(|_| !of_role)
+}
 
 /// Adds the variables of a file: they win over what is there.
-pub fn add<'t>(tree: &'t Tree, out: &mut Variables<'t>) {
-    for (key, value) in tree.roots().flat_map(Node::entries) {
-        let scalar = value.text().filter(|_| !value.is_null());
-        match (key.text(), scalar) {
-            (Some(key), Some(text)) => drop(out.insert(key, (text, value.span()))),
-            (Some(key), None) => drop(out.remove(key)),
-            (None, _) => {}
-        }
-    }
+pub fn add<'t>(tree: &'t Arc<Tree>, out: &mut BTreeMap<&'t str, Value<'t>>) {
+    let named = tree.roots().flat_map(Node::entries).filter_map(|(key, value)| Some((key.text()?, (tree, value))));
+    out.extend(named);
 }
+
+/// The variables that a file of tasks sees.
+pub struct Variables<'g, 't> {
+    own: Option<&'g BTreeMap<&'t str, Value<'t>>>,
+    given: &'g Given<'t>,
+    path: &'g str,
+    texts: RefCell<Texts<'t>>,
+}
+
+/// What texts of variables are, where that is known, by how deep they may be made of others.
+type Texts<'t> = HashMap<(&'t str, usize), Option<Arc<str>>>;
 
 /// Documents with variables put in.
 pub struct Filled {
@@ -77,78 +106,178 @@ pub struct Filled {
 }
 
 /// The same documents with variables put in; `None` where they refer to none of them.
-pub fn filled(tree: &Tree, variables: &Variables<'_>) -> Option<Filled> {
+///
+/// # Errors
+/// They are too large then.
+pub fn filled(tree: &Arc<Tree>, variables: &Variables<'_, '_>, share: &Share) -> Result<Option<Filled>, Spent> {
     let refers = |node: Node<'_>| node.text().is_some_and(|text| text.contains("{{"));
-    if variables.is_empty() || !tree.nodes().any(refers) {
-        return None;
+    if !tree.nodes().any(refers) {
+        return Ok(None);
     }
-    let mut builder = Builder::new(tree.source, tree.dialect);
-    let roots: Vec<NodeId> = tree.roots().map(|root| builder.copy(root)).collect();
-    let text = |node: Node<'_>| match node.kind() {
-        Shape::Scalar { plain, .. } => Some((node.id(), expanded(&node.traced()?, variables)?, plain, node.span())),
-        _ => None,
-    };
-    let found: Vec<(NodeId, Traced, bool, Span)> = builder.tree().nodes().filter_map(text).collect();
-    let mut uses = vec![];
-    let any = !found.is_empty();
-    for (id, text, plain, used) in found {
-        let elsewhere = text.whole().source != used.source;
-        let span = if elsewhere { text.whole() } else { used };
-        uses.extend(elsewhere.then_some((span, used)));
-        builder.set(id, NodeKind::Scalar { text, plain }, span);
+    let mut filling = Filling { variables, share, builder: Builder::new(tree.source, tree.dialect), uses: vec![] };
+    let (mut roots, mut any) = (vec![], false);
+    for root in tree.roots() {
+        let filled = filling.node((tree, root), DEEPEST)?;
+        any |= filled.is_some();
+        roots.push(filled.unwrap_or_else(|| filling.builder.share(tree, root)));
     }
-    builder.tree().documents.extend(roots);
-    any.then(|| Filled { tree: builder.finish(), uses })
+    filling.builder.tree().documents.extend(roots);
+    Ok(any.then(|| Filled { tree: filling.builder.finish(), uses: filling.uses }))
 }
 
-/// A text with the variables that are known; `None` where it refers to none.
-fn expanded(text: &Traced, variables: &Variables<'_>) -> Option<Traced> {
-    let whole = text.text();
-    let (mut parts, mut from, mut made) = (vec![], 0, 0);
-    for (range, name) in references(whole) {
-        let Some(value) = value(name, variables, DEEPEST).filter(|value| made + value.len() <= LONGEST) else {
-            continue;
+struct Filling<'f, 'g, 't> {
+    variables: &'f Variables<'g, 't>,
+    share: &'f Share,
+    builder: Builder,
+    uses: Vec<(Span, Span)>,
+}
+
+impl Filling<'_, '_, '_> {
+    /// A node with variables put in, values of values so deep; `None` where it refers to none that is known.
+    fn node(&mut self, (tree, node): Value<'_>, depth: usize) -> Result<Option<NodeId>, Spent> {
+        self.share.work(STEP)?;
+        let kind = match node.kind() {
+            Shape::Map(_) => {
+                let entries = node.entries_and_rest();
+                let values: Vec<Node<'_>> = entries.iter().map(|(_, value)| *value).collect();
+                let Some(values) = self.nodes(tree, &values, depth)? else { return Ok(None) };
+                let keys: Vec<NodeId> = entries.iter().map(|(key, _)| self.builder.share(tree, *key)).collect();
+                NodeKind::Map(keys.into_iter().zip(values).map(|(key, value)| Entry { key, value }).collect())
+            }
+            Shape::Seq(_) => match self.nodes(tree, &node.items().collect::<Vec<_>>(), depth)? {
+                Some(items) => NodeKind::Seq(items),
+                None => return Ok(None),
+            },
+            Shape::Scalar { plain, .. } => return self.scalar(node, plain, depth),
+            _ => return Ok(None),
         };
-        if let Some((_, span)) = variables.get(name).filter(|_| range.len() == whole.len()) {
-            return Some(Traced::opaque(value, *span));
+        let id = self.builder.add(kind, node.span());
+        if let Some(tag) = node.tag() {
+            self.builder.tag(id, tag);
         }
-        made += value.len();
-        parts.push(text.slice(from..range.start));
-        parts.push(Traced::opaque(value, text.span(range.clone())));
-        from = range.end;
+        Ok(Some(id))
     }
-    if parts.is_empty() {
-        return None;
+
+    fn nodes(&mut self, tree: &Arc<Tree>, nodes: &[Node<'_>], depth: usize) -> Result<Option<Vec<NodeId>>, Spent> {
+        let mut filled = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            filled.push(self.node((tree, *node), depth)?);
+        }
+        if filled.iter().all(Option::is_none) {
+            return Ok(None);
+        }
+        self.share.make(nodes.len() * NODE)?;
+        let stands =
+            |(filled, node): (Option<NodeId>, &Node<'_>)| filled.unwrap_or_else(|| self.builder.share(tree, *node));
+        Ok(Some(filled.into_iter().zip(nodes).map(stands).collect()))
     }
-    parts.push(text.slice(from..whole.len()));
-    Some(Traced::concat(parts, text.whole()))
+
+    /// What is nothing but a variable is its value, whatever that is; elsewhere texts are put in.
+    fn scalar(&mut self, node: Node<'_>, plain: bool, depth: usize) -> Result<Option<NodeId>, Spent> {
+        let Some(text) = node.traced() else { return Ok(None) };
+        let whole = text.text();
+        self.share.work(whole.len())?;
+        if let Some((_, name)) = references(whole).next().filter(|(range, _)| range.len() == whole.len())
+            && let Some((_, (tree, value))) = self.variables.find(name)
+            && let Some(depth) = depth.checked_sub(1)
+        {
+            let id = if value.text().is_some() {
+                let Some(known) = self.variables.text(name, DEEPEST, self.share)? else { return Ok(None) };
+                self.share.make(NODE + known.len())?;
+                let text = Traced::opaque(&*known, value.span());
+                self.builder.add(NodeKind::Scalar { text, plain }, value.span())
+            } else {
+                self.share.make(NODE)?;
+                let filled = self.node((tree, value), depth)?;
+                filled.unwrap_or_else(|| self.builder.share(tree, value))
+            };
+            self.uses.push((value.span(), node.span()));
+            return Ok(Some(id));
+        }
+        let Some(text) = self.expanded(&text)? else { return Ok(None) };
+        Ok(Some(self.builder.add(NodeKind::Scalar { text, plain }, node.span())))
+    }
+
+    /// A text with the variables that are known; `None` where it refers to none.
+    fn expanded(&self, text: &Traced) -> Result<Option<Traced>, Spent> {
+        let (whole, mut parts, mut from, mut made) = (text.text(), vec![], 0, 0);
+        for (range, name) in references(whole) {
+            let Some(value) = self.variables.text(name, DEEPEST, self.share)? else { continue };
+            made += value.len();
+            if made > LONGEST {
+                break;
+            }
+            self.share.make(NODE + value.len())?;
+            parts.push(text.slice(from..range.start));
+            parts.push(Traced::opaque(&*value, text.span(range.clone())));
+            from = range.end;
+        }
+        if parts.is_empty() {
+            return Ok(None);
+        }
+        parts.push(text.slice(from..whole.len()));
+        Ok(Some(Traced::concat(parts, text.whole())))
+    }
 }
 
-/// The value of a variable, where all that it is made of is known.
-fn value(name: &str, variables: &Variables<'_>, depth: usize) -> Option<String> {
-    let depth = depth.checked_sub(1)?;
-    let (text, _) = *variables.get(name)?;
-    let (mut out, mut from) = (String::new(), 0);
-    for (range, name) in references(text) {
-        out.push_str(&text[from..range.start]);
-        out.push_str(&value(name, variables, depth)?);
-        from = range.end;
-        if out.len() > LONGEST {
-            return None;
+impl<'g, 't> Variables<'g, 't> {
+    /// Those of a role that nothing else gives, with those that one file alone gives to what stands at `path`.
+    pub fn new(own: Option<&'g BTreeMap<&'t str, Value<'t>>>, given: &'g Given<'t>, path: &'g str) -> Self {
+        Self { own, given, path, texts: RefCell::default() }
+    }
+
+    fn find(&self, name: &str) -> Option<(&'t str, Value<'t>)> {
+        let own = self.own.and_then(|own| own.get_key_value(name));
+        let reaches =
+            |below: &str| self.path.strip_prefix(below).is_some_and(|rest| below.is_empty() || rest.starts_with('/'));
+        match (self.given.values.get_key_value(name), own) {
+            (None, own) => own.map(|(name, value)| (*name, *value)),
+            (Some((name, Some((below, value)))), None) if reaches(below) => Some((*name, *value)),
+            _ => None,
         }
     }
-    out.push_str(&text[from..]);
-    (out.len() <= LONGEST && !out.contains("{{") && !out.contains("{%")).then_some(out)
+
+    /// The text of a variable, where all that it is made of is known.
+    fn text(&self, name: &str, depth: usize, share: &Share) -> Result<Option<Arc<str>>, Spent> {
+        let (Some(below), Some((name, (_, value)))) = (depth.checked_sub(1), self.find(name)) else {
+            return Ok(None);
+        };
+        if let Some(known) = self.texts.borrow().get(&(name, depth)) {
+            return Ok(known.clone());
+        }
+        let made = self.made(value.text().filter(|_| !value.is_null()), below, share)?.map(Arc::from);
+        self.texts.borrow_mut().insert((name, depth), made.clone());
+        Ok(made)
+    }
+
+    fn made(&self, text: Option<&'t str>, depth: usize, share: &Share) -> Result<Option<String>, Spent> {
+        let Some(text) = text.filter(|text| !text.contains("{%")) else { return Ok(None) };
+        share.work(text.len())?;
+        let (mut out, mut from) = (String::new(), 0);
+        for (range, name) in references(text) {
+            let Some(value) = self.text(name, depth, share)? else { return Ok(None) };
+            share.work(STEP + value.len())?;
+            out.push_str(&text[from..range.start]);
+            out.push_str(&value);
+            from = range.end;
+            if out.len() > LONGEST {
+                return Ok(None);
+            }
+        }
+        out.push_str(&text[from..]);
+        Ok(Some(out).filter(|out| out.len() <= LONGEST && !out.contains("{{")))
+    }
 }
 
 /// Where a text refers to a variable by nothing but its name.
 fn references(text: &str) -> impl Iterator<Item = (std::ops::Range<usize>, &str)> {
     text.match_indices("{{").filter_map(|(start, _)| {
-        let inner = text[start + 2..].split_once("}}")?.0;
-        let name = inner.trim_matches([' ', '-']);
-        let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        is_name.then(|| (start..start + 2 + inner.len() + 2, name))
+        let inner = text[start + 2..].trim_start_matches([' ', '-']);
+        let length = inner.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?;
+        let (name, behind) = inner.split_at(length);
+        let behind = behind.trim_start_matches([' ', '-']).strip_prefix("}}")?;
+        let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        is_name.then(|| (start..text.len() - behind.len(), name))
     })
 }
 
@@ -158,14 +287,20 @@ mod tests {
     use crate::parse::{Dialect, yaml};
     use crate::source::SourceId;
 
-    fn text_of(tasks: &str, defaults: &str) -> Option<String> {
-        let read = |text| yaml::parse(SourceId(0), text, Dialect::Kubernetes);
+    fn read(text: &str) -> Arc<Tree> {
+        Arc::new(yaml::parse(SourceId(0), text, Dialect::Kubernetes))
+    }
+
+    fn filled_with(tasks: &str, defaults: &str, share: &Share) -> Result<Option<String>, Spent> {
         let (tasks, defaults) = (read(tasks), read(defaults));
-        let mut variables = Variables::new();
-        add(&defaults, &mut variables);
-        let filled = filled(&tasks, &variables)?;
-        let root = filled.tree.roots().next()?.view();
-        root.get("name").string().get().cloned()
+        let mut own = BTreeMap::new();
+        add(&defaults, &mut own);
+        let filled = filled(&tasks, &Variables::new(Some(&own), &Given::default(), ""), share)?;
+        Ok(filled.and_then(|filled| filled.tree.roots().next()?.view().get("name").string().get().cloned()))
+    }
+
+    fn text_of(tasks: &str, defaults: &str) -> Option<String> {
+        filled_with(tasks, defaults, &Share::least(0)).expect("little is made")
     }
 
     #[test]
@@ -182,11 +317,42 @@ mod tests {
 
     #[test]
     fn values_that_grow_without_end_are_left_out() {
-        let mut defaults = "v0: aaaaaaaaaaaaaaaa\n".to_owned();
-        for i in 1..8 {
-            defaults.push_str(&format!("v{i}: '{}'\n", format!("{{{{ v{} }}}}", i - 1).repeat(16)));
-        }
-        assert_eq!(text_of("name: '{{ v7 }}'", &defaults), None);
+        let grown = |first: &str, times: usize| {
+            let level = |i: usize| format!("v{i}: '{}'\n", format!("{{{{ v{} }}}}", i - 1).repeat(times));
+            format!("v0: '{first}'\n{}", (1..8).map(level).collect::<String>())
+        };
+        assert_eq!(text_of("name: '{{ v7 }}'", &grown("aaaaaaaaaaaaaaaa", 16)), None);
+        // Nothing is long here, and to put it together level by level would take 60 to the power of 7 steps.
+        assert_eq!(text_of("name: 'x{{ v7 }}'", &grown("", 60)).as_deref(), Some("x"));
+        let many = format!("name: x\nlist:{}", "\n- 'x{{ long }}'".repeat(2000));
+        let spent = filled_with(&many, &format!("long: {}", "a".repeat(4000)), &Share::least(0));
+        assert_eq!(spent, Err(Spent::Made));
+    }
+
+    #[test]
+    fn what_one_file_of_an_inventory_alone_gives_is_known() {
+        let tasks = read("- helm: {values: '{{ gpu }}', name: '{{ name }}', chart: '{{ chart }}'}\n");
+        let files = [
+            (
+                "site/group_vars/gpu.yml",
+                read("gpu: {driver: {version: '{{ driver }}'}}\ndriver: 535.1\nname: a\nchart: x\n"),
+            ),
+            ("site/host_vars/one.yml", read("name: b\n")),
+        ];
+        let mut given = Given::default();
+        files.iter().for_each(|(path, tree)| given.add(path, tree));
+        let defaults = read("chart: y\n");
+        let mut own = BTreeMap::new();
+        add(&defaults, &mut own);
+        let filled_at =
+            |path: &str| filled(&tasks, &Variables::new(Some(&own), &given, path), &Share::least(0)).expect("little");
+        let here = filled_at("site/roles/gpu/tasks/main.yml").expect("it is given");
+        let task = here.tree.roots().next().and_then(|root| root.items().next()).expect("a task").view().get("helm");
+        assert_eq!(task.path("values.driver.version").node().and_then(Node::text), Some("535.1"));
+        // Two hosts, and two files that say different things of a chart.
+        assert_eq!(task.get("name").node().and_then(Node::text), Some("{{ name }}"));
+        assert_eq!(task.get("chart").node().and_then(Node::text), Some("{{ chart }}"));
+        assert!(filled_at("other/roles/gpu/tasks/main.yml").is_none());
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub fn in_values(release: &HelmRelease, facts: &mut Facts) -> bool {
     embedded::read(values.view(), facts);
     let drafted = app_template::is_values(values.view());
     if drafted {
-        app_template::read(values.view(), (&release.name, &release.namespace), facts);
+        app_template::read(values, (&release.name, &release.namespace), facts);
     }
     drafted
 }

@@ -9,6 +9,7 @@ mod tests;
 mod workloads;
 
 use super::{machines, protection};
+use crate::budget::Share;
 use crate::facts::{Cluster, Facts, InfraFormat, Resource, ResourceFormat};
 use crate::known::Fact;
 use crate::parse::{Problem, Raw, Tree, View};
@@ -152,11 +153,13 @@ fn resources<'p>(all: Vec<Stated<'_>>, path: &dyn Fn(SourceId) -> &'p str, facts
     let all = All::new(all);
     pools::read(&all, path, facts);
     workloads::read(&all, facts);
+    // Many releases may be given one large file of values.
+    let share = Share::of(1, 0);
     for resource in &all.stated {
         let Stated { tree, view, span, kind: (kind, kind_span), name: (name, name_span), .. } = *resource;
         match kind {
             "helm_release" => {
-                let release = releases::release(tree, view);
+                let release = releases::release(tree, view, &share, facts);
                 super::kubernetes::in_values(&release, facts);
                 facts.releases.push(Arc::new(release));
             }

@@ -1,14 +1,16 @@
 //! Charts that Terraform installs.
 
+use crate::budget::Share;
 use crate::facts::value::REST;
-use crate::facts::{HelmRelease, ReleaseFormat};
+use crate::facts::{Facts, HelmRelease, ReleaseFormat};
 use crate::known::{Fact, Known, Why};
-use crate::parse::{Dialect, Raw, Tree, View, merged, yaml};
+use crate::parse::{Dialect, Problem, Raw, Tree, View, merged, yaml};
 use crate::version::Version;
 use std::sync::Arc;
 
-/// A chart: the items of `values` are merged in order, and `set` blocks lie over them.
-pub fn release(tree: &Arc<Tree>, view: View<'_>) -> HelmRelease {
+/// A chart: the items of `values` are merged in order, and `set` blocks lie over them. The facts are told where that is too
+/// much.
+pub fn release(tree: &Arc<Tree>, view: View<'_>, share: &Share, facts: &mut Facts) -> HelmRelease {
     let chart = view.get("chart");
     let mut out = HelmRelease::blank(chart.place());
     out.format = Fact::value(ReleaseFormat::Terraform, chart.place());
@@ -19,13 +21,20 @@ pub fn release(tree: &Arc<Tree>, view: View<'_>) -> HelmRelease {
     out.version = view.get("version").parse(Version::parse);
     out.repository = view.get("repository").string();
     let values = view.get("values");
-    let layers: Vec<Option<Raw>> = values.items().map(|item| layer(tree, item)).collect();
+    let told = share.spent().is_some();
+    let layers: Vec<Option<Raw>> = values.items().map(|item| layer(tree, item, share)).collect();
     // What is not at hand may set anything.
     let known = layers.iter().all(Option::is_some) && values.node().is_none_or(|n| n.is_seq());
     out.values_complete = Fact::value(known, values.place());
     let missing = values.items().zip(&layers).filter(|(_, layer)| layer.is_none()).map(|(item, _)| item.string());
     out.values_from = missing.collect();
-    out.values = merged(&layers.into_iter().flatten().collect::<Vec<_>>());
+    let layers: Vec<Raw> = layers.into_iter().flatten().collect();
+    out.values = merged(&layers, share).ok().flatten();
+    if let Some(spent) = share.spent() {
+        out.values_complete = Fact::value(false, values.place());
+        let message = format!("the values of releases from here on: {spent}");
+        facts.cut.extend((!told).then(|| Problem { span: values.place(), message }));
+    }
     let given = ["set", "set_string", "set_sensitive", "set_wo"].into_iter().flat_map(|key| view.get(key).items());
     out.set = given.filter_map(single).collect();
     let lists = view.get("set_list").items().filter_map(single);
@@ -61,12 +70,17 @@ pub fn of_nebius(view: View<'_>) -> HelmRelease {
     out
 }
 
+/// Bytes that reading makes of each byte of a text.
+const READ: usize = 8;
+
 /// One item of `values`: a collection that was encoded, or text with spans of its own.
-fn layer(tree: &Arc<Tree>, item: View<'_>) -> Option<Raw> {
+fn layer(tree: &Arc<Tree>, item: View<'_>, share: &Share) -> Option<Raw> {
     if item.node().is_some_and(|n| n.is_map()) {
         return Some(Raw::new(tree, item));
     }
-    let inner = Arc::new(yaml::parse_traced(&item.traced()?, Dialect::Kubernetes));
+    let text = item.traced()?;
+    share.make(READ * text.text().len()).ok()?;
+    let inner = Arc::new(yaml::parse_traced(&text, Dialect::Kubernetes));
     let root = inner.roots().next();
     Some(Raw { id: root.map(|r| r.id()), place: item.place(), tree: Arc::clone(&inner), open: None })
 }

@@ -405,7 +405,7 @@ pub fn tree(source: SourceId, documents: impl IntoIterator<Item = Doc>, share: &
 fn add(builder: &mut Builder, doc: &Doc, (share, level): (&Share, usize)) -> Result<NodeId, Spent> {
     if let Some((tree, node)) = doc.unchanged() {
         spend(tree.node(*node), share, level)?;
-        return Ok(builder.share(tree, *node));
+        return Ok(builder.share(tree, tree.node(*node)));
     }
     share.make(NODE + doc.text().map_or(0, str::len))?;
     share.nest(level)?;
