@@ -93,7 +93,7 @@ columns! { StoreShape:
 }
 
 columns! { KeyShape:
-    /// The condition under which a key can be rotated by itself: `path=word|word`.
+    /// The conditions under which a key can be rotated by itself: `path=word|word`, a blank word for nothing stated.
     applies,
     /// What says whether it is.
     rotates,

@@ -1,11 +1,13 @@
 //! Templates of CloudFormation, SAM and ROS: resources, their pools and clusters. Knows neither rules nor rollout;
 //! values of functions are unknown, apart from machine types that a parameter gives a default or lets choose from.
 
-use super::{clusters, ecs, machines, protection, startup};
+use super::machines::{self, groups};
+use super::{clusters, ecs, protection, startup};
 use crate::facts::{Cluster, Facts, InfraFormat, NodePool, Resource, ResourceFormat};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View};
-use std::collections::BTreeSet;
+use crate::source::{Span, Traced};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Resource types that are clusters, their platforms, and where they state the version of Kubernetes.
@@ -22,7 +24,8 @@ pub fn is_template(root: Node<'_>) -> bool {
 pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     let resources = root.get("Resources").map(Node::entries).unwrap_or_default();
     // What aliases repeat is read once.
-    let mut run = BTreeSet::new();
+    let (mut started, mut sent) = (startup::Started::default(), BTreeSet::new());
+    let templates = Templates::of(tree, &resources);
     for (key, resource) in resources {
         let kind = resource.view().get("Type");
         let (Some(name), Some(of)) = (key.text(), kind.node().and_then(Node::text)) else { continue };
@@ -37,18 +40,17 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
                 choose(root, &mut pool);
                 Arc::new(pool)
             }));
-        } else if let Some(mut pool) = machines::pool(tree, properties, (of, name), span) {
-            choose(root, &mut pool);
-            for script in machines::start_scripts(properties).into_iter().filter(|script| run.insert(script.whole())) {
-                startup::read(&script, (path, Some(&pool)), facts);
-            }
+        } else if !templates.used.contains(name)
+            && let Some((mut pool, scripts)) = templates.pool(root, (properties, span), (of, name))
+        {
+            scripts.iter().for_each(|script| started.read(script, (path, &mut pool), facts));
             facts.pools.push(Arc::new(pool));
         }
         // A command that is sent to machines.
         if let ("ALIYUN::ECS::RunCommand" | "ALIYUN::ECS::Command", Some(script)) =
-            (of, properties.get("CommandContent").traced().filter(|script| run.insert(script.whole())))
+            (of, properties.get("CommandContent").traced().filter(|script| sent.insert(script.whole())))
         {
-            startup::read(&script, (path, None), facts);
+            startup::sent(&script, path, facts);
         }
         facts.workloads.extend(match of {
             "AWS::ECS::TaskDefinition" => Some(ecs::task(tree, properties, properties.get("Family").string(), span)),
@@ -79,31 +81,125 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     }
 }
 
+/// What groups take their machines from.
+struct Templates<'t> {
+    tree: &'t Arc<Tree>,
+    /// Their properties, by their names in the template.
+    known: BTreeMap<&'t str, (&'t str, View<'t>)>,
+    /// Those that a group uses: no pools of their own.
+    used: BTreeSet<&'t str>,
+}
+
+impl<'t> Templates<'t> {
+    fn of(tree: &'t Arc<Tree>, resources: &[(Node<'t>, Node<'t>)]) -> Self {
+        const KINDS: [&str; 2] = ["AWS::EC2::LaunchTemplate", "AWS::AutoScaling::LaunchConfiguration"];
+        let mut out = Self { tree, known: BTreeMap::new(), used: BTreeSet::new() };
+        for (key, resource) in resources {
+            let (name, kind) = (key.text(), resource.get("Type").and_then(Node::text));
+            if let (Some(name), Some(kind)) = (name, kind.filter(|kind| KINDS.contains(kind))) {
+                out.known.insert(name, (kind, resource.view().get("Properties")));
+            }
+        }
+        let named = resources.iter().filter_map(|(_, resource)| out.named(resource.view().get("Properties")));
+        out.used = named.collect();
+        out
+    }
+
+    /// The template that a group refers to.
+    fn named(&self, group: View<'t>) -> Option<&'t str> {
+        let specification = "MixedInstancesPolicy.LaunchTemplate.LaunchTemplateSpecification";
+        let stated = [group.get("LaunchTemplate"), group.path(specification)].into_iter();
+        let ids = ["LaunchTemplateId", "LaunchTemplateName", "Id", "Name"];
+        let ids = stated.flat_map(|template| ids.map(|key| template.get(key)));
+        ids.chain([group.get("LaunchConfigurationName")]).find_map(|id| match id.string().known {
+            Known::Unknown(Why::Variable(name)) => self.known.get_key_value(&*name).map(|(name, _)| *name),
+            _ => None,
+        })
+    }
+
+    /// The pool that a resource states with what its template does, and what its machines run when they start.
+    fn pool(
+        &self,
+        root: Node<'_>,
+        (view, span): (View<'t>, Span),
+        of: (&str, &str),
+    ) -> Option<(NodePool, Vec<Traced>)> {
+        let chosen = |view, of, span| {
+            let mut pool = machines::pool(self.tree, view, of, span)?;
+            choose(root, &mut pool);
+            Some(pool)
+        };
+        let mut pool = chosen(view, of, span)?;
+        let mut scripts = machines::start_scripts(view);
+        if let Some((name, (kind, template))) = self.named(view).and_then(|name| self.known.get_key_value(name)) {
+            groups::inherit(&mut pool, chosen(*template, (kind, name), span));
+            scripts.splice(0..0, machines::start_scripts(*template));
+        }
+        if of.0 == "AWS::AutoScaling::AutoScalingGroup" {
+            groups::read(&mut pool, view);
+        }
+        Some((pool, scripts))
+    }
+}
+
 /// So many types are looked at that a parameter lets choose from, and such long names.
 const MOST_CHOICES: usize = 100;
 const LONGEST_NAME: usize = 1024;
 
-/// A machine type that refers to a parameter is the parameter's default; without one it may be any that it allows. One that
-/// a map holds may be any that the parameters lead to.
+/// A machine type that refers to parameters has their defaults; one without may be any that it allows. One that a map holds
+/// may be any that the parameters lead to.
 fn choose(root: Node<'_>, pool: &mut NodePool) {
-    for of in std::mem::take(&mut pool.instance_types) {
-        let found = match &of.known {
-            Known::Unknown(Why::Variable(name)) => of_parameter(root, name),
-            Known::Unknown(Why::Remote(call)) => call.strip_prefix("!FindInMap ").map_or(vec![], |at| of_map(root, at)),
-            _ => vec![],
-        };
-        match &found[..] {
-            [] => pool.instance_types.push(of),
-            // A single one is used here.
-            [only] => pool.instance_types.push(Fact { span: of.span, ..only.clone() }),
-            _ => pool.instance_types.extend(found),
+    let (Some(kind), Some(stated)) = (pool.kind.get(), &pool.object) else { return };
+    let stated = machines::stated_types(stated.view(), kind).flat_map(|stated| match stated.node() {
+        Some(list) if list.is_seq() => list.items().map(Node::view).collect(),
+        _ => vec![stated],
+    });
+    let types = std::mem::take(&mut pool.instance_types).into_iter().zip(stated);
+    pool.instance_types = types.flat_map(|(of, stated)| possible(root, of, stated)).collect();
+}
+
+/// What a machine type may be.
+fn possible(root: Node<'_>, of: Fact<String>, stated: View<'_>) -> Vec<Fact<String>> {
+    let found = match (&of.known, stated.node().and_then(Node::text)) {
+        (Known::Unknown(Why::Variable(_)), Some(text)) => of_text(root, text, of.span),
+        (Known::Unknown(Why::Variable(name)), None) => of_parameter(root, name),
+        (Known::Unknown(Why::Remote(call)), _) => {
+            call.strip_prefix("!FindInMap ").map_or(vec![], |at| of_map(root, at))
         }
+        _ => vec![],
+    };
+    match &found[..] {
+        [] => vec![of],
+        // A single one is used here.
+        [only] => vec![Fact { span: of.span, ..only.clone() }],
+        _ => found,
     }
 }
 
-/// What a parameter may be.
+/// What a text may be with its parameters filled in; nothing where one of them cannot be told.
+fn of_text(root: Node<'_>, text: &str, place: Span) -> Vec<Fact<String>> {
+    let mut found = vec![String::new()];
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        let Some((name, behind)) = after.split_once('}') else { return vec![] };
+        let values = of_parameter(root, name);
+        if values.is_empty() || found.len() * values.len() > MOST_CHOICES || found[0].len() > LONGEST_NAME {
+            return vec![];
+        }
+        let texts = values.iter().filter_map(Fact::get);
+        let with = |value: &String| found.iter().map(|start| format!("{start}{before}{value}")).collect::<Vec<_>>();
+        found = texts.flat_map(with).collect();
+        rest = behind;
+    }
+    found.into_iter().map(|start| Fact::value(start + rest, place)).collect()
+}
+
+/// What a parameter may be. What Systems Manager holds is not what the template says.
 fn of_parameter(root: Node<'_>, name: &str) -> Vec<Fact<String>> {
     let parameter = root.view().get("Parameters").get(name);
+    if parameter.get("Type").string().get().is_none_or(|of| of.starts_with("AWS::SSM::")) {
+        return vec![];
+    }
     let short = |fact: &Fact<String>| fact.get().is_some_and(|text| text.len() <= LONGEST_NAME);
     let default = parameter.get("Default").string();
     if short(&default) {
@@ -162,6 +258,48 @@ mod tests {
         );
         let types: Vec<_> = facts.pools[0].instance_types.iter().filter_map(Fact::get).collect();
         assert_eq!(types, ["ecs.gn7i-c16g1.4xlarge", "ecs.gn6i-c4g1.xlarge"]);
+    }
+
+    #[test]
+    fn parameters_are_filled_in_where_a_text_names_them() {
+        for (of, wanted) in [
+            ("!Sub '${Family}.${Size}'", vec!["p4d.24xlarge", "p4d.metal"]),
+            ("!Join ['.', [!Ref Family, 24xlarge]]", vec!["p4d.24xlarge"]),
+            ("{'Fn::Sub': 'ml.${Family}.x'}", vec!["ml.p4d.x"]),
+            ("!Sub ['${Family}.x', {Family: g5}]", vec!["g5.x"]),
+            ("!Sub '${Family}.${AWS::Region}'", vec![]),
+            ("!Sub '${Stored}'", vec![]),
+        ] {
+            let facts = facts(&format!(
+                "Parameters:\n  Family: {{Type: String, Default: p4d}}\n  Size: {{Type: String, AllowedValues: [24xlarge, metal]}}\n  \
+                 Stored: {{Type: 'AWS::SSM::Parameter::Value<String>', Default: /gpu/type}}\nResources:\n  Node:\n    \
+                 Type: AWS::EKS::Nodegroup\n    Properties:\n      InstanceTypes: [{of}]\n"
+            ));
+            let types: Vec<_> = facts.pools[0].instance_types.iter().filter_map(Fact::get).collect();
+            assert_eq!(types, wanted, "{of}");
+        }
+    }
+
+    #[test]
+    fn a_group_has_the_machines_of_its_template() {
+        let facts = facts(
+            "Resources:\n  Lt:\n    Type: AWS::EC2::LaunchTemplate\n    Properties:\n      LaunchTemplateData:\n        \
+             InstanceType: g5.xlarge\n        InstanceMarketOptions: {MarketType: spot}\n        BlockDeviceMappings:\n        \
+             - {DeviceName: /dev/sdf, Ebs: {VolumeSize: 20}}\n        - {DeviceName: /dev/xvda, Ebs: {VolumeSize: 500}}\n  \
+             Group:\n    Type: AWS::AutoScaling::AutoScalingGroup\n    Properties:\n      MaxSize: '3'\n      \
+             LaunchTemplate: {LaunchTemplateId: !Ref Lt, Version: '1'}\n  Other:\n    \
+             Type: AWS::AutoScaling::AutoScalingGroup\n    Properties:\n      MixedInstancesPolicy:\n        \
+             LaunchTemplate: {LaunchTemplateSpecification: {LaunchTemplateId: {Ref: Lt}}, Overrides: [{InstanceType: g6.xlarge}]}\n        \
+             InstancesDistribution: {OnDemandPercentageAboveBaseCapacity: 100}\n",
+        );
+        let [group, other] = &facts.pools[..] else { panic!("two groups: {:?}", facts.pools.len()) };
+        let machine = |pool: &NodePool| pool.instance_types[0].get().cloned().unwrap_or_default();
+        assert_eq!(
+            (machine(group), group.max_nodes.get(), group.spot.get()),
+            ("g5.xlarge".into(), Some(&3), Some(&true))
+        );
+        assert_eq!(group.disk_bytes.get(), Some(&(500 << 30)));
+        assert_eq!((machine(other), other.spot.get()), ("g6.xlarge".into(), Some(&false)));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Clusters of AWS whose groups of machines stand in lists: HyperPod in any format, and ParallelCluster. Knows their words.
 
 use super::machines;
+use super::spelling::snake_case;
 use crate::facts::{Facts, InfraFormat, NodePool};
 use crate::known::{Fact, Why};
 use crate::parse::{Node, Tree, View};
@@ -27,18 +28,6 @@ pub fn hyperpod(tree: &Arc<Tree>, cluster: View<'_>, kind: &str) -> Vec<NodePool
         Some(out)
     };
     groups.items().filter(|group| group.node().is_some_and(Node::is_map)).filter_map(pool).collect()
-}
-
-/// A name as Terraform calls it: `instance_group_name` of `InstanceGroupName` and `instanceGroupName`.
-pub fn snake_case(name: &str) -> String {
-    let mut out = String::new();
-    for c in name.chars() {
-        if c.is_ascii_uppercase() && !out.is_empty() {
-            out.push('_');
-        }
-        out.push(c.to_ascii_lowercase());
-    }
-    out
 }
 
 /// Whether a document is what `aws sagemaker create-cluster` takes.

@@ -3,7 +3,7 @@
 //! options of their programs; runs nothing. Of several branches all are read: each says what may be deployed.
 
 use super::written::{Document, Given, options, parts, stated};
-use super::{compose, kubernetes, machines, wrappers};
+use super::{compose, kubernetes, machines, slurm, wrappers};
 use crate::catalog;
 use crate::facts::{Facts, HelmRelease, InfraFormat, NodePool, ReleaseFormat, Workload, WorkloadFormat};
 use crate::known::{Fact, Known, Why};
@@ -14,8 +14,19 @@ use std::sync::Arc;
 
 /// Reads what the commands of a script state, and the objects that it writes out. The script has its variables put in.
 pub fn read(script: &Script, facts: &mut Facts) {
+    read_to(script, slurm::DEEPEST, facts);
+}
+
+/// The same with what it hands to shells, down to a depth.
+fn read_to(script: &Script, depth: usize, facts: &mut Facts) {
     for command in &script.commands {
         let words = &command.words;
+        let quoted = depth > 0 && words.iter().any(|word| word.text().contains(' '));
+        if let Some(inner) =
+            Some(command).filter(|_| quoted && wrappers::image(words).is_none()).and_then(wrappers::inner)
+        {
+            read_to(&inner, depth - 1, facts);
+        }
         for at in wrappers::programs(words) {
             match wrappers::base_name(words[at].text()) {
                 "docker" | "podman" | "nerdctl" => facts.workloads.extend(container(words, at)),

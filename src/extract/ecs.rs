@@ -1,7 +1,7 @@
 //! Tasks of Amazon ECS and jobs of AWS Batch. Knows their fields in both spellings: `containerDefinitions` of files
 //! and Terraform, `ContainerDefinitions` of CloudFormation.
 
-use super::clusters::snake_case;
+use super::spelling::get;
 use super::{image, kubernetes, launch, lone, training};
 use crate::facts::{
     self, Container, ContainerRole, EnvSource, EnvVar, Facts, Pod, Port, SharedMemory, Workload, WorkloadFormat,
@@ -29,13 +29,6 @@ fn definition(root: Node<'_>) -> Node<'_> {
 pub fn read(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
     let (root, view) = (definition(root), definition(root).view());
     facts.workloads.push(task(tree, view, view.get("family").string(), root.head()));
-}
-
-/// A value in the spelling at hand: that of files, of CloudFormation or of Terraform.
-fn get<'t>(view: View<'t>, key: &str) -> View<'t> {
-    let capital = format!("{}{}", key[..1].to_ascii_uppercase(), &key[1..]);
-    let spellings = [key, &capital, &snake_case(key)].map(|key| view.get(key));
-    spellings.into_iter().find(|view| view.is_some()).unwrap_or(spellings[0])
 }
 
 fn pod(span: Span) -> Pod {

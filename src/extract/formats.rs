@@ -123,7 +123,7 @@ pub static DOCUMENTS: &[Format] = &[
         name: "pulumi",
         about: "programs of Pulumi in YAML",
         is: |root, _| pulumi::is_program(root),
-        read: |tree, root, _, facts| pulumi::read(tree, root, facts),
+        read: pulumi::read,
     },
     Format {
         name: "ray",

@@ -1,8 +1,10 @@
 //! Pools of machines of every infrastructure format: which attribute states what. Knows resource types of clouds.
 
+pub mod gke;
+pub mod groups;
 mod shapes;
 
-use super::{kubernetes, startup};
+use super::{kubernetes, protection, startup};
 use crate::catalog;
 use crate::facts::value::REST;
 use crate::facts::{InfraFormat, Labels, NodePool, StartScript, Taint};
@@ -82,19 +84,15 @@ pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: 
         .map(|k| view.get(k))
         .find(|v| v.node().is_some())
         .map_or(Fact::absent(span), |v| v.string());
-    out.instance_types = shape.types.iter().flat_map(|path| at(view, path).strings()).collect();
+    out.instance_types = stated_types(view, kind).flat_map(View::strings).collect();
     out.min_nodes = at(view, shape.count.0).int();
     out.max_nodes = at(view, shape.count.1).int().or(|| view.get("node_count").int());
-    out.disk_bytes = at(view, shape.disk_gb).float().map(gib);
-    out.image_type = at(view, shape.image).string();
+    out.disk_bytes = item(view, shape.disk_gb, View::float).map(gib);
+    out.image_type = item(view, shape.image, View::string);
     out.image_release = at(view, shape.release).string();
     out.labels = labels(last(view, shape.labels));
     out.taints = taints(view, shape.taints);
-    let spot = at(view, shape.spot.0);
-    out.spot = match spot.string() {
-        Fact { known: Known::Value(text), span, .. } => Fact::value(text.eq_ignore_ascii_case(shape.spot.1), span),
-        other => other.map(|_| false),
-    };
+    out.spot = spot(view, shape.spot);
     out.zones = at(view, shape.zones).strings();
     if let Some(accelerator) = ACCELERATORS.iter().map(|path| at(view, path)).find(|v| v.is_some()) {
         let first = |keys: &[&str]| keys.iter().map(|key| accelerator.get(key)).find(|v| v.is_some());
@@ -103,12 +101,15 @@ pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: 
         out.accelerator_count = get(&["count", "accelerator_count", "core_count"]).int();
         out.driver_mode = at(accelerator, "gpu_driver_installation_config.gpu_driver_version").string();
     }
-    out.driver = installed_driver(view);
     out.placement_group = placement_group(view);
     if shape.platform == "ec2" && joins_ecs(view) {
         out.in_ecs = Fact::value(true, span);
     }
-    out.in_cluster = if shape.lone { joins_cluster(view, span) } else { Fact::value(true, span) };
+    out.in_cluster = match shape.lone {
+        // Nothing but its start script would tell.
+        true => Fact::unknown(Why::NotStated("whether the machine joins a cluster".into()), span),
+        false => Fact::value(true, span),
+    };
     match kind {
         "nebius_mk8s_v1_node_group" => {
             nebius(&mut out, at(view, "template.resources"));
@@ -122,8 +123,58 @@ pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: 
     if shape.platform == "aks" {
         out.driver_mode = view.get("gpu_driver").string();
     }
+    if shape.platform == "gke" {
+        gke::nodes(&mut out, view, None);
+    }
     out.object = Some(Raw::new(tree, view));
     Some(out)
+}
+
+/// Whether machines may be taken away: one of some conditions holds.
+fn spot(view: View<'_>, conditions: &str) -> Fact<bool> {
+    let mut out = Fact::absent(view.place());
+    for (path, words) in conditions.split_ascii_whitespace().filter_map(|condition| condition.split_once('=')) {
+        let stated = at(view, path);
+        let holds = match words {
+            "" => Fact::value(true, view.place()),
+            "*" if stated.is_some() && stated.unknown().is_none() => Fact::value(true, stated.place()),
+            words => stated.string().map(|text| words.split('|').any(|word| text.eq_ignore_ascii_case(word))),
+        };
+        if holds.get() == Some(&true) {
+            return holds;
+        }
+        if !holds.is_absent() && !out.is_unknown() {
+            out = holds;
+        }
+    }
+    out
+}
+
+/// What stands at a path, of which `list[key=word].path` is about the first item that the condition holds of.
+fn item<'t, T>(view: View<'t>, path: &str, read: fn(View<'t>) -> Fact<T>) -> Fact<T> {
+    let Some((list, rest)) = path.split_once('[') else { return read(at(view, path)) };
+    let (condition, path) = rest.split_once("].").unwrap_or((rest, ""));
+    let items = || last(view, list).items();
+    let key = condition.split('=').next().unwrap_or_default();
+    if let Some(second) = items().find(|item| item.get(key).string().get().is_some_and(|name| name == "/dev/xvdb")) {
+        let why =
+            Why::NotStated("whether the image keeps its system on a disk of its own, as Bottlerocket does".into());
+        return Fact::unknown(why, second.place());
+    }
+    for item in items() {
+        match protection::applies(item, condition).known {
+            Known::Value(true) => return read(at(item, path)),
+            Known::Unknown(why) => return Fact::unknown(why, item.place()),
+            Known::Value(false) | Known::Absent => {}
+        }
+    }
+    Fact::absent(view.place())
+}
+
+/// What states the machine types of a resource.
+pub fn stated_types<'t>(view: View<'t>, kind: &str) -> impl Iterator<Item = View<'t>> {
+    let shape = SHAPES.iter().find(|shape| shape.kind == kind);
+    shape.into_iter().flat_map(|shape| shape.types).map(move |path| at(view, path))
 }
 
 /// The placement group of machines, by its name or by the resource that a template refers to.
@@ -174,30 +225,12 @@ pub fn start_script(script: &Traced, kind: &Fact<String>, name: &Fact<String>) -
     Arc::new(out)
 }
 
-/// The driver that the start script of a machine installs: NVIDIA's runfile, local repository package, or a
-/// distribution's branch package.
-fn installed_driver(view: View<'_>) -> Fact<Version> {
-    start_scripts(view).iter().find_map(driver_in).unwrap_or_else(|| Fact::absent(view.place()))
-}
-
-/// What makes a machine a node of a cluster when its start script runs it.
-const CLUSTER_AGENTS: &[&str] =
-    &["kubeadm", "kubelet", "k3s", "k0s", "rke2", "microk8s", "nodeadm", "/etc/eks/bootstrap.sh"];
-
-/// Whether a machine by itself is a node of a cluster: nothing but its start script would tell.
-fn joins_cluster(view: View<'_>, span: Span) -> Fact<bool> {
-    let joins = |script: &Traced| CLUSTER_AGENTS.iter().any(|agent| script.text().contains(agent));
-    match start_scripts(view).iter().any(joins) {
-        true => Fact::value(true, span),
-        false => Fact::unknown(Why::NotStated("whether the machine joins a cluster".into()), span),
-    }
-}
-
 /// Whether something says of a machine that it joins a cluster of Amazon ECS: its image, its profile, what it runs when it starts.
 fn joins_ecs(view: View<'_>) -> bool {
-    let says = |text: &str| {
-        text.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word.to_lowercase().starts_with("ecs"))
+    let said = |line: &str| {
+        line.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word.to_lowercase().starts_with("ecs"))
     };
+    let says = |text: &str| startup::lines_of(text).any(said);
     // Nodes as they are written: what refers to others may lead back.
     let mut nodes: Vec<Node<'_>> = view.node().into_iter().collect();
     while let Some(node) = nodes.pop() {
@@ -208,27 +241,6 @@ fn joins_ecs(view: View<'_>) -> bool {
         nodes.extend(node.entries().iter().map(|(_, child)| *child));
     }
     false
-}
-
-/// A driver version in an install command.
-pub fn driver_in(script: &Traced) -> Option<Fact<Version>> {
-    let text = script.text();
-    ["NVIDIA-Linux-x86_64-", "NVIDIA-Linux-aarch64-", "cuda-repo-", "nvidia-driver-local-repo-"].iter().find_map(
-        |marker| {
-            let at = text.find(marker)?;
-            let word = text[at..].split_whitespace().next()?;
-            // The driver is the last dotted number of three digits and more: cuda-repo-ubuntu2004-11-6-local_11.6.2-510.47.03-1.
-            let mut start = at;
-            for part in word.split(['-', '_']) {
-                let body = part.trim_end_matches(".run");
-                if let Some(version) = Version::parse(body).filter(|v| v.major() >= 300 && v.release().len() >= 2) {
-                    return Some(Fact::value(version, script.span(start..start + body.len())));
-                }
-                start += part.len() + 1;
-            }
-            None
-        },
-    )
 }
 
 /// A map of labels, or a list of blocks with key and value.
@@ -283,24 +295,4 @@ pub(super) fn effect(text: &str) -> &str {
 /// A version in a text, for clusters.
 pub fn version(view: View<'_>) -> Fact<Version> {
     view.parse(Version::parse)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::source::SourceId;
-
-    #[test]
-    fn start_scripts_tell_the_driver() {
-        for (script, driver) in [
-            ("wget https://x/cuda-repo-ubuntu2004-11-6-local_11.6.2-510.47.03-1_amd64.deb", "510.47.03"),
-            ("sh NVIDIA-Linux-x86_64-535.104.05.run --silent", "535.104.05"),
-        ] {
-            let text = Traced::verbatim(script, Span::new(SourceId(0), 0..script.len()), 0);
-            let fact = driver_in(&text).expect(script);
-            assert_eq!(&script[fact.span.range()], driver);
-        }
-        let none = "apt-get install -y curl";
-        assert!(driver_in(&Traced::verbatim(none, Span::new(SourceId(0), 0..none.len()), 0)).is_none());
-    }
 }

@@ -35,6 +35,7 @@ pub mod requirements;
 pub mod scripts;
 pub mod skypilot;
 pub mod slurm;
+pub mod spelling;
 pub mod startup;
 pub mod terraform;
 pub mod toolkit;

@@ -161,10 +161,17 @@ fn switched(view: View<'_>, path: &str, default: &'static str, kind: &str) -> Fa
     }
 }
 
-/// Whether a condition `path=word|word` holds; a blank one does, and a blank word stands for nothing stated.
-pub(super) fn applies(view: View<'_>, condition: &str) -> Fact<bool> {
-    let Some((path, words)) = condition.split_once('=') else { return Fact::value(true, view.place()) };
-    attribute(view, path).string().or_default(String::new()).map(|text| words.split('|').any(|word| word == text))
+/// Whether all of some conditions `path=word|word` hold; a blank word stands for nothing stated.
+pub(super) fn applies(view: View<'_>, conditions: &str) -> Fact<bool> {
+    let holds = |condition: &str| {
+        let (path, words) = condition.split_once('=')?;
+        let stated = attribute(view, path).string().or_default(String::new());
+        Some(stated.map(|text| words.split('|').any(|word| word == text)))
+    };
+    let mut all: Vec<Fact<bool>> = conditions.split_ascii_whitespace().filter_map(holds).collect();
+    // What does not hold decides, then what is not known.
+    all.sort_by_key(|fact| (fact.get() != Some(&false), !fact.is_unknown()));
+    all.into_iter().next().unwrap_or(Fact::value(true, view.place()))
 }
 
 /// What something is called: a text, or the reference that stands for it.

@@ -1,9 +1,9 @@
 //! Programs of Pulumi in YAML: resources under the names of their packages, read as the resources of Terraform and the
 //! objects of Kubernetes that they make. Knows its YAML.
 
-use super::clusters::snake_case;
-use super::{kubernetes, machines, protection};
-use crate::facts::{Facts, HelmRelease, InfraFormat, ReleaseFormat, Resource, ResourceFormat};
+use super::spelling::snake_case;
+use super::{kubernetes, machines, protection, startup};
+use crate::facts::{Facts, HelmRelease, InfraFormat, NodePool, ReleaseFormat, Resource, ResourceFormat};
 use crate::known::Fact;
 use crate::parse::{Builder, DEEPEST, Entry, Node, NodeId, NodeKind, Raw, Tree, View};
 use crate::source::{Span, Traced};
@@ -58,7 +58,8 @@ fn parts(of: &str) -> Option<(&str, &str, &str)> {
 }
 
 /// Reads the resources of a program.
-pub fn read(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
+pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
+    let mut started = startup::Started::default();
     for (key, resource) in root.get("resources").map(Node::entries).unwrap_or_default() {
         let (Some(name), Some(of)) = (key.text(), resource.get("type").and_then(Node::text).and_then(parts)) else {
             continue;
@@ -75,31 +76,32 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
             (package, module, kind) => {
                 let known = RESOURCES.iter().find(|(p, m, k, _)| (*p, *m, *k) == (package, module, kind));
                 let Some((_, _, _, kind)) = known else { continue };
-                if let Some(node) = properties.node() {
-                    cloud_resource(tree, node, (kind, resource.view().get("type").place()), (name, key.span()), facts);
+                let Some(node) = properties.node() else { continue };
+                let of = (*kind, resource.view().get("type").place());
+                if let Some((mut pool, view)) = cloud_resource(tree, node, of, (name, key.span()), facts) {
+                    for script in machines::start_scripts(view.view()) {
+                        started.read(&script, (path, &mut pool), facts);
+                    }
+                    facts.pools.push(Arc::new(pool));
                 }
             }
         }
     }
 }
 
-/// Reads a resource as the one of Terraform that it makes.
+/// Reads a resource as the one of Terraform that it makes; the pool that it is, if it is one.
 fn cloud_resource(
     tree: &Tree,
     properties: Node<'_>,
     (kind, of): (&str, Span),
     (name, span): (&str, Span),
     facts: &mut Facts,
-) {
+) -> Option<(NodePool, Raw)> {
     let mut builder = Builder::new(tree.source, tree.dialect);
     let body = in_snake_case(&mut builder, properties, DEEPEST);
     builder.tree().documents.push(body);
     let built = Arc::new(builder.finish());
     let view = built.node(body).view();
-    facts.pools.extend(machines::pool(&built, view, (kind, name), span).map(|mut pool| {
-        pool.format = Fact::value(InfraFormat::Pulumi, span);
-        Arc::new(pool)
-    }));
     let mut out = Resource::blank(span);
     out.format = Fact::value(ResourceFormat::Pulumi, span);
     out.r#type = Fact::value(kind.to_owned(), of);
@@ -109,6 +111,9 @@ fn cloud_resource(
     facts.start_scripts.extend(machines::stated_scripts(view, &out.r#type, &out.name));
     out.body = Some(Raw::new(&built, view));
     facts.resources.push(Arc::new(out));
+    let mut pool = machines::pool(&built, view, (kind, name), span)?;
+    pool.format = Fact::value(InfraFormat::Pulumi, span);
+    Some((pool, Raw::new(&built, view)))
 }
 
 /// A copy under the names of Terraform.

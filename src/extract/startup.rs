@@ -1,12 +1,17 @@
 //! What a machine does when it starts, wherever a resource holds it: a script, or what cloud-init reads. Knows their forms,
 //! and nothing of who starts the machine.
 
+mod told;
+
 use super::{commands, install, slurm};
 use crate::facts::{Facts, Gpu, Node, NodePool, PackageFile, PackageFileKind, PackageManager, WorkloadFormat};
 use crate::known::{Fact, Why};
 use crate::parse::{Dialect, Node as Yaml, View, mask, shell, yaml};
 use crate::source::{Span, Traced};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
+use told::Told;
+pub use told::lines_of;
 
 /// Attributes that hold what a machine runs when it starts.
 pub const ATTRIBUTES: [&str; 10] = [
@@ -22,18 +27,103 @@ pub const ATTRIBUTES: [&str; 10] = [
     "LaunchTemplateData.UserData",
 ];
 
-/// Reads what a machine of a pool runs when it starts, and what that starts on it. `path` is that of the file.
-pub fn read(text: &Traced, (path, pool): (&str, Option<&NodePool>), facts: &mut Facts) {
-    let mut stated = Facts::default();
-    if text.text().starts_with("#cloud-config") {
-        cloud_config(text, path, &mut stated);
-    } else if let Some(script) = script(text) {
-        commands_of(&script, path, &mut stated);
+/// What machines run when they start. What several of them run is read once.
+#[derive(Default)]
+pub struct Started {
+    told: HashMap<(Span, String), Told>,
+    read: BTreeSet<Span>,
+}
+
+impl Started {
+    /// Reads what a machine of a pool runs, what that starts on it, and what it says of the machine. `path` is that of the file.
+    pub fn read(&mut self, text: &Traced, (path, pool): (&str, &mut NodePool), facts: &mut Facts) {
+        let key = (text.whole(), text.text().to_owned());
+        if let Some(told) = self.told.get(&key) {
+            return told.apply(pool);
+        }
+        let parts = parts(text);
+        let told = Told::by(&parts, text.text());
+        told.apply(pool);
+        self.told.insert(key, told);
+        // What is filled in for each of several machines may differ.
+        if self.read.insert(text.whole()) {
+            run_on(&machine(pool), parts.stated(path), facts);
+        }
     }
-    match pool {
-        Some(pool) => run_on(&machine(pool), stated, facts),
-        None => facts.append(stated),
+}
+
+/// Reads a command that is sent to machines. `path` is that of the file.
+pub fn sent(text: &Traced, path: &str, facts: &mut Facts) {
+    facts.append(parts(text).stated(path));
+}
+
+/// What stands in what a machine reads when it starts.
+#[derive(Default)]
+struct Parts {
+    /// Packages that it installs before the scripts.
+    packages: Vec<Traced>,
+    scripts: Vec<Traced>,
+}
+
+impl Parts {
+    fn stated(&self, path: &str) -> Facts {
+        let mut facts = Facts::default();
+        if let Some(first) = self.packages.first() {
+            let mut file = PackageFile::blank(first.whole());
+            file.path = Fact::value(path.to_owned(), first.whole());
+            file.kind = Fact::value(PackageFileKind::Script, first.whole());
+            file.packages = install::of_distribution(&self.packages, PackageManager::Apt).packages;
+            facts.package_files.push(Arc::new(file));
+        }
+        self.scripts.iter().for_each(|script| commands_of(script, path, &mut facts));
+        facts
     }
+}
+
+/// Takes a text apart. https://cloudinit.readthedocs.io/en/latest/explanation/format/index.html
+fn parts(text: &Traced) -> Parts {
+    let mut out = Parts::default();
+    for part in mime(text).unwrap_or_else(|| vec![text.clone()]) {
+        if part.text().starts_with("#cloud-config") {
+            cloud_config(&part, &mut out);
+        } else {
+            out.scripts.extend(script(&part));
+        }
+    }
+    out
+}
+
+/// The bodies of the parts of a text that has several. https://datatracker.ietf.org/doc/html/rfc2046#section-5.1
+fn mime(text: &Traced) -> Option<Vec<Traced>> {
+    let whole = text.text();
+    let head = whole.split("\n\n").next().filter(|head| head.contains("multipart/"))?;
+    let (_, boundary) = head.split_once("boundary=")?;
+    let boundary = boundary.split(['\n', ';']).next()?.trim().trim_matches('"');
+    let (mut out, mut from, mut at) = (vec![], None, 0);
+    for line in whole.split_inclusive('\n') {
+        let ends = line.trim_start().strip_prefix("--").is_some_and(|rest| rest.trim_start().starts_with(boundary));
+        if ends {
+            out.extend(from.take().map(|from| text.slice(from..at)));
+        }
+        at += line.len();
+        if ends {
+            from = Some(at);
+        }
+    }
+    out.extend(from.map(|from| text.slice(from..at)));
+    Some(out.iter().map(body).collect())
+}
+
+/// What follows the headers of a part, which a blank line ends.
+fn body(part: &Traced) -> Traced {
+    let mut at = 0;
+    for line in part.text().split_inclusive('\n') {
+        at += line.len();
+        if line.trim().is_empty() {
+            break;
+        }
+    }
+    part.slice(at..part.text().len())
 }
 
 /// Takes over what a script states; what it starts by itself runs on a machine.
@@ -55,31 +145,41 @@ pub fn commands_on(script: &Traced, (path, node): (&str, &Node), facts: &mut Fac
 /// Longest script that a list is put together to, and read at all: aliases may repeat its items.
 const MOST_LINES: usize = 1 << 20;
 
-/// Commands of a list as the script that they are.
+/// Commands of a list as the script that they are: a list of words is a command by itself.
 pub fn lines(view: View<'_>) -> Option<Traced> {
     let mut size = 0;
     let fits = |line: &Traced| {
         size += line.text().len();
         size <= MOST_LINES
     };
+    let command = |item: View<'_>| item.traced().or_else(|| words(item));
     let end = |line: Traced| [Traced::opaque("\n", line.whole()), line].into_iter().rev();
-    let lines: Vec<Traced> = view.items().filter_map(View::traced).take_while(fits).flat_map(end).collect();
+    let lines: Vec<Traced> = view.items().filter_map(command).take_while(fits).flat_map(end).collect();
     let whole = view.node().map_or(view.place(), Yaml::span);
     (!lines.is_empty() && size <= MOST_LINES).then(|| Traced::concat(lines, whole))
 }
 
-/// The script of a text, which other parts may stand around.
+/// A list of words as a shell would write it.
+fn words(list: View<'_>) -> Option<Traced> {
+    let words: Vec<Traced> = list.node()?.items().filter_map(Yaml::traced).collect();
+    let between = |text: &str| Traced::opaque(text, list.place());
+    let word = |word: Traced| match word.text().contains('\'') {
+        true => vec![Traced::opaque(format!("'{}' ", word.text().replace('\'', "'\\''")), word.whole())],
+        false => vec![between("'"), word, between("' ")],
+    };
+    (!words.is_empty()).then(|| Traced::concat(words.into_iter().flat_map(word).collect::<Vec<_>>(), list.place()))
+}
+
+/// The script of a text, which other lines may stand before.
 fn script(text: &Traced) -> Option<Traced> {
     let whole = text.text();
     let from = whole.find("#!")?;
-    let boundary = (whole.starts_with("Content-Type:") || whole.starts_with("MIME-Version:")).then_some("\n--");
-    let length = boundary.and_then(|boundary| whole[from..].find(boundary)).unwrap_or(whole.len() - from);
     // Programs of other languages are none of these commands.
     let first = whole[from..].lines().next().unwrap_or_default();
     ["sh", "bash"]
         .iter()
         .any(|shell| first.trim_end().ends_with(shell) || first.contains(&format!("{shell} ")))
-        .then(|| text.slice(from..from + length))
+        .then(|| text.slice(from..whole.len()))
 }
 
 /// Reads the commands of a script; what a template fills in is a variable to them.
@@ -91,30 +191,15 @@ pub fn commands_of(script: &Traced, path: &str, facts: &mut Facts) {
     facts.cut.extend(cut);
 }
 
-/// What cloud-init installs and runs. https://cloudinit.readthedocs.io/en/latest/reference/modules.html
-fn cloud_config(text: &Traced, path: &str, facts: &mut Facts) {
+/// What cloud-init installs and runs. What it runs is one script. https://cloudinit.readthedocs.io/en/latest/reference/modules.html
+fn cloud_config(text: &Traced, out: &mut Parts) {
     let tree = yaml::parse_traced(text, Dialect::Core);
     let Some(root) = tree.roots().next().map(Yaml::view) else { return };
     let name = |item: View<'_>| item.traced().or_else(|| item.items().next()?.traced());
-    let names: Vec<Traced> = root.get("packages").items().filter_map(name).collect();
-    if let Some(first) = names.first() {
-        let mut file = PackageFile::blank(first.whole());
-        file.path = Fact::value(path.to_owned(), first.whole());
-        file.kind = Fact::value(PackageFileKind::Script, first.whole());
-        file.packages = install::of_distribution(&names, PackageManager::Apt).packages;
-        facts.package_files.push(Arc::new(file));
-    }
-    for item in ["bootcmd", "runcmd"].into_iter().flat_map(|key| root.get(key).items()) {
-        // A list is a command without a shell.
-        let words: Vec<&str> = item.node().into_iter().flat_map(Yaml::items).filter_map(Yaml::text).collect();
-        let line = item.traced().unwrap_or_else(|| Traced::opaque(words.join(" "), item.place()));
-        commands_of(&line, path, facts);
-    }
-    for file in root.get("write_files").items() {
-        if let Some(script) = file.get("content").traced().as_ref().and_then(script) {
-            commands_of(&script, path, facts);
-        }
-    }
+    out.packages.extend(root.get("packages").items().filter_map(name));
+    out.scripts.extend(["bootcmd", "runcmd"].into_iter().filter_map(|key| lines(root.get(key))));
+    let files = root.get("write_files").items();
+    out.scripts.extend(files.filter_map(|file| script(&file.get("content").traced()?)));
 }
 
 /// The machine that the pool makes, as far as there is one.

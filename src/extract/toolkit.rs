@@ -65,8 +65,11 @@ fn pool(tree: &Arc<Tree>, module: View<'_>, (kind, vars): (&str, View<'_>)) -> O
         out.accelerator_count = number("guest_accelerator.count");
         out.driver_mode = text("guest_accelerator.gpu_driver_installation_config.gpu_driver_version");
     }
-    out.min_nodes = number("autoscaling_total_min_nodes").or(|| number("static_node_count"));
-    out.max_nodes = number("autoscaling_total_max_nodes").or(|| number("static_node_count"));
+    let open = || Fact::unknown(Why::NotStated("in how many zones the pool has nodes".into()), out.span);
+    let zones = machines::gke::listed(settings.get("zones")).unwrap_or_else(open);
+    let fixed = || machines::gke::of_all(number("static_node_count"), &zones);
+    out.min_nodes = number("autoscaling_total_min_nodes").or(fixed);
+    out.max_nodes = number("autoscaling_total_max_nodes").or(fixed);
     out.disk_bytes = settings.get("disk_size_gb").float().map(machines::gib);
     out.image_type = text("image_type");
     out.spot = text("spot").map(|spot| spot == "true");

@@ -157,6 +157,8 @@ entities! {
         max_unavailable: Fact<String>,
         /// Selector.
         selector: Labels,
+        /// Whether it is about every pod of its namespace: since policy/v1 a selector without conditions is.
+        selects_all: Fact<bool>,
         /// The document as written.
         object: Option<Raw>,
     }

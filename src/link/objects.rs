@@ -20,11 +20,12 @@ pub struct Exposure {
     autoscalers: Vec<Arc<Autoscaler>>,
 }
 
-/// What workloads are found by: a label of a pod, or the name of the workload; each in a namespace.
+/// What workloads are found by: a label of a pod, or the name of the workload; each in a namespace. All have the last.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Sign<'a> {
     Label(&'a str, &'a str),
     Name(&'a str),
+    Any,
 }
 
 type Key<'a> = (Namespace<'a>, Sign<'a>);
@@ -55,8 +56,10 @@ const BUDGETS: About<Budget> = About {
     list: |facts| &facts.budgets,
     file: |budget| budget.span.source,
     namespace: |budget| &budget.namespace,
-    sign: |budget| label_of(&budget.selector),
-    fits: |budget, workload| selects_pod(&budget.selector, workload),
+    sign: |budget| if selects_all(budget) { Some(Sign::Any) } else { label_of(&budget.selector) },
+    fits: |budget, workload| {
+        selects_pod(&budget.selector, workload) || selects_all(budget) && !workload.pods.is_empty()
+    },
 };
 
 const AUTOSCALERS: About<Autoscaler> = About {
@@ -69,6 +72,10 @@ const AUTOSCALERS: About<Autoscaler> = About {
     },
 };
 
+fn selects_all(budget: &Budget) -> bool {
+    budget.selects_all.get() == Some(&true)
+}
+
 /// A label that every pod has which a selector selects.
 fn label_of(selector: &Labels) -> Option<Sign<'_>> {
     let (key, value) = selector.iter().next()?;
@@ -79,7 +86,7 @@ fn label_of(selector: &Labels) -> Option<Sign<'_>> {
 fn keys_of(workload: &Workload) -> Vec<Key<'_>> {
     let labels = workload.pods.iter().flat_map(|pod| &pod.labels);
     let labels = labels.filter_map(|(key, value)| Some(Sign::Label(key, value.get()?)));
-    let signs = labels.chain(workload.name.get().map(|name| Sign::Name(name)));
+    let signs = labels.chain(workload.name.get().map(|name| Sign::Name(name))).chain([Sign::Any]);
     signs.flat_map(|sign| Namespace::listed(&workload.namespace, sign)).collect()
 }
 

@@ -309,6 +309,11 @@ fn budget(tree: &Arc<Tree>, view: View<'_>) -> Budget {
             out.selector.insert(key.clone(), value.clone());
         }
     }
+    let stated = spec.get("selector");
+    let conditions = ["matchLabels", "matchExpressions"].map(|key| stated.get(key));
+    let none = stated.node().is_some_and(|node| node.is_map())
+        && conditions.iter().all(|of| of.unknown().is_none() && of.entries().is_empty() && of.items().next().is_none());
+    out.selects_all = view.get("apiVersion").string().map(|version| none && version == "policy/v1");
     out.object = Some(Raw::new(tree, view));
     out
 }

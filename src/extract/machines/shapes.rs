@@ -8,12 +8,14 @@ pub(super) struct Shape {
     pub lone: bool,
     pub types: &'static [&'static str],
     pub count: (&'static str, &'static str),
+    /// The size of the disk that a machine starts from; `list[key=word].path` is about the item of which the condition holds.
     pub disk_gb: &'static str,
     pub image: &'static str,
     pub release: &'static str,
     pub labels: &'static str,
     pub taints: &'static str,
-    pub spot: (&'static str, &'static str),
+    /// Conditions `path=word|word` of which one holds for machines that may be taken away; `*` stands for anything stated.
+    pub spot: &'static str,
     pub zones: &'static str,
 }
 
@@ -28,7 +30,7 @@ const NONE: Shape = Shape {
     release: "",
     labels: "",
     taints: "",
-    spot: ("", ""),
+    spot: "",
     zones: "",
 };
 
@@ -44,7 +46,7 @@ pub(super) const SHAPES: &[Shape] = &[
         release: "release_version",
         labels: "labels",
         taints: "taint",
-        spot: ("capacity_type", "SPOT"),
+        spot: "capacity_type=SPOT",
         zones: "subnet_ids",
         ..NONE
     },
@@ -58,7 +60,7 @@ pub(super) const SHAPES: &[Shape] = &[
         release: "ReleaseVersion",
         labels: "Labels",
         taints: "Taints",
-        spot: ("CapacityType", "SPOT"),
+        spot: "CapacityType=SPOT",
         zones: "Subnets",
         ..NONE
     },
@@ -72,7 +74,7 @@ pub(super) const SHAPES: &[Shape] = &[
         release: "version",
         labels: "node_config.labels",
         taints: "node_config.taint",
-        spot: ("node_config.spot", "true"),
+        spot: "node_config.spot=true node_config.preemptible=true",
         zones: "node_locations",
         ..NONE
     },
@@ -86,7 +88,7 @@ pub(super) const SHAPES: &[Shape] = &[
         release: "orchestrator_version",
         labels: "node_labels",
         taints: "node_taints",
-        spot: ("priority", "Spot"),
+        spot: "priority=Spot",
         zones: "zones",
         ..NONE
     },
@@ -100,6 +102,7 @@ pub(super) const SHAPES: &[Shape] = &[
         labels: "labels",
         taints: "taints",
         zones: "vswitch_ids",
+        spot: "spot_strategy=SpotAsPriceGo|SpotWithPriceLimit",
         ..NONE
     },
     Shape {
@@ -109,6 +112,7 @@ pub(super) const SHAPES: &[Shape] = &[
         types: &["instance_type"],
         disk_gb: "root_block_device.volume_size",
         image: "ami",
+        spot: "instance_market_options.market_type=spot",
         ..NONE
     },
     Shape {
@@ -116,8 +120,8 @@ pub(super) const SHAPES: &[Shape] = &[
         platform: "ec2",
         types: &["instance_type"],
         image: "image_id",
-        disk_gb: "block_device_mappings.ebs.volume_size",
-        spot: ("instance_market_options.market_type", "spot"),
+        disk_gb: "block_device_mappings[device_name=/dev/xvda|/dev/sda1].ebs.volume_size",
+        spot: "instance_market_options.market_type=spot",
         ..NONE
     },
     Shape {
@@ -126,12 +130,14 @@ pub(super) const SHAPES: &[Shape] = &[
         types: &["instance_type"],
         image: "image_id",
         disk_gb: "root_block_device.volume_size",
+        spot: "spot_price=*",
         ..NONE
     },
     Shape {
         kind: "aws_batch_compute_environment",
         platform: "batch",
         types: &["compute_resources.instance_type"],
+        spot: "compute_resources.type=SPOT",
         ..NONE
     },
     Shape {
@@ -158,9 +164,19 @@ pub(super) const SHAPES: &[Shape] = &[
         lone: true,
         types: &["shape"],
         image: "source_details.source_id",
+        disk_gb: "source_details.boot_volume_size_in_gbs",
+        spot: "preemptible_instance_config=*",
         ..NONE
     },
-    Shape { kind: "ibm_is_instance", platform: "ibm", lone: true, types: &["profile"], image: "image", ..NONE },
+    Shape {
+        kind: "ibm_is_instance",
+        platform: "ibm",
+        lone: true,
+        types: &["profile"],
+        image: "image",
+        disk_gb: "boot_volume.size",
+        ..NONE
+    },
     Shape {
         kind: "tencentcloud_kubernetes_node_pool",
         platform: "tke",
@@ -181,10 +197,19 @@ pub(super) const SHAPES: &[Shape] = &[
         ..NONE
     },
     Shape {
+        kind: "AWS::AutoScaling::AutoScalingGroup",
+        platform: "ec2",
+        count: ("MinSize", "MaxSize"),
+        zones: "VPCZoneIdentifier",
+        ..NONE
+    },
+    Shape {
         kind: "AWS::EC2::LaunchTemplate",
         platform: "ec2",
         types: &["LaunchTemplateData.InstanceType"],
         image: "LaunchTemplateData.ImageId",
+        spot: "LaunchTemplateData.InstanceMarketOptions.MarketType=spot",
+        disk_gb: "LaunchTemplateData.BlockDeviceMappings[DeviceName=/dev/xvda|/dev/sda1].Ebs.VolumeSize",
         ..NONE
     },
     Shape {
@@ -193,6 +218,7 @@ pub(super) const SHAPES: &[Shape] = &[
         lone: true,
         types: &["InstanceType"],
         image: "ImageId",
+        disk_gb: "BlockDeviceMappings[DeviceName=/dev/xvda|/dev/sda1].Ebs.VolumeSize",
         ..NONE
     },
     Shape {
@@ -202,14 +228,16 @@ pub(super) const SHAPES: &[Shape] = &[
         types: &["machine_type"],
         disk_gb: "boot_disk.initialize_params.size",
         image: "boot_disk.initialize_params.image",
-        spot: ("scheduling.preemptible", "true"),
+        spot: "scheduling.provisioning_model=SPOT scheduling.preemptible=true",
         ..NONE
     },
     Shape {
         kind: "google_compute_instance_template",
         platform: "gce",
         types: &["machine_type"],
-        spot: ("scheduling.preemptible", "true"),
+        spot: "scheduling.provisioning_model=SPOT scheduling.preemptible=true",
+        disk_gb: "disk[boot=true|].disk_size_gb",
+        image: "disk[boot=true|].source_image",
         ..NONE
     },
     Shape {
@@ -217,14 +245,16 @@ pub(super) const SHAPES: &[Shape] = &[
         platform: "azure-vm",
         lone: true,
         types: &["size"],
-        spot: ("priority", "Spot"),
+        spot: "priority=Spot",
+        disk_gb: "os_disk.disk_size_gb",
         ..NONE
     },
     Shape {
         kind: "azurerm_linux_virtual_machine_scale_set",
         platform: "azure-vm",
         types: &["sku"],
-        spot: ("priority", "Spot"),
+        spot: "priority=Spot",
+        disk_gb: "os_disk.disk_size_gb",
         ..NONE
     },
     Shape {
@@ -233,6 +263,8 @@ pub(super) const SHAPES: &[Shape] = &[
         lone: true,
         types: &["instance_type"],
         image: "image_id",
+        spot: "spot_strategy=SpotAsPriceGo|SpotWithPriceLimit",
+        disk_gb: "system_disk_size",
         ..NONE
     },
     Shape {
@@ -241,6 +273,8 @@ pub(super) const SHAPES: &[Shape] = &[
         lone: true,
         types: &["InstanceType"],
         image: "ImageId",
+        spot: "SpotStrategy=SpotAsPriceGo|SpotWithPriceLimit",
+        disk_gb: "SystemDiskSize",
         ..NONE
     },
     Shape {
@@ -248,6 +282,8 @@ pub(super) const SHAPES: &[Shape] = &[
         platform: "ess",
         types: &["InstanceType"],
         image: "ImageId",
+        spot: "SpotStrategy=SpotAsPriceGo|SpotWithPriceLimit",
+        disk_gb: "SystemDiskSize",
         ..NONE
     },
     Shape {
@@ -256,6 +292,8 @@ pub(super) const SHAPES: &[Shape] = &[
         lone: true,
         types: &["InstanceType"],
         image: "ImageId",
+        spot: "SpotStrategy=SpotAsPriceGo|SpotWithPriceLimit",
+        disk_gb: "SystemDiskSize",
         ..NONE
     },
     Shape {
@@ -264,6 +302,8 @@ pub(super) const SHAPES: &[Shape] = &[
         lone: true,
         types: &["instance_type"],
         image: "image_id",
+        spot: "instance_charge_type=SPOTPAID",
+        disk_gb: "system_disk_size",
         ..NONE
     },
     Shape {
@@ -271,13 +311,15 @@ pub(super) const SHAPES: &[Shape] = &[
         platform: "ec2",
         types: &["InstanceType"],
         image: "ImageId",
+        spot: "SpotPrice=*",
+        disk_gb: "BlockDeviceMappings[DeviceName=/dev/xvda|/dev/sda1].Ebs.VolumeSize",
         ..NONE
     },
     Shape {
         kind: "AWS::Batch::ComputeEnvironment",
         platform: "batch",
         types: &["ComputeResources.InstanceTypes"],
-        spot: ("ComputeResources.Type", "SPOT"),
+        spot: "ComputeResources.Type=SPOT",
         zones: "ComputeResources.Subnets",
         ..NONE
     },
@@ -310,6 +352,7 @@ pub(super) const SHAPES: &[Shape] = &[
         release: "version",
         labels: "template.metadata.labels",
         taints: "template.taints",
+        spot: "template.preemptible=*",
         ..NONE
     },
     Shape {
@@ -317,6 +360,7 @@ pub(super) const SHAPES: &[Shape] = &[
         platform: "nebius",
         lone: true,
         types: &["resources.platform"],
+        spot: "preemptible=*",
         ..NONE
     },
     Shape {
@@ -339,8 +383,9 @@ pub(super) const SHAPES: &[Shape] = &[
         kind: "google_compute_region_instance_template",
         platform: "gce",
         types: &["machine_type"],
-        image: "disk.source_image",
-        spot: ("scheduling.provisioning_model", "SPOT"),
+        image: "disk[boot=true|].source_image",
+        spot: "scheduling.provisioning_model=SPOT scheduling.preemptible=true",
+        disk_gb: "disk[boot=true|].disk_size_gb",
         ..NONE
     },
     Shape {
@@ -377,6 +422,7 @@ pub(super) const SHAPES: &[Shape] = &[
         types: &["instance_type"],
         image: "ami",
         disk_gb: "root_block_device.volume_size",
+        spot: "=",
         ..NONE
     },
     Shape {
@@ -385,7 +431,7 @@ pub(super) const SHAPES: &[Shape] = &[
         lone: true,
         types: &["vm_size"],
         count: ("scale_settings.min_node_count", "scale_settings.max_node_count"),
-        spot: ("vm_priority", "LowPriority"),
+        spot: "vm_priority=LowPriority",
         ..NONE
     },
     Shape {
@@ -393,6 +439,7 @@ pub(super) const SHAPES: &[Shape] = &[
         platform: "azure-vm",
         types: &["sku_name"],
         disk_gb: "os_disk.disk_size_gb",
+        spot: "priority=Spot",
         ..NONE
     },
     Shape {
@@ -401,6 +448,7 @@ pub(super) const SHAPES: &[Shape] = &[
         types: &["instance_type", "instance_types"],
         image: "image_id",
         disk_gb: "system_disk_size",
+        spot: "spot_strategy=SpotAsPriceGo|SpotWithPriceLimit",
         ..NONE
     },
     Shape {

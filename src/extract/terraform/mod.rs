@@ -116,7 +116,8 @@ impl<'b> All<'b> {
 }
 
 /// Types that others refer to.
-const REFERRED: &[&str] = &["aws_launch_template", "aws_launch_configuration", "aws_sagemaker_model"];
+const REFERRED: &[&str] =
+    &["aws_launch_template", "aws_launch_configuration", "aws_sagemaker_model", "google_container_cluster"];
 
 /// The resource that a value refers to (`aws_launch_template.gpu.id`, `…["a"].name`), or names by its own name, by its
 /// position: of those with that address, one of the same module before others.

@@ -1,9 +1,9 @@
 //! Community modules of registries that make clusters and pools, read by the arguments of their calls.
 
 use super::Stated;
-use crate::extract::machines;
+use crate::extract::machines::{self, gke};
 use crate::facts::{Cluster, Facts, InfraFormat, NodePool, Taint};
-use crate::known::Fact;
+use crate::known::{Fact, Why};
 use crate::parse::{Raw, View};
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub fn read(call: &Stated<'_>, facts: &mut Facts) {
     } else if source.contains("cloud-foundation-fabric") && source.contains("modules/gke-nodepool") {
         facts.pools.extend(fabric(call).map(Arc::new));
     } else if source.contains("terraform-google-modules/kubernetes-engine/google") {
-        gke(call, facts);
+        of_gke(call, facts);
     }
 }
 
@@ -122,7 +122,7 @@ fn taint(view: View<'_>) -> Taint {
 }
 
 /// The module for GKE: a list of pools, with their labels and taints by name.
-fn gke(call: &Stated<'_>, facts: &mut Facts) {
+fn of_gke(call: &Stated<'_>, facts: &mut Facts) {
     let view = call.view;
     facts.clusters.push(Arc::new(cluster(call, "gke")));
     for pool in view.get("node_pools").items() {
@@ -133,8 +133,15 @@ fn gke(call: &Stated<'_>, facts: &mut Facts) {
         };
         let of_pool = |key: &str| name.get().map_or(View::new(None, pool.place()), |name| view.get(key).get(name));
         out.instance_types = pool.get("machine_type").strings();
-        out.min_nodes = pool.get("min_count").int();
-        out.max_nodes = pool.get("max_count").int();
+        let open = || Fact::unknown(Why::NotStated("in how many zones the pool has nodes".into()), pool.place());
+        let zones =
+            [pool.get("node_locations"), view.get("zones")].into_iter().find_map(gke::listed).unwrap_or_else(open);
+        let of = |total: &str, each: &str| {
+            let each = || pool.get(each).int().or(|| pool.get("node_count").int());
+            pool.get(total).int().or(|| gke::of_all(each(), &zones))
+        };
+        out.min_nodes = of("total_min_count", "min_count");
+        out.max_nodes = of("total_max_count", "max_count");
         out.image_type = pool.get("image_type").string();
         out.disk_bytes = pool.get("disk_size_gb").float().map(machines::gib);
         out.spot = pool.get("spot").boolean();
@@ -153,8 +160,13 @@ fn fabric(call: &Stated<'_>) -> Option<NodePool> {
     let view = call.view;
     let mut out = machines::pool(call.tree, view, ("google_container_node_pool", call.kind.0), call.span)?;
     out.driver_mode = view.path("node_config.guest_accelerator.gpu_driver.version").string();
-    out.min_nodes = view.path("nodepool_config.autoscaling.min_node_count").int();
-    out.max_nodes = view.path("nodepool_config.autoscaling.max_node_count").int();
+    let scaling = view.path("nodepool_config.autoscaling");
+    let zones = match scaling.get("use_total_nodes").boolean().get() {
+        Some(true) => Fact::value(1, scaling.place()),
+        _ => gke::zones(view, None),
+    };
+    out.min_nodes = gke::of_all(scaling.get("min_node_count").int(), &zones);
+    out.max_nodes = gke::of_all(scaling.get("max_node_count").int(), &zones);
     out.labels = machines::labels(view.get("k8s_labels"));
     out.taints = view
         .get("taints")

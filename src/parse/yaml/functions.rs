@@ -29,8 +29,8 @@ pub(super) fn either(tree: &Tree, arguments: &[NodeId], kind: Option<NodeKind>) 
     }
 }
 
-/// The same for the long form: a mapping of one key, `Ref` or `Fn::…`.
-pub(super) fn long_function(tree: &Tree, entries: &[Entry], span: Span) -> Option<NodeKind> {
+/// The same for the long form: a mapping of one key, `Ref` or `Fn::…`. `Ref` is a plain key outside of templates.
+pub(super) fn long_function(template: bool, tree: &Tree, entries: &[Entry], span: Span) -> Option<NodeKind> {
     let [Entry { key, value }] = entries else { return None };
     let (name, argument) = (tree.node(*key).text()?, tree.node(*value).text().unwrap_or(""));
     if let Some(short) = name.strip_prefix("Fn::") {
@@ -47,7 +47,7 @@ pub(super) fn long_function(tree: &Tree, entries: &[Entry], span: Span) -> Optio
         }
         Some(_) if argument.contains("${") => Some(NodeKind::Unknown(Why::Remote(name.into()))),
         Some(short) => function(short, argument),
-        None if name == "Ref" && !argument.is_empty() => function(name, argument),
+        None if name == "Ref" && !argument.is_empty() && template => function(name, argument),
         None => None,
     }
 }
@@ -57,12 +57,45 @@ pub(super) fn long_function(tree: &Tree, entries: &[Entry], span: Span) -> Optio
 pub(super) fn text(tree: &Tree, name: &str, arguments: &[NodeId], whole: Span) -> Option<NodeKind> {
     let first = tree.node(*arguments.first()?);
     let text = match name {
-        "Base64" | "Sub" => first.traced()?,
+        "Base64" => first.traced()?,
+        "Sub" => named(first.traced()?, arguments.get(1).map(|&names| tree.node(names)))?,
         "FindInMap" => return looked_up(tree, arguments),
         "Join" => joined(first.traced()?, tree.node(*arguments.get(1)?), whole)?,
         _ => return None,
     };
     Some(NodeKind::Scalar { text, plain: false })
+}
+
+/// A text with what the names of its own stand for, which hide parameters that are called so: a text, or the name that is
+/// referred to. None where one of them cannot be told.
+fn named(text: Traced, names: Option<Node<'_>>) -> Option<Traced> {
+    let Some(names) = names else { return Some(text) };
+    let (whole, mut parts, mut at) = (text.text(), vec![], 0);
+    let mut size = whole.len();
+    while let Some(from) = whole[at..].find("${").map(|from| at + from) {
+        let Some(end) = whole[from..].find('}').map(|end| from + end) else { break };
+        let part = match names.get(&whole[from + 2..end]) {
+            None => text.slice(from..end + 1),
+            Some(value) => filled_in(value)?,
+        };
+        size += part.text().len();
+        if size > MOST_JOINED {
+            return None;
+        }
+        parts.extend([text.slice(at..from), part]);
+        at = end + 1;
+    }
+    parts.push(text.slice(at..whole.len()));
+    Some(Traced::concat(parts, text.whole()))
+}
+
+/// What stands in a text for a value that is filled in.
+fn filled_in(value: Node<'_>) -> Option<Traced> {
+    match value.kind() {
+        Shape::Unknown(Why::Variable(name)) => Some(Traced::opaque(format!("${{{name}}}"), value.span())),
+        Shape::Unknown(_) => Some(Traced::opaque("${}", value.span())),
+        _ => value.traced(),
+    }
 }
 
 /// A value of a map as `!FindInMap Map ${Parameter} Key`.
@@ -84,11 +117,7 @@ const MOST_JOINED: usize = 1 << 20;
 fn joined(between: Traced, list: Node<'_>, whole: Span) -> Option<Traced> {
     let (mut parts, mut size) = (vec![], 0);
     for item in list.is_seq().then(|| list.items())? {
-        let part = match item.kind() {
-            Shape::Unknown(Why::Variable(name)) => Traced::opaque(format!("${{{name}}}"), item.span()),
-            Shape::Unknown(_) => Traced::opaque("${}", item.span()),
-            _ => item.traced()?,
-        };
+        let part = filled_in(item)?;
         size += part.text().len() + between.text().len();
         if size > MOST_JOINED {
             return None;

@@ -142,6 +142,7 @@ fn read(source: SourceId, text: &str, readable: &str, dialect: Dialect, repair: 
         anchors: BTreeMap::new(),
         aliased: 0,
         too_much: false,
+        template: text.contains("Resources"),
     };
     let (mut base, mut end) = (0, readable.len());
     let mut parser = parser(readable);
@@ -298,6 +299,8 @@ struct Reader<'t> {
     aliased: u64,
     /// Whether the document is given up.
     too_much: bool,
+    /// Whether the file may be a template, where a mapping with `Ref` for its only key is a reference.
+    template: bool,
 }
 
 impl Reader<'_> {
@@ -455,7 +458,9 @@ impl Reader<'_> {
             Children::Map { .. } if open.flow && self.text[span.range()].starts_with("{{") => {
                 NodeKind::Unknown(Why::Template)
             }
-            Children::Map { entries, .. } => long_function(tree, &entries, span).unwrap_or(NodeKind::Map(entries)),
+            Children::Map { entries, .. } => {
+                long_function(self.template, tree, &entries, span).unwrap_or(NodeKind::Map(entries))
+            }
         };
         let kind = self.with_unnamed(kind);
         self.builder.set(open.id, kind, span);

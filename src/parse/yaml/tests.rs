@@ -268,14 +268,29 @@ fn json_values_that_follow_each_other_are_documents() {
 fn functions_that_put_texts_together_are_texts_with_names_where_something_is_filled_in() {
     let text = "a: {Fn::Base64: {Fn::Join: ['', ['#!/bin/sh; ', 'echo ', {Ref: X}, !GetAtt [A, B]]]}}\n\
                 b: !Join ['-', [x, y]]\nc: {Fn::Sub: 'n ${Y}'}\nd: !Sub ['m ${Z}', {Z: 1}]\ne: !Join [',', !Ref L]\n\
-                f: {Fn::Join: ['', [{Fn::If: [q, r, s]}, t]]}\n";
+                f: {Fn::Join: ['', [{Fn::If: [q, r, s]}, t]]}\ng: !Sub ['${Z}-${Q}', {Z: !Ref X}]\nResources: {}\n";
     let tree = read(text);
     let root = root(&tree).expect("a document");
     let of = |key: &str| root.get(key).and_then(Node::text).map(str::to_owned);
-    let expected = [Some("#!/bin/sh; echo ${X}${}"), Some("x-y"), Some("n ${Y}"), Some("m ${Z}"), None, Some("${}t")];
-    assert_eq!(["a", "b", "c", "d", "e", "f"].map(of), expected.map(|text| text.map(str::to_owned)));
+    let expected = [
+        Some("#!/bin/sh; echo ${X}${}"),
+        Some("x-y"),
+        Some("n ${Y}"),
+        Some("m 1"),
+        None,
+        Some("${}t"),
+        Some("${X}-${Q}"),
+    ];
+    assert_eq!(["a", "b", "c", "d", "e", "f", "g"].map(of), expected.map(|text| text.map(str::to_owned)));
     let joined = root.get("b").and_then(Node::traced).expect("a text");
     assert_eq!(slice(text, joined.span(2..3)), "y");
+}
+
+#[test]
+fn a_key_called_ref_is_a_reference_in_templates_only() {
+    let of = |text: &str| root(&read(text)).and_then(|root| root.path("a.Ref")).and_then(Node::text).map(str::to_owned);
+    assert_eq!(of("a: {Ref: main}\n").as_deref(), Some("main"));
+    assert_eq!(of("a: {Ref: main}\nResources: {}\n"), None);
 }
 
 #[test]
