@@ -157,7 +157,9 @@ fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
         "json" if stem.ends_with(".tfvars") => Some(Kind::TerraformVars),
         "json" if stem.ends_with(".tf") || stem.ends_with(".tofu") => Some(Kind::TerraformJson),
         "json" => Some(Kind::Json),
-        "sh" | "bash" | "slurm" | "sbatch" | "sb" | "sub" | "pbs" | "lsf" | "bsub" => Some(Kind::Shell),
+        "sh" | "bash" | "slurm" | "sbatch" | "sb" | "sub" | "pbs" | "lsf" | "bsub" | "qsub" | "sge" => {
+            Some(Kind::Shell)
+        }
         "mk" | "mak" => Some(Kind::Makefile),
         "dockerfile" | "containerfile" => Some(Kind::Dockerfile),
         "txt" | "in" if is_requirements(stem, directory) => Some(Kind::Requirements),

@@ -2,8 +2,8 @@
 
 use super::{
     TextFile, ansible, bake, bounded, ci, cloudformation, clusters, compose, describes_others, dockerfile, dstack, ecs,
-    embedded, helmfile, kubernetes, makefile, package_tables, protection, pulumi, recipes, requirements, skypilot,
-    slurm, toolkit, training, truss, values,
+    embedded, helmfile, kubernetes, makefile, package_tables, platforms, protection, pulumi, recipes, requirements,
+    skypilot, slurm, toolkit, training, truss, values,
 };
 use crate::budget::Share;
 use crate::discover::{self, Kind};
@@ -85,6 +85,19 @@ pub static DOCUMENTS: &[Format] = &[
         about: "models that Baseten serves (`config.yaml` of a Truss)",
         is: |root, _| truss::is_truss(root),
         read: truss::read,
+    },
+    Format {
+        name: "determined",
+        about: "experiments of Determined",
+        is: |root, _| platforms::is_experiment(root),
+        read: platforms::experiment,
+    },
+    Format { name: "mosaicml", about: "runs of MosaicML", is: |root, _| platforms::is_run(root), read: platforms::run },
+    Format {
+        name: "databricks",
+        about: "workloads of Databricks' AI Runtime",
+        is: |root, _| platforms::is_databricks(root),
+        read: platforms::databricks,
     },
     Format {
         name: "cog",
@@ -228,7 +241,7 @@ pub static TEXTS: &[TextFormat] = &[
     },
     TextFormat {
         name: "shell-script",
-        about: "shell scripts, and batch jobs of Slurm, PBS and LSF",
+        about: "shell scripts, and batch jobs of Slurm, PBS, LSF and Grid Engine",
         kinds: &[Kind::Shell],
         read: slurm::read,
     },

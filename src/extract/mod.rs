@@ -27,6 +27,7 @@ pub mod machines;
 pub mod makefile;
 pub mod openings;
 pub mod package_tables;
+pub mod platforms;
 pub mod protection;
 pub mod pulumi;
 pub mod queues;

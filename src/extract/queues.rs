@@ -1,5 +1,5 @@
-//! Directives of PBS and LSF, in the words of Slurm: nodes, and GPUs of each or of all. Knows the options of `qsub` and
-//! `bsub`.
+//! Directives of PBS, LSF and Grid Engine, in the words of Slurm: nodes, and GPUs of each or of all. Knows the options of
+//! both programs called `qsub` and of `bsub`.
 
 use super::allocation::Options;
 use crate::facts::WorkloadFormat;
@@ -22,6 +22,7 @@ impl Scheduler {
     /// Slurm.
     pub const SLURM: Scheduler = Scheduler { format: WorkloadFormat::Slurm, command: "sbatch", name: "slurm" };
     const PBS: Scheduler = Scheduler { format: WorkloadFormat::Pbs, command: "qsub", name: "pbs" };
+    const SGE: Scheduler = Scheduler { format: WorkloadFormat::Sge, command: "qsub", name: "sge" };
     const LSF: Scheduler = Scheduler { format: WorkloadFormat::Lsf, command: "bsub", name: "lsf" };
 }
 
@@ -35,9 +36,10 @@ pub struct Queue {
 }
 
 /// All of them but Slurm.
-pub const QUEUES: [Queue; 2] = [
+pub const QUEUES: [Queue; 3] = [
     Queue { scheduler: Scheduler::PBS, mark: "#PBS", read: pbs },
     Queue { scheduler: Scheduler::LSF, mark: "#BSUB", read: lsf },
+    Queue { scheduler: Scheduler::SGE, mark: "#$", read: sge },
 ];
 
 impl Queue {
@@ -146,6 +148,32 @@ fn pbs(words: &[Word], out: &mut Options) {
     }
 }
 
+/// `-l gpu=2,gpu_type=A100 -pe smp 8`. What a resource is called is left to the site, and so is whether it is counted for
+/// each slot of a parallel environment or for all.
+fn sge(words: &[Word], out: &mut Options) {
+    if let Some(name) = values(words, "-N").next() {
+        put(out, "job-name", fact(&name));
+    }
+    let lists: Vec<Traced> = values(words, "-l").collect();
+    let resources: Vec<Traced> = lists.iter().flat_map(|list| parts(list, ',').collect::<Vec<_>>()).collect();
+    let stated = |names: &[&str]| resources.iter().find_map(|resource| assigned(resource, names));
+    let environment = words.iter().position(|word| word.text() == "-pe").and_then(|at| words.get(at + 2));
+    let several = environment.filter(|slots| slots.text() != "1");
+    let Some(gpus) = stated(&["gpu", "gpus", "ngpus", "gpu_card", "cuda"]) else { return };
+    let card = stated(&["gpu_type", "gputype", "gpu_model", "gpu_name"]);
+    let named = |count: String| card.as_ref().map_or(count.clone(), |card| format!("{}:{count}", card.text()));
+    match several {
+        Some(slots) => {
+            put(out, "nodes", open("on how many nodes Grid Engine places the slots", slots.span()));
+            put(out, "gpus-per-node", open("whether the site counts GPUs for each slot or for all", gpus.whole()));
+        }
+        None => {
+            put(out, "nodes", Fact::value("1".to_owned(), gpus.whole()));
+            put(out, "gpus-per-node", fact(&gpus).map(named));
+        }
+    }
+}
+
 /// `-n 8 -R "span[ptile=4]" -gpu "num=4:mode=exclusive_process"`. GPUs are those of each host.
 fn lsf(words: &[Word], out: &mut Options) {
     if let Some(name) = values(words, "-J").next() {
@@ -231,10 +259,14 @@ mod tests {
             ("#BSUB -n 8\n#BSUB -gpu -", "lsf", -1, 1, -1),
             ("#BSUB -n 2\n#BSUB -gpu \"num=1/task\"", "lsf", -1, -1, -1),
             ("#BSUB -R \"rusage[ngpus_excl_p=2]\"", "lsf", 1, -1, -1),
+            ("#$ -S /bin/bash\n#$ -cwd -l gpu=2,h_rt=1:00:00", "sge", 1, 2, 2),
+            ("#$ -l gpu=1\n#$ -pe smp 8", "sge", -1, -1, -1),
+            ("#$ -l gpus=$N -N a", "sge", 1, -1, -1),
         ] {
             assert_eq!(job(directives), (format.to_owned(), nodes, gpus, all), "{directives}");
         }
         assert_eq!(job("##BSUB -gpu num=4\n#PBSX -l ngpus=1").0, "script");
+        assert_eq!(job("#$ -cwd -l h_vmem=4G").0, "script", "nothing says that it has GPUs");
         assert_eq!(job("echo a\n#PBS -l ngpus=1").0, "script", "qsub reads none behind a command");
     }
 }

@@ -100,7 +100,7 @@ pub(super) fn build(recipe: Recipe<'_>, path: &str, facts: &mut Facts) -> Option
 }
 
 /// The packages of a list of texts; none of one that is longer than any.
-fn listed(list: View<'_>, facts: &mut Facts, read: impl Fn(&Traced) -> Vec<Package>) -> Vec<Package> {
+pub(super) fn listed(list: View<'_>, facts: &mut Facts, read: impl Fn(&Traced) -> Vec<Package>) -> Vec<Package> {
     let Some(lines) = startup::lines(list) else { return vec![] };
     let share = Share::least(lines.whole().range().len());
     match share.make(NODE * lines.text().split_whitespace().count()) {

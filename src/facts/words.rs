@@ -36,12 +36,20 @@ words! {
         Dstack = "dstack",
         /// Models that Baseten serves.
         Truss = "truss",
+        /// Experiments of Determined.
+        Determined = "determined",
+        /// Runs of MosaicML.
+        Mosaicml = "mosaicml",
+        /// Workloads of Databricks' AI Runtime.
+        Databricks = "databricks",
         /// Batch scripts of Slurm.
         Slurm = "slurm",
         /// Jobs of PBS and Torque.
         Pbs = "pbs",
         /// Jobs of LSF.
         Lsf = "lsf",
+        /// Jobs of Grid Engine.
+        Sge = "sge",
         /// What scripts launch on the machine that runs them.
         Script = "script",
         /// What images start that nobody is seen to run: the last stages of Dockerfiles.

@@ -87,6 +87,10 @@ fn serves(pool: &NodePool, format: WorkloadFormat) -> bool {
         | WorkloadFormat::Dstack
         | WorkloadFormat::Skypilot
         | WorkloadFormat::Truss
+        | WorkloadFormat::Determined
+        | WorkloadFormat::Mosaicml
+        | WorkloadFormat::Databricks
+        | WorkloadFormat::Sge
         | WorkloadFormat::Slurm
         | WorkloadFormat::Pbs
         | WorkloadFormat::Lsf => false,
@@ -99,9 +103,10 @@ fn serves(pool: &NodePool, format: WorkloadFormat) -> bool {
 fn stated(gpu: &Gpu, format: Option<WorkloadFormat>) -> Option<Gpu> {
     let span = gpu.id.span;
     match (&gpu.id.known, format) {
-        (Known::Value(name), Some(WorkloadFormat::Slurm | WorkloadFormat::Pbs | WorkloadFormat::Lsf)) => {
-            named(name, span, || catalog::gpus_called(name))
-        }
+        (
+            Known::Value(name),
+            Some(WorkloadFormat::Slurm | WorkloadFormat::Pbs | WorkloadFormat::Lsf | WorkloadFormat::Sge),
+        ) => named(name, span, || catalog::gpus_called(name)),
         (Known::Value(name), Some(WorkloadFormat::Skypilot)) => named(name, span, || catalog::skypilot_gpus(name, "")),
         (Known::Value(name), _) => named(name, span, || catalog::gpus_named(name)),
         (Known::Unknown(why), _) => Some(unknown_gpu(why.clone(), span)),
