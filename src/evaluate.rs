@@ -3,7 +3,9 @@
 
 use crate::budget::Share;
 use crate::facts::value::{Data, Entity, Value};
-use crate::facts::{LISTS, List, PackageFile, PackageFileKind, Subject, Workload, WorkloadFormat};
+use crate::facts::{
+    InfraFormat, LISTS, List, NodePool, PackageFile, PackageFileKind, Subject, Workload, WorkloadFormat,
+};
 use crate::finding::{Finding, Fix, Label, Severity, Undecided, Unlinted};
 use crate::known::Why;
 use crate::link::{Deployed, Layout};
@@ -158,7 +160,7 @@ fn ask_all(
     for (list, entity) in group {
         let mut all = Vec::new();
         with_parts(list.subject, *entity, (&[], ""), context, &mut all);
-        let tests = is_of_ci(*entity);
+        let tests = is_of_ci(*entity) || bakes(*entity);
         let share = || Rc::new(Share::of(count, all.len() * ELEMENT));
         let own = Around { context, share: share(), common: &common_own };
         let added = Around { context, share: share(), common: &common_added };
@@ -182,6 +184,11 @@ fn is_of_ci(entity: &dyn Entity) -> bool {
     let workload = entity.downcast::<Workload>().and_then(|workload| workload.format.get());
     let file = entity.downcast::<PackageFile>().and_then(|file| file.kind.get());
     workload == Some(&WorkloadFormat::Ci) || file == Some(&PackageFileKind::Ci)
+}
+
+/// Whether a machine runs until it has baked an image.
+fn bakes(entity: &dyn Entity) -> bool {
+    entity.downcast::<NodePool>().and_then(|pool| pool.format.get()) == Some(&InfraFormat::Packer)
 }
 
 /// An entity and its parts, each with the variables of what it is a part of before its own.

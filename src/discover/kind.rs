@@ -23,6 +23,10 @@ pub enum Kind {
     TerraformVars,
     /// `docker-bake.hcl`
     Bake,
+    /// Jobs of Nomad: `.nomad`, `.nomad.hcl`.
+    Nomad,
+    /// Templates of Packer: `.pkr.hcl`.
+    Packer,
     /// Shell and batch scripts.
     Shell,
     /// Makefiles.
@@ -160,6 +164,9 @@ fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
         "sh" | "bash" | "slurm" | "sbatch" | "sb" | "sub" | "pbs" | "lsf" | "bsub" | "qsub" | "sge" => {
             Some(Kind::Shell)
         }
+        "nomad" => Some(Kind::Nomad),
+        "hcl" if stem.ends_with(".nomad") => Some(Kind::Nomad),
+        "hcl" if stem.ends_with(".pkr") => Some(Kind::Packer),
         "mk" | "mak" => Some(Kind::Makefile),
         "dockerfile" | "containerfile" => Some(Kind::Dockerfile),
         "txt" | "in" if is_requirements(stem, directory) => Some(Kind::Requirements),

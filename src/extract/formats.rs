@@ -2,8 +2,8 @@
 
 use super::{
     TextFile, ansible, bake, bounded, ci, cloudformation, clusters, compose, describes_others, dockerfile, dstack, ecs,
-    embedded, helmfile, kubernetes, makefile, package_tables, platforms, protection, pulumi, recipes, requirements,
-    skypilot, slurm, toolkit, training, truss, values,
+    embedded, helmfile, kubernetes, makefile, nomad, package_tables, packer, platforms, protection, pulumi, recipes,
+    requirements, skypilot, slurm, toolkit, training, truss, values,
 };
 use crate::budget::Share;
 use crate::discover::{self, Kind};
@@ -98,6 +98,12 @@ pub static DOCUMENTS: &[Format] = &[
         about: "workloads of Databricks' AI Runtime",
         is: |root, _| platforms::is_databricks(root),
         read: platforms::databricks,
+    },
+    Format {
+        name: "packer",
+        about: "templates of Packer in JSON",
+        is: |root, _| packer::is_template(root),
+        read: packer::document,
     },
     Format {
         name: "cog",
@@ -227,6 +233,8 @@ pub static TEXTS: &[TextFormat] = &[
         kinds: &[Kind::Bake],
         read: bake_file,
     },
+    TextFormat { name: "nomad", about: "jobs of Nomad", kinds: &[Kind::Nomad], read: nomad::read },
+    TextFormat { name: "packer", about: "templates of Packer in HCL", kinds: &[Kind::Packer], read: packer::read },
     TextFormat {
         name: "dockerfile",
         about: "Dockerfiles and Containerfiles",

@@ -48,6 +48,8 @@ words! {
         Pbs = "pbs",
         /// Jobs of LSF.
         Lsf = "lsf",
+        /// Groups of tasks of Nomad.
+        Nomad = "nomad",
         /// Jobs of Grid Engine.
         Sge = "sge",
         /// What scripts launch on the machine that runs them.
@@ -80,6 +82,8 @@ words! {
         ParallelCluster = "parallelcluster",
         /// Configurations of Ray's cluster launcher.
         Ray = "ray",
+        /// Machines on which Packer bakes images.
+        Packer = "packer",
         /// Commands of scripts: `gcloud container node-pools create`.
         Shell = "shell",
         /// Compute classes of GKE.

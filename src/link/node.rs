@@ -90,6 +90,7 @@ fn serves(pool: &NodePool, format: WorkloadFormat) -> bool {
         | WorkloadFormat::Determined
         | WorkloadFormat::Mosaicml
         | WorkloadFormat::Databricks
+        | WorkloadFormat::Nomad
         | WorkloadFormat::Sge
         | WorkloadFormat::Slurm
         | WorkloadFormat::Pbs

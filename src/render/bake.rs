@@ -1,12 +1,13 @@
-//! Bake files of docker buildx in HCL, evaluated into the tree that the same file would be in JSON: variables with their
-//! defaults are put in, and what functions or other targets decide is unknown. Knows the language alone.
+//! Files in HCL that stand by themselves, evaluated into the tree that the same file would be in JSON: bake files of docker
+//! buildx, jobs of Nomad, templates of Packer. Variables with their defaults are put in, and what functions or others decide
+//! is unknown. Knows the language alone.
 
 use crate::known::Why;
 use crate::parse::hcl::{Hcl, Place};
 use crate::parse::{Builder, Dialect, Entry, NodeId, NodeKind, Tree};
 use crate::source::{Span, Traced};
 use hcl_edit::Span as _;
-use hcl_edit::expr::{Expression, ObjectKey};
+use hcl_edit::expr::{Expression, ObjectKey, TraversalOperator};
 use hcl_edit::structure::Body;
 use hcl_edit::template::{Element, Template};
 use std::collections::BTreeMap;
@@ -15,17 +16,19 @@ use std::collections::BTreeMap;
 const DEEPEST: usize = 32;
 const MOST: usize = 16;
 
+/// The blocks of a file as the tree `{group: {name: [{…}]}, constraint: [{…}]}`: below their labels, a list.
+pub fn blocks(hcl: &Hcl) -> Tree {
+    let mut file = File::of(hcl);
+    let whole = Span::new(hcl.source, 0..0);
+    let bodies: Vec<(Place<'_>, &Body)> = hcl.places().collect();
+    let root = file.bodies(&bodies, whole, DEEPEST);
+    file.builder.tree().documents.push(root);
+    file.builder.finish()
+}
+
 /// The targets of a file as the tree `{target: {name: {…}}}`.
 pub fn tree(hcl: &Hcl) -> Tree {
-    let mut file = File { variables: BTreeMap::new(), builder: Builder::new(hcl.source, Dialect::Typed), left: 0 };
-    file.left = MOST * (hcl.len() + 64);
-    for (place, body) in hcl.places() {
-        for block in body.blocks().filter(|block| block.ident.as_str() == "variable") {
-            if let (Some(name), Some(default)) = (block.labels.first(), block.body.get_attribute("default")) {
-                file.variables.insert(name.as_str(), (place, &default.value));
-            }
-        }
-    }
+    let mut file = File::of(hcl);
     let mut targets = Vec::new();
     for (place, body) in hcl.places() {
         for block in body.blocks().filter(|block| block.ident.as_str() == "target") {
@@ -45,12 +48,84 @@ pub fn tree(hcl: &Hcl) -> Tree {
 
 struct File<'h> {
     variables: BTreeMap<&'h str, (Place<'h>, &'h Expression)>,
+    locals: BTreeMap<&'h str, (Place<'h>, &'h Expression)>,
     builder: Builder,
-    /// Bytes that texts may still be made of.
+    /// Bytes that texts may still be made of, and values.
     left: usize,
 }
 
 impl<'h> File<'h> {
+    fn of(hcl: &'h Hcl) -> Self {
+        let (mut variables, mut locals) = (BTreeMap::new(), BTreeMap::new());
+        for (place, body) in hcl.places() {
+            for block in body.blocks() {
+                match (block.ident.as_str(), block.labels.first(), block.body.get_attribute("default")) {
+                    ("variable", Some(name), Some(default)) => {
+                        variables.insert(name.as_str(), (place, &default.value));
+                    }
+                    ("locals", ..) => {
+                        locals.extend(block.body.attributes().map(|one| (one.key.as_str(), (place, &one.value))));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let builder = Builder::new(hcl.source, Dialect::Typed);
+        Self { variables, locals, builder, left: MOST * (hcl.len() + 64) }
+    }
+
+    /// The attributes and blocks of some bodies together.
+    fn bodies(&mut self, bodies: &[(Place<'h>, &'h Body)], span: Span, depth: usize) -> NodeId {
+        let mut entries = Vec::new();
+        let mut blocks = Blocks::default();
+        for (place, body) in bodies {
+            for attribute in body.attributes() {
+                let key = self.name(attribute.key.as_str(), place.span(attribute.key.span()));
+                entries.push(Entry { key, value: self.value(*place, &attribute.value, DEEPEST) });
+            }
+            for block in body.blocks() {
+                let labels = block.labels.iter().map(|label| label.as_str());
+                let path = std::iter::once(block.ident.as_str()).chain(labels);
+                blocks.at(path).bodies.push((*place, &block.body, place.span(block.ident.span())));
+            }
+        }
+        entries.extend(self.blocks(blocks, span, depth));
+        self.builder.add(NodeKind::Map(entries), span)
+    }
+
+    fn blocks(&mut self, blocks: Blocks<'h>, span: Span, depth: usize) -> Vec<Entry> {
+        let Some(depth) = depth.checked_sub(1) else { return vec![] };
+        let mut entries = Vec::new();
+        for (name, inner) in blocks.inner {
+            let place = inner.place().unwrap_or(span);
+            let key = self.name(name, place);
+            let bodies: Vec<NodeId> =
+                inner.bodies.iter().map(|(at, body, span)| self.bodies(&[(*at, body)], *span, depth)).collect();
+            let value = match bodies.is_empty() {
+                true => {
+                    let labelled = self.blocks(inner, place, depth);
+                    self.builder.add(NodeKind::Map(labelled), place)
+                }
+                false => self.builder.add(NodeKind::Seq(bodies), place),
+            };
+            entries.push(Entry { key, value });
+        }
+        entries
+    }
+
+    /// What `var.name` and `local.name` stand for.
+    fn referred(&self, value: &Expression) -> Option<(Place<'h>, &'h Expression)> {
+        let Expression::Traversal(traversal) = value else { return None };
+        let (Expression::Variable(root), [operator]) = (&traversal.expr, &traversal.operators[..]) else { return None };
+        let TraversalOperator::GetAttr(name) = operator.value() else { return None };
+        let from = match root.as_str() {
+            "var" => &self.variables,
+            "local" => &self.locals,
+            _ => return None,
+        };
+        from.get(name.as_str()).copied()
+    }
+
     fn name(&mut self, name: &str, span: Span) -> NodeId {
         self.builder.add(NodeKind::Scalar { text: Traced::opaque(name, span), plain: false }, span)
     }
@@ -66,8 +141,13 @@ impl<'h> File<'h> {
 
     fn value(&mut self, place: Place<'h>, value: &'h Expression, depth: usize) -> NodeId {
         let span = place.span(value.span());
+        let spent = self.left == 0;
+        self.left = self.left.saturating_sub(1);
+        if let Some((place, referred)) = self.referred(value).filter(|_| depth > 0 && !spent) {
+            return self.value(place, referred, depth - 1);
+        }
         let kind = match value {
-            _ if depth == 0 => NodeKind::Unknown(Why::NotModelled("an expression so deep".into())),
+            _ if depth == 0 || spent => NodeKind::Unknown(Why::NotModelled("an expression so deep".into())),
             Expression::Parenthesis(inner) => return self.value(place, inner.inner(), depth - 1),
             Expression::Array(items) => {
                 NodeKind::Seq(items.iter().map(|item| self.value(place, item, depth - 1)).collect())
@@ -87,7 +167,9 @@ impl<'h> File<'h> {
                 NodeKind::Map(entries)
             }
             _ => match self.text(place, value, depth) {
-                Ok(Some((text, quoted))) => NodeKind::Scalar { text: Traced::opaque(text, span), plain: !quoted },
+                Ok(Some((text, quoted))) => {
+                    NodeKind::Scalar { text: written(place, value, text, span), plain: !quoted }
+                }
                 Ok(None) => NodeKind::Null,
                 Err(why) => NodeKind::Unknown(why),
             },
@@ -98,6 +180,9 @@ impl<'h> File<'h> {
     /// The text of a scalar, and whether it is quoted; nothing for null.
     fn text(&mut self, place: Place<'h>, value: &'h Expression, depth: usize) -> Result<Option<(String, bool)>, Why> {
         let depth = depth.checked_sub(1).ok_or(Why::NotModelled("an expression so deep".into()))?;
+        if let Some((place, referred)) = self.referred(value) {
+            return self.text(place, referred, depth);
+        }
         let made = match value {
             Expression::Null(_) => return Ok(None),
             Expression::Bool(value) => (value.to_string(), false),
@@ -114,6 +199,7 @@ impl<'h> File<'h> {
                 let (place, default) = *self.variables.get(name.as_str()).ok_or_else(unknown)?;
                 return self.text(place, default, depth);
             }
+            Expression::Traversal(_) => return Err(Why::Variable(place.slice(value.span()).trim().into())),
             _ => return Err(Why::Template),
         };
         self.left = self.left.checked_sub(made.0.len() + 1).ok_or(Why::NotModelled("a text so long".into()))?;
@@ -137,6 +223,34 @@ impl<'h> File<'h> {
             }
         }
         Ok(out)
+    }
+}
+
+/// A text with its places, where it is what is written.
+fn written(place: Place<'_>, value: &Expression, text: String, span: Span) -> Traced {
+    let source = place.slice(value.span());
+    match source.find(text.as_str()).filter(|_| !text.is_empty()) {
+        Some(at) => Traced::verbatim(text, span, place.range(value.span()).start + at),
+        None => Traced::opaque(text, span),
+    }
+}
+
+/// Blocks by their names and labels.
+#[derive(Default)]
+struct Blocks<'h> {
+    inner: BTreeMap<&'h str, Blocks<'h>>,
+    bodies: Vec<(Place<'h>, &'h Body, Span)>,
+}
+
+impl<'h> Blocks<'h> {
+    fn at(&mut self, path: impl Iterator<Item = &'h str>) -> &mut Self {
+        path.fold(self, |blocks, name| blocks.inner.entry(name).or_default())
+    }
+
+    /// Where the first of them stands.
+    fn place(&self) -> Option<Span> {
+        let below = || self.inner.values().find_map(Blocks::place);
+        self.bodies.first().map(|(.., span)| *span).or_else(below)
     }
 }
 
