@@ -159,7 +159,9 @@ pub fn describes_others(root: Node<'_>) -> bool {
     let materials = has("spdxVersion") || text("bomFormat") == Some("CycloneDX");
     let scan = has("SchemaVersion") && has("ArtifactName") || text("$schema").is_some_and(|uri| uri.contains("sarif"));
     let image = |item: Node<'_>| ["repoTags", "RepoTags"].iter().any(|tags| item.get(tags).is_some());
-    schema || typed || openapi || dashboard || materials || scan || root.items().next().is_some_and(image)
+    let images = |list: Node<'_>| list.items().next().is_some_and(image);
+    let of_machine = root.get("imageBom").is_some_and(images);
+    schema || typed || openapi || dashboard || materials || scan || images(root) || of_machine
 }
 
 /// The workload of a format without groups: one pod, on its own per replica.

@@ -67,6 +67,10 @@ entities! {
         chunked_loss: Fact<bool>,
         /// Whether the optimizer steps in the backward pass, as soon as a gradient is there.
         optimizer_in_backward: Fact<bool>,
+        /// What its processes talk through: nccl, gloo …
+        backend: Fact<String>,
+        /// What it computes on: cuda, cpu …
+        device: Fact<String>,
         /// Configuration files that it names.
         configs: Vec<Fact<String>>,
         /// What DeepSpeed's file states otherwise than the trainer that reads it: `train_micro_batch_size_per_gpu is 4, not 2`.
@@ -78,7 +82,7 @@ settings! {
     Training: model method objective quantization micro_batch_size accumulation_steps global_batch_size devices nodes
         processes sequence_len packing optimizer precision other_precision stack zero_stage tensor_parallel pipeline_parallel sequence_parallel gradient_checkpointing
         activation_offload optimizer_offload parameter_offload lora_rank attention chunked_loss
-        optimizer_in_backward
+        optimizer_in_backward backend device
 }
 
 impl Training {

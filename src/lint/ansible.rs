@@ -5,7 +5,8 @@ use super::Repository;
 use crate::budget::{STEP, Share};
 use crate::extract::ansible::is_tasks;
 use crate::parse::{Node, Problem};
-use crate::render::ansible::{self, Filled, Given, Part, Variables};
+use crate::render::ansible::{self, Given, Part, Variables};
+use crate::render::fill::{Filled, filled as put_in};
 use crate::source::Span;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +34,7 @@ pub fn fill(here: &mut Repository<'_>) -> Uses {
             continue;
         }
         let variables = Variables::new(role.and_then(|role| roles.get(role)), &given, path);
-        match ansible::filled(tree, &variables, &Share::least(tree.len() * STEP)) {
+        match put_in(tree, &variables, &Share::least(tree.len() * STEP)) {
             Ok(Some(Filled { tree, uses: own })) => {
                 uses.extend(own);
                 filled.push((*id, Arc::new(tree)));

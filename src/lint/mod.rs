@@ -7,6 +7,7 @@ mod builds;
 mod charts;
 mod compose;
 mod coverage;
+mod flux;
 mod kustomizations;
 mod named;
 mod read;
@@ -185,10 +186,11 @@ fn repository(
         here.trees.extend(read.tree.map(|tree| (id, tree)));
     }
     out.tell(compose::resolve(&mut here));
-    let (uses, cut) = ansible::fill(&mut here);
-    out.tell(cut.into_iter().map(|problem| (problem, Trouble::NotLinted(Unlinted::Budget))));
-    for (value, used) in uses {
-        facts.uses.entry(value).or_default().push(used);
+    for (uses, cut) in [ansible::fill(&mut here), flux::fill(&mut here)] {
+        out.tell(cut.into_iter().map(|problem| (problem, Trouble::NotLinted(Unlinted::Budget))));
+        for (value, used) in uses {
+            facts.uses.entry(value).or_default().push(used);
+        }
     }
     let kustomized = kustomizations::build(&here);
     out.tell(kustomized.failures);

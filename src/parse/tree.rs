@@ -302,7 +302,7 @@ impl Tree {
     }
 
     /// The tree that a node stands in, of this one and those that it shares.
-    pub(super) fn holding<'t>(self: &'t Arc<Tree>, node: Node<'_>) -> &'t Arc<Tree> {
+    pub fn holding<'t>(self: &'t Arc<Tree>, node: Node<'_>) -> &'t Arc<Tree> {
         self.find_holding(node).unwrap_or(self)
     }
 

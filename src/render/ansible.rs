@@ -1,17 +1,17 @@
 //! Tasks of Ansible with variables put in: those of their role, and those that one file of an inventory alone gives. Knows
 //! where they stand, and plain references; runs no filter and no test.
 
-use crate::budget::{NODE, STEP, Share, Spent};
-use crate::parse::{Builder, Entry, Node, NodeId, NodeKind, Shape, Tree};
+use super::fill::{self, LONGEST, Value};
+use crate::budget::{STEP, Share, Spent};
+use crate::parse::{Node, Tree};
 use crate::paths;
-use crate::source::{Span, Traced};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
-/// Values that are made of values: so deep, and so long.
+/// Texts that are made of texts: so deep.
 const DEEPEST: usize = 8;
-const LONGEST: usize = 4096;
 
 /// What a file is to a role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,9 +37,6 @@ pub fn role(path: &str) -> Option<(&str, Part)> {
     };
     Some((role, part))
 }
-
-/// A value, and a tree that holds it.
-pub type Value<'t> = (&'t Arc<Tree>, Node<'t>);
 
 /// Variables that files give values to for roles and plays, beside the main files of the roles.
 #[derive(Default)]
@@ -97,136 +94,13 @@ pub struct Variables<'g, 't> {
 /// What texts of variables are, where that is known, by how deep they may be made of others.
 type Texts<'t> = HashMap<(&'t str, usize), Option<Arc<str>>>;
 
-/// Documents with variables put in.
-pub struct Filled {
-    /// The documents. What is nothing but a variable stands where its value is written.
-    pub tree: Tree,
-    /// Where such values stand, and where they are used.
-    pub uses: Vec<(Span, Span)>,
-}
-
-/// The same documents with variables put in; `None` where they refer to none of them.
-///
-/// # Errors
-/// They are too large then.
-pub fn filled(tree: &Arc<Tree>, variables: &Variables<'_, '_>, share: &Share) -> Result<Option<Filled>, Spent> {
-    let refers = |node: Node<'_>| node.text().is_some_and(|text| text.contains("{{"));
-    if !tree.nodes().any(refers) {
-        return Ok(None);
-    }
-    let mut filling = Filling { variables, share, builder: Builder::new(tree.source, tree.dialect), uses: vec![] };
-    let (mut roots, mut any) = (vec![], false);
-    for root in tree.roots() {
-        let filled = filling.node((tree, root), DEEPEST)?;
-        any |= filled.is_some();
-        roots.push(filled.unwrap_or_else(|| filling.builder.share(tree, root)));
-    }
-    filling.builder.tree().documents.extend(roots);
-    Ok(any.then(|| Filled { tree: filling.builder.finish(), uses: filling.uses }))
-}
-
-struct Filling<'f, 'g, 't> {
-    variables: &'f Variables<'g, 't>,
-    share: &'f Share,
-    builder: Builder,
-    uses: Vec<(Span, Span)>,
-}
-
-impl Filling<'_, '_, '_> {
-    /// A node with variables put in, values of values so deep; `None` where it refers to none that is known.
-    fn node(&mut self, (tree, node): Value<'_>, depth: usize) -> Result<Option<NodeId>, Spent> {
-        self.share.work(STEP)?;
-        let kind = match node.kind() {
-            Shape::Map(_) => {
-                let entries = node.entries_and_rest();
-                let values: Vec<Node<'_>> = entries.iter().map(|(_, value)| *value).collect();
-                let Some(values) = self.nodes(tree, &values, depth)? else { return Ok(None) };
-                let keys: Vec<NodeId> = entries.iter().map(|(key, _)| self.builder.share(tree, *key)).collect();
-                NodeKind::Map(keys.into_iter().zip(values).map(|(key, value)| Entry { key, value }).collect())
-            }
-            Shape::Seq(_) => match self.nodes(tree, &node.items().collect::<Vec<_>>(), depth)? {
-                Some(items) => NodeKind::Seq(items),
-                None => return Ok(None),
-            },
-            Shape::Scalar { plain, .. } => return self.scalar(node, plain, depth),
-            _ => return Ok(None),
-        };
-        let id = self.builder.add(kind, node.span());
-        if let Some(tag) = node.tag() {
-            self.builder.tag(id, tag);
-        }
-        Ok(Some(id))
-    }
-
-    fn nodes(&mut self, tree: &Arc<Tree>, nodes: &[Node<'_>], depth: usize) -> Result<Option<Vec<NodeId>>, Spent> {
-        let mut filled = Vec::with_capacity(nodes.len());
-        for node in nodes {
-            filled.push(self.node((tree, *node), depth)?);
-        }
-        if filled.iter().all(Option::is_none) {
-            return Ok(None);
-        }
-        self.share.make(nodes.len() * NODE)?;
-        let stands =
-            |(filled, node): (Option<NodeId>, &Node<'_>)| filled.unwrap_or_else(|| self.builder.share(tree, *node));
-        Ok(Some(filled.into_iter().zip(nodes).map(stands).collect()))
-    }
-
-    /// What is nothing but a variable is its value, whatever that is; elsewhere texts are put in.
-    fn scalar(&mut self, node: Node<'_>, plain: bool, depth: usize) -> Result<Option<NodeId>, Spent> {
-        let Some(text) = node.traced() else { return Ok(None) };
-        let whole = text.text();
-        self.share.work(whole.len())?;
-        if let Some((_, name)) = references(whole).next().filter(|(range, _)| range.len() == whole.len())
-            && let Some((_, (tree, value))) = self.variables.find(name)
-            && let Some(depth) = depth.checked_sub(1)
-        {
-            let id = if value.text().is_some() {
-                let Some(known) = self.variables.text(name, DEEPEST, self.share)? else { return Ok(None) };
-                self.share.make(NODE + known.len())?;
-                let text = Traced::opaque(&*known, value.span());
-                self.builder.add(NodeKind::Scalar { text, plain }, value.span())
-            } else {
-                self.share.make(NODE)?;
-                let filled = self.node((tree, value), depth)?;
-                filled.unwrap_or_else(|| self.builder.share(tree, value))
-            };
-            self.uses.push((value.span(), node.span()));
-            return Ok(Some(id));
-        }
-        let Some(text) = self.expanded(&text)? else { return Ok(None) };
-        Ok(Some(self.builder.add(NodeKind::Scalar { text, plain }, node.span())))
-    }
-
-    /// A text with the variables that are known; `None` where it refers to none.
-    fn expanded(&self, text: &Traced) -> Result<Option<Traced>, Spent> {
-        let (whole, mut parts, mut from, mut made) = (text.text(), vec![], 0, 0);
-        for (range, name) in references(whole) {
-            let Some(value) = self.variables.text(name, DEEPEST, self.share)? else { continue };
-            made += value.len();
-            if made > LONGEST {
-                break;
-            }
-            self.share.make(NODE + value.len())?;
-            parts.push(text.slice(from..range.start));
-            parts.push(Traced::opaque(&*value, text.span(range.clone())));
-            from = range.end;
-        }
-        if parts.is_empty() {
-            return Ok(None);
-        }
-        parts.push(text.slice(from..whole.len()));
-        Ok(Some(Traced::concat(parts, text.whole())))
-    }
-}
-
 impl<'g, 't> Variables<'g, 't> {
     /// Those of a role that nothing else gives, with those that one file alone gives to what stands at `path`.
     pub fn new(own: Option<&'g BTreeMap<&'t str, Value<'t>>>, given: &'g Given<'t>, path: &'g str) -> Self {
         Self { own, given, path, texts: RefCell::default() }
     }
 
-    fn find(&self, name: &str) -> Option<(&'t str, Value<'t>)> {
+    fn known(&self, name: &str) -> Option<(&'t str, Value<'t>)> {
         let own = self.own.and_then(|own| own.get_key_value(name));
         let reaches =
             |below: &str| self.path.strip_prefix(below).is_some_and(|rest| below.is_empty() || rest.starts_with('/'));
@@ -238,8 +112,8 @@ impl<'g, 't> Variables<'g, 't> {
     }
 
     /// The text of a variable, where all that it is made of is known.
-    fn text(&self, name: &str, depth: usize, share: &Share) -> Result<Option<Arc<str>>, Spent> {
-        let (Some(below), Some((name, (_, value)))) = (depth.checked_sub(1), self.find(name)) else {
+    fn made_of(&self, name: &str, depth: usize, share: &Share) -> Result<Option<Arc<str>>, Spent> {
+        let (Some(below), Some((name, (_, value)))) = (depth.checked_sub(1), self.known(name)) else {
             return Ok(None);
         };
         if let Some(known) = self.texts.borrow().get(&(name, depth)) {
@@ -255,7 +129,7 @@ impl<'g, 't> Variables<'g, 't> {
         share.work(text.len())?;
         let (mut out, mut from) = (String::new(), 0);
         for (range, name) in references(text) {
-            let Some(value) = self.text(name, depth, share)? else { return Ok(None) };
+            let Some(value) = self.made_of(name, depth, share)? else { return Ok(None) };
             share.work(STEP + value.len())?;
             out.push_str(&text[from..range.start]);
             out.push_str(&value);
@@ -269,8 +143,22 @@ impl<'g, 't> Variables<'g, 't> {
     }
 }
 
+impl fill::Variables for Variables<'_, '_> {
+    fn references<'x>(&self, text: &'x str) -> Box<dyn Iterator<Item = (Range<usize>, &'x str)> + 'x> {
+        Box::new(references(text))
+    }
+
+    fn find(&self, name: &str, _: &Share) -> Result<Option<Value<'_>>, Spent> {
+        Ok(self.known(name).map(|(_, value)| value))
+    }
+
+    fn text(&self, name: &str, share: &Share) -> Result<Option<Arc<str>>, Spent> {
+        self.made_of(name, DEEPEST, share)
+    }
+}
+
 /// Where a text refers to a variable by nothing but its name.
-fn references(text: &str) -> impl Iterator<Item = (std::ops::Range<usize>, &str)> {
+fn references(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     text.match_indices("{{").filter_map(|(start, _)| {
         let inner = text[start + 2..].trim_start_matches([' ', '-']);
         let length = inner.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?;
@@ -285,6 +173,7 @@ fn references(text: &str) -> impl Iterator<Item = (std::ops::Range<usize>, &str)
 mod tests {
     use super::*;
     use crate::parse::{Dialect, yaml};
+    use crate::render::fill::filled;
     use crate::source::SourceId;
 
     fn read(text: &str) -> Arc<Tree> {

@@ -6,6 +6,8 @@ pub mod bake;
 pub mod class;
 mod collections;
 pub mod compose;
+pub mod fill;
+pub mod flux;
 pub mod gotemplate;
 pub mod helm;
 pub mod kustomize;

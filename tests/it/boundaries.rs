@@ -550,3 +550,32 @@ fn scripts_of_one_directory_are_started_each_by_itself() {
     let expected = [("a.sh", "0 0 0 1"), ("b.sh", "0 0 0 2"), ("b.sh", "0 0 0 2")];
     assert_eq!(told, expected.map(|(path, message)| (path.to_owned(), message.to_owned())));
 }
+
+#[test]
+fn what_flux_puts_in_reaches_what_stands_below_its_path() {
+    let deployment = |name: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}}}\nspec:\n  replicas: ${{COPIES}}\n  \
+             selector: {{matchLabels: {{a: b}}}}\n  template:\n    metadata: {{labels: {{a: b}}}}\n    spec:\n      \
+             containers: [{{name: c, image: x}}]\n"
+        )
+    };
+    let kustomization = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: llm}\nspec:\n  \
+                         path: ./apps/llm/app\n  postBuild:\n    substitute: {COPIES: '3'}\n";
+    let (below, beside) = (deployment("below"), deployment("beside"));
+    let files = [
+        ("0:cluster/apps/llm/app/llm.yaml", &*below),
+        ("0:cluster/apps/other/app/x.yaml", &*beside),
+        ("0:cluster/apps/llm/ks.yaml", kustomization),
+    ];
+    let replicas = |files: &[(&str, &str)], name: &str| {
+        let facts = run(files).facts;
+        let found = facts.workloads.iter().find(|workload| workload.name.get().is_some_and(|own| own == name));
+        found.expect("it is read").replicas.get().copied()
+    };
+    assert_eq!((replicas(&files, "below"), replicas(&files, "beside")), (Some(3), None));
+    // Two clusters that say different things of one path.
+    let other = kustomization.replace("'3'", "'5'");
+    let disputed = [files[0], files[1], files[2], ("0:cluster/two/ks.yaml", &*other)];
+    assert_eq!(replicas(&disputed, "below"), None);
+}

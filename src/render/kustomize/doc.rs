@@ -345,6 +345,7 @@ pub fn typed(text: &str) -> bool {
 
 /// A node of which everything below stays in its tree.
 fn shallow(tree: &Arc<Tree>, node: Node<'_>) -> Doc {
+    let tree = tree.holding(node);
     let value = match node.kind() {
         Shape::Map(_) => Value::Map(List::read((Arc::clone(tree), node.id()))),
         Shape::Seq(_) => Value::Seq(List::read((Arc::clone(tree), node.id()))),
