@@ -7,6 +7,7 @@ use crate::facts::Facts;
 use crate::known::{Fact, Why};
 use crate::parse::{Builder, Entry, Node, NodeId, NodeKind, Problem, Raw, View, overlaid};
 use crate::source::{Span, Traced};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Whether values are of this chart: controllers with containers, by name.
@@ -37,6 +38,10 @@ pub fn read(whole: &Raw, (name, namespace): (&Fact<String>, &Fact<String>), fact
             objects.push(draft.service((*key, *service), &controller, services.len() == 1));
         }
     }
+    let names: BTreeSet<&str> = services.iter().map(|(key, _)| *key).collect();
+    let (ingresses, routes) = (enabled(values.get("ingress")), enabled(values.get("route")));
+    objects.extend(ingresses.iter().map(|one| draft.ingress(*one, ingresses.len() == 1, &names)));
+    objects.extend(routes.iter().map(|one| draft.route(*one, routes.len() == 1, &names)));
     if let Some(cut) = draft.cut {
         facts.cut.push(cut);
         return;
@@ -143,14 +148,19 @@ impl<'t> Draft<'t> {
         stated.map(|(key, node)| (key, self.copy(node))).collect()
     }
 
-    fn metadata(&mut self, (key, lone): (&str, bool), span: Span) -> NodeId {
-        let fact = |fact: &Fact<String>, suffix: &str| fact.get().map(|text| format!("{text}{suffix}"));
-        let name = match fact(self.name, &if lone { String::new() } else { format!("-{key}") }) {
-            Some(name) => self.text(&name, span),
+    /// What an object is called: like the release, which is alone if it is the only one of its kind.
+    fn called(&mut self, key: &str, lone: bool, span: Span) -> NodeId {
+        match self.name.get() {
+            Some(name) if lone => self.text(&name.clone(), span),
+            Some(name) => self.text(&format!("{name}-{key}"), span),
             None => self.add(NodeKind::Unknown(Why::NotStated("the name of the release".into())), span),
-        };
-        let namespace = fact(self.namespace, "").map(|text| ("namespace", self.text(&text, span)));
-        self.map([("name", name)].into_iter().chain(namespace).collect(), span)
+        }
+    }
+
+    fn metadata(&mut self, (key, lone): (&str, bool), span: Span) -> Vec<(&'static str, NodeId)> {
+        let mut entries = vec![("name", self.called(key, lone, span))];
+        entries.extend(self.namespace.get().cloned().map(|text| ("namespace", self.text(&text, span))));
+        entries
     }
 
     /// The object of a controller.
@@ -182,12 +192,18 @@ impl<'t> Draft<'t> {
             let job = self.map(vec![("spec", spec)], span);
             spec = self.map(vec![("jobTemplate", job)], span);
         }
-        self.object((version, kind), ((key, lone), spec), span)
+        let metadata = self.metadata((key, lone), span);
+        self.object((version, kind), (metadata, spec), span)
     }
 
-    fn object(&mut self, (version, kind): (&str, &str), (name, spec): ((&str, bool), NodeId), span: Span) -> NodeId {
+    fn object(
+        &mut self,
+        (version, kind): (&str, &str),
+        (metadata, spec): (Vec<(&str, NodeId)>, NodeId),
+        span: Span,
+    ) -> NodeId {
         let (version, kind) = (self.text(version, span), self.text(kind, span));
-        let metadata = self.metadata(name, span);
+        let metadata = self.map(metadata, span);
         self.map(vec![("apiVersion", version), ("kind", kind), ("metadata", metadata), ("spec", spec)], span)
     }
 
@@ -341,6 +357,69 @@ impl<'t> Draft<'t> {
         }
         spec.push(("ports", self.list(ports, span)));
         let spec = self.map(spec, span);
-        self.object(("v1", "Service"), ((key, lone), spec), span)
+        let metadata = self.metadata((key, lone), span);
+        self.object(("v1", "Service"), (metadata, spec), span)
+    }
+
+    /// The service that a path or a route leads to, by its name or by its key in these values.
+    fn backend(&mut self, of: View<'t>, services: &BTreeSet<&str>) -> NodeId {
+        let span = of.place();
+        let key = of.get("identifier").string();
+        match (of.get("name").node(), key.get().filter(|key| services.contains(key.as_str()))) {
+            (Some(name), _) => self.copy(name),
+            (None, Some(key)) => self.called(&key.clone(), services.len() == 1, span),
+            (None, None) => self.add(left(), span),
+        }
+    }
+
+    fn ingress(&mut self, (key, of): (&'t str, View<'t>), lone: bool, services: &BTreeSet<&str>) -> NodeId {
+        let span = of.place();
+        let mut rules = Vec::new();
+        for path in of.get("hosts").items().flat_map(|host| host.get("paths").items()) {
+            let name = self.backend(path.get("service"), services);
+            let service = self.map(vec![("name", name)], path.place());
+            let backend = self.map(vec![("service", service)], path.place());
+            let path = self.map(vec![("backend", backend)], path.place());
+            let paths = self.list(vec![path], span);
+            let http = self.map(vec![("paths", paths)], span);
+            rules.push(self.map(vec![("http", http)], span));
+        }
+        let mut spec = self.copied(of, &["tls", "defaultBackend"]);
+        spec.extend(of.get("className").node().map(|class| ("ingressClassName", self.copy(class))));
+        spec.push(("rules", self.list(rules, span)));
+        self.exposing(("networking.k8s.io/v1", "Ingress"), (key, of, lone), spec)
+    }
+
+    fn route(&mut self, (key, of): (&'t str, View<'t>), lone: bool, services: &BTreeSet<&str>) -> NodeId {
+        let span = of.place();
+        let mut rules = Vec::new();
+        for rule in of.get("rules").items() {
+            let mut backends = Vec::new();
+            for backend in rule.get("backendRefs").items() {
+                let mut entries = vec![("name", self.backend(backend, services))];
+                entries.extend(self.copied(backend, &["namespace", "port"]));
+                backends.push(self.map(entries, backend.place()));
+            }
+            let backends = self.list(backends, rule.place());
+            rules.push(self.map(vec![("backendRefs", backends)], rule.place()));
+        }
+        let mut spec = self.copied(of, &["parentRefs", "hostnames"]);
+        spec.push(("rules", self.list(rules, span)));
+        let kind = of.get("kind").string();
+        let kind = kind.get().map_or("HTTPRoute", String::as_str);
+        self.exposing(("gateway.networking.k8s.io/v1", kind), (key, of, lone), spec)
+    }
+
+    /// An object that leads to services; its annotations say who may follow.
+    fn exposing(
+        &mut self,
+        kind: (&str, &str),
+        (key, of, lone): (&'t str, View<'t>, bool),
+        spec: Vec<(&str, NodeId)>,
+    ) -> NodeId {
+        let (span, mut metadata) = (of.place(), self.metadata((key, lone), of.place()));
+        metadata.extend(self.copied(of, &["annotations"]));
+        let spec = self.map(spec, span);
+        self.object(kind, (metadata, spec), span)
     }
 }
