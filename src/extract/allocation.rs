@@ -34,17 +34,13 @@ pub fn granted(step: &Step, cluster: bool, (job, place): (&Options, Span)) -> Gr
     let states = |names: &[&str]| own.as_ref().is_some_and(|own| names.iter().any(|name| own.contains_key(*name)));
     let (own_gpus, own_nodes) = (states(&OF_NODE) || states(&OF_ALL), states(&["nodes", "N"]) && !cluster);
     let mut options = job.clone();
-    let replaced: &[&[&str]] = &[if own_gpus { &OF_NODE } else { &[] }, if own_gpus { &OF_ALL } else { &[] }];
-    replaced.iter().copied().flatten().for_each(|name| drop(options.remove(*name)));
-    if own_nodes {
-        ["nodes", "N", "ntasks", "n", "ntasks-per-node"].iter().for_each(|name| drop(options.remove(*name)));
-    }
+    let of_gpus = |name: &str| OF_NODE.contains(&name) || OF_ALL.contains(&name);
+    let of_nodes = |name: &str| ["nodes", "N", "ntasks", "n", "ntasks-per-node"].contains(&name);
+    options.retain(|name, _| !(own_gpus && of_gpus(name) || own_nodes && of_nodes(name)));
     let taken = own.iter().flatten().filter(|(name, _)| {
         let name = name.as_str();
         let tasks = ["ntasks", "n", "ntasks-per-node"].contains(&name);
-        own_gpus && (OF_NODE.contains(&name) || OF_ALL.contains(&name))
-            || own_nodes && ["nodes", "N"].contains(&name)
-            || (own_gpus || own_nodes) && tasks
+        own_gpus && of_gpus(name) || own_nodes && ["nodes", "N"].contains(&name) || (own_gpus || own_nodes) && tasks
     });
     options.extend(taken.map(|(name, fact)| (name.clone(), fact.clone())));
     if let Some(parts) = job.get("hetjob") {

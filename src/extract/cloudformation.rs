@@ -2,7 +2,7 @@
 //! values of functions are unknown, apart from machine types that a parameter gives a default or lets choose from.
 
 use super::machines::{self, groups};
-use super::{clusters, ecs, protection, startup};
+use super::{clusters, ecs, protection, sagemaker, startup};
 use crate::facts::{Cluster, Facts, InfraFormat, NodePool, Resource, ResourceFormat};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View};
@@ -57,6 +57,8 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
             "AWS::Batch::JobDefinition" => {
                 ecs::job(tree, properties, properties.get("JobDefinitionName").string(), span)
             }
+            "AWS::SageMaker::EndpointConfig" => model(root, sagemaker::model_of(properties))
+                .and_then(|model| sagemaker::endpoint(tree, properties, model, span)),
             _ => None,
         });
         if let Some((_, platform, version)) = CLUSTERS.iter().find(|(kind, ..)| *kind == of) {
@@ -79,6 +81,23 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
         out.body = Some(Raw::new(tree, properties));
         facts.resources.push(Arc::new(out));
     }
+}
+
+/// The model of SageMaker that a value refers to, or names by its own name.
+fn model<'t>(root: Node<'t>, named: View<'_>) -> Option<View<'t>> {
+    let named = named.string();
+    let (reference, name) = match &named.known {
+        Known::Unknown(Why::Variable(name)) => (&**name, ""),
+        Known::Unknown(Why::Remote(call)) => (call.strip_prefix("!GetAtt ")?.split('.').next()?, ""),
+        Known::Value(name) => ("", name.as_str()),
+        _ => return None,
+    };
+    root.get("Resources")?.entries().into_iter().find_map(|(key, resource)| {
+        let model = resource.get("Type").and_then(Node::text) == Some("AWS::SageMaker::Model");
+        let properties = resource.view().get("Properties");
+        let called = || properties.get("ModelName").string().get().is_some_and(|own| own == name);
+        (model && (key.text() == Some(reference) || !name.is_empty() && called())).then_some(properties)
+    })
 }
 
 /// What groups take their machines from.
@@ -300,6 +319,23 @@ mod tests {
         );
         assert_eq!(group.disk_bytes.get(), Some(&(500 << 30)));
         assert_eq!((machine(other), other.spot.get()), ("g6.xlarge".into(), Some(&false)));
+    }
+
+    #[test]
+    fn an_endpoint_runs_its_model_on_its_machine() {
+        for model in ["!GetAtt M.ModelName", "!Ref M", "{'Fn::GetAtt': [M, ModelName]}", "own"] {
+            let facts = facts(&format!(
+                "Resources:\n  M:\n    Type: AWS::SageMaker::Model\n    Properties:\n      ModelName: own\n      PrimaryContainer:\n        \
+                 Image: ghcr.io/huggingface/text-generation-inference:3.3.4\n        Environment: {{HF_MODEL_ID: m, SM_NUM_GPUS: '8'}}\n  \
+                 C:\n    Type: AWS::SageMaker::EndpointConfig\n    Properties:\n      ProductionVariants:\n      - {{ModelName: {model}, \
+                 InstanceType: ml.g5.12xlarge, InitialInstanceCount: 1}}\n"
+            ));
+            let pod = &facts.workloads.first().expect(model).pods[0];
+            let machine = pod.node.as_ref().and_then(|node| node.instance_type.get()).map(String::as_str);
+            assert_eq!((pod.gpus.get(), machine), (Some(&4), Some("g5.12xlarge")));
+            let launch = pod.containers[0].launch.as_ref().expect("a launch");
+            assert_eq!((launch.model.get().map(String::as_str), launch.tensor_parallel.get()), (Some("m"), Some(&8)));
+        }
     }
 
     #[test]

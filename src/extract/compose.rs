@@ -14,9 +14,6 @@ use crate::source::{Span, Traced};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Bytes of /dev/shm that a container runtime gives (64 MiB).
-const DEFAULT_SHM: i64 = 64 << 20;
-
 /// Whether a document is a Compose project.
 pub fn is_project(root: Node<'_>, path: &str) -> bool {
     let name = paths::name(path).to_lowercase();
@@ -30,10 +27,14 @@ pub fn project(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
     let services = root.view().get("services");
     let services = services.entries();
     facts.cut.extend(services.get(MOST_WORKLOADS).map(|(_, view)| too_many(view.place())));
+    let together = services.len() <= super::scripts::MOST_TOGETHER;
     for (name, view) in services.into_iter().take(MOST_WORKLOADS) {
         if view.node().is_some_and(Node::is_map) {
             super::built::service(view, facts);
-            facts.workloads.push(service(tree, (name, view)));
+            let mut service = service(tree, (name, view));
+            let containers = service.pods.iter_mut().flat_map(|pod| &mut pod.containers).filter(|_| together);
+            containers.for_each(|container| container.beside = Fact::value(true, container.span));
+            facts.workloads.push(service);
         }
     }
 }
@@ -66,6 +67,11 @@ pub(super) fn service(tree: &Arc<Tree>, (name, view): (&str, View<'_>)) -> Workl
     container.privileged = get("privileged").boolean().or_default(false);
     container.capabilities = get("cap_add").strings();
     shared_memory(&mut container, get("shm_size"), &pod);
+    let stated = get("mem_limit");
+    let limit = if stated.is_some() { stated } else { get("deploy").path("resources.limits.memory") };
+    if limit.is_some() {
+        container.limits.insert("memory".to_owned(), limit.parse(bytes).map(|bytes| bytes as f64));
+    }
     let words = command_line(get("entrypoint"), get("command"));
     let words: Vec<&Traced> = words.iter().collect();
     container.entrypoint = Fact::value(get("entrypoint").is_some(), view.place());
@@ -323,7 +329,7 @@ fn shared_memory(container: &mut Container, size: View<'_>, pod: &Pod) {
         container.shm = Fact::value(SharedMemory::Volume, container.span);
     } else {
         container.shm = Fact::value(SharedMemory::Default, container.span);
-        container.shm_bytes = Fact::value(DEFAULT_SHM, container.span);
+        container.shm_bytes = Fact::value(crate::extract::DEFAULT_SHM, container.span);
     }
 }
 

@@ -11,9 +11,6 @@ use crate::parse::{Node, Raw, Tree, View};
 use crate::source::{Span, Traced};
 use std::sync::Arc;
 
-/// Bytes of /dev/shm that Docker gives a container (64 MiB).
-const DEFAULT_SHM: i64 = 64 << 20;
-
 /// Whether a document is a task definition in a file of its own.
 pub fn is_task(root: Node<'_>) -> bool {
     let of = definition(root);
@@ -128,13 +125,17 @@ fn container(tree: &Arc<Tree>, view: View<'_>, pod: &Pod) -> Container {
     }
     out.ports = get(view, "portMappings").items().map(port).collect();
     out.privileged = get(view, "privileged").boolean().or_default(false);
+    let memory = get(view, "memory");
+    if memory.is_some() {
+        out.limits.insert("memory".to_owned(), memory.float().map(|mib| mib * f64::from(1 << 20)));
+    }
     let size = get(get(view, "linuxParameters"), "sharedMemorySize");
     (out.shm, out.shm_bytes) = if size.is_some() {
         (Fact::value(SharedMemory::Size, size.place()), size.int().map(|mib| mib << 20))
     } else if pod.host_ipc.get() == Some(&true) {
         (Fact::value(SharedMemory::Host, pod.host_ipc.span), Fact::absent(pod.host_ipc.span))
     } else {
-        (Fact::value(SharedMemory::Default, out.span), Fact::value(DEFAULT_SHM, out.span))
+        (Fact::value(SharedMemory::Default, out.span), Fact::value(crate::extract::DEFAULT_SHM, out.span))
     };
     let lists = ["entryPoint", "command"].map(|key| get(view, key));
     let words: Vec<Traced> = lists.iter().flat_map(|list| kubernetes::words(*list)).collect();

@@ -12,7 +12,6 @@ use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View};
 use crate::source::{Span, Traced};
 use crate::version::Version;
-use shapes::SHAPES;
 use std::sync::Arc;
 
 /// A dotted path that steps into the first item of each sequence: nested blocks of Terraform are sequences.
@@ -70,7 +69,7 @@ fn first_part(name: &str) -> &str {
 
 /// The pool that a resource states, if its type is one.
 pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: Span) -> Option<NodePool> {
-    let shape = SHAPES.iter().find(|s| s.kind == kind)?;
+    let shape = shapes::of(kind)?;
     let mut out = NodePool::blank(span);
     let format = if kind.contains("::") { InfraFormat::Cloudformation } else { InfraFormat::Terraform };
     out.format = Fact::value(format, span);
@@ -131,7 +130,7 @@ pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: 
 }
 
 /// Whether machines may be taken away: one of some conditions holds.
-fn spot(view: View<'_>, conditions: &str) -> Fact<bool> {
+pub(super) fn spot(view: View<'_>, conditions: &str) -> Fact<bool> {
     let mut out = Fact::absent(view.place());
     for (path, words) in conditions.split_ascii_whitespace().filter_map(|condition| condition.split_once('=')) {
         let stated = at(view, path);
@@ -151,7 +150,7 @@ fn spot(view: View<'_>, conditions: &str) -> Fact<bool> {
 }
 
 /// What stands at a path, of which `list[key=word].path` is about the first item that the condition holds of.
-fn item<'t, T>(view: View<'t>, path: &str, read: fn(View<'t>) -> Fact<T>) -> Fact<T> {
+pub(super) fn item<'t, T>(view: View<'t>, path: &str, read: fn(View<'t>) -> Fact<T>) -> Fact<T> {
     let Some((list, rest)) = path.split_once('[') else { return read(at(view, path)) };
     let (condition, path) = rest.split_once("].").unwrap_or((rest, ""));
     let items = || last(view, list).items();
@@ -173,8 +172,7 @@ fn item<'t, T>(view: View<'t>, path: &str, read: fn(View<'t>) -> Fact<T>) -> Fac
 
 /// What states the machine types of a resource.
 pub fn stated_types<'t>(view: View<'t>, kind: &str) -> impl Iterator<Item = View<'t>> {
-    let shape = SHAPES.iter().find(|shape| shape.kind == kind);
-    shape.into_iter().flat_map(|shape| shape.types).map(move |path| at(view, path))
+    shapes::of(kind).into_iter().flat_map(|shape| shape.types).map(move |path| at(view, path))
 }
 
 /// The placement group of machines, by its name or by the resource that a template refers to.

@@ -35,6 +35,7 @@ pub mod pulumi;
 pub mod queues;
 pub mod recipes;
 pub mod requirements;
+pub mod sagemaker;
 pub mod scripts;
 pub mod skypilot;
 pub mod slurm;
@@ -59,6 +60,9 @@ use crate::render::terraform::{ModuleFile, Workspace};
 use crate::source::{SourceId, Span};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// Bytes of /dev/shm that a container runtime gives (64 MiB).
+pub const DEFAULT_SHM: i64 = 64 << 20;
 
 /// Facts of every document of a YAML or JSON file.
 pub fn documents(tree: &Arc<Tree>, path: &str, facts: &mut Facts) {

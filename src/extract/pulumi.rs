@@ -66,7 +66,7 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
         };
         let properties = resource.view().get("properties");
         match of {
-            ("kubernetes", "helm.sh/v3", "Release" | "Chart") => {
+            ("kubernetes", "helm.sh/v3" | "helm.sh/v4", "Release" | "Chart") => {
                 facts.releases.push(Arc::new(release(tree, properties)))
             }
             ("kubernetes", version, kind) => {
@@ -124,14 +124,20 @@ fn in_snake_case(builder: &mut Builder, node: Node<'_>, depth: usize) -> NodeId 
     let kind = if node.is_seq() {
         NodeKind::Seq(node.items().map(|item| in_snake_case(builder, item, depth - 1)).collect())
     } else {
-        let entry = |(key, value): (Node<'_>, Node<'_>)| {
+        let mut entries = vec![];
+        for (key, node) in node.entries() {
             let name = key.text().unwrap_or_default();
-            let value =
-                if OWN.contains(&name) { builder.copy(value) } else { in_snake_case(builder, value, depth - 1) };
-            let text = Traced::opaque(snake_case(name), key.span());
-            Entry { key: builder.add(NodeKind::Scalar { text, plain: false }, key.span()), value }
-        };
-        NodeKind::Map(node.entries().into_iter().map(entry).collect())
+            let value = if OWN.contains(&name) { builder.copy(node) } else { in_snake_case(builder, node, depth - 1) };
+            // Terraform calls a list of blocks by the name of one.
+            let blocks = node.is_seq() && node.items().any(Node::is_map);
+            let singular =
+                Some(snake_case(name)).filter(|_| blocks).and_then(|name| name.strip_suffix('s').map(str::to_owned));
+            for name in [Some(snake_case(name)), singular].into_iter().flatten() {
+                let text = Traced::opaque(name, key.span());
+                entries.push(Entry { key: builder.add(NodeKind::Scalar { text, plain: false }, key.span()), value });
+            }
+        }
+        NodeKind::Map(entries)
     };
     builder.add(kind, node.span())
 }

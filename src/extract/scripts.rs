@@ -11,7 +11,7 @@ use crate::facts::{
 };
 use crate::known::{Fact, Known, Why};
 use crate::parse::Problem;
-use crate::parse::shell::{Command, Script, Word};
+use crate::parse::shell::{Command, Kind, Script, Word};
 use crate::source::Traced;
 use std::collections::BTreeMap;
 
@@ -88,7 +88,26 @@ pub fn launches(script: &Script) -> Launches {
         out.steps.retain(|step| !starts_cluster(&step.container));
     }
     side_by_side(&mut out.steps);
+    // What is stopped again runs beside nothing that comes after.
+    let stops = |command: &Command| command.words.iter().any(|word| STOPS.contains(&base_name(word.text())));
+    if out.steps.len() <= MOST_TOGETHER && !commands.iter().any(stops) {
+        for step in out.steps.iter_mut().filter(|step| step.beside && is_here(&step.command)) {
+            step.container.beside = Fact::value(true, step.container.span);
+        }
+    }
     out
+}
+
+/// So many processes of a file are told to run together: each may be compared with each.
+pub const MOST_TOGETHER: usize = 100;
+
+/// Programs that stop others.
+const STOPS: [&str; 4] = ["fuser", "kill", "killall", "pkill"];
+
+/// Whether a command surely runs, on the machine of the script.
+fn is_here(command: &Command) -> bool {
+    let local = |word: &Word| !["mpirun", "pdsh", "srun", "ssh"].contains(&base_name(word.text()));
+    command.arms.iter().all(|arm| arm.kind == Kind::Chain) && command.words.first().is_some_and(local)
 }
 
 /// What a script runs that launches nothing that we know: the process that can be told best, in the image that one starts.

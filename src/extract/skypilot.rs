@@ -3,7 +3,8 @@
 use super::{image, intent, launch, startup, training};
 use crate::catalog;
 use crate::facts::{
-    Container, ContainerRole, Facts, Gpu, Image, Node, Pod, Port, SharedMemory, Variables, Workload, WorkloadFormat,
+    Container, ContainerRole, EnvSource, Facts, Gpu, Image, Node, Pod, Port, SharedMemory, Variables, Workload,
+    WorkloadFormat,
 };
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node as Yaml, Raw, Tree, View, shell};
@@ -228,10 +229,22 @@ pub fn read(tree: &Arc<Tree>, root: Yaml<'_>, path: &str, facts: &mut Facts) {
         cards: (gpus, vendor),
         image: image(resources.get("image_id")),
         ports: ports(resources.get("ports")),
-        env: super::kubernetes::environment(view.get("envs")),
+        env: environment(view),
         script: view.get("run").traced(),
         object: Raw::new(tree, view),
     }));
+}
+
+/// The variables of a task. A secret without a value is handed over when it is launched.
+fn environment(view: View<'_>) -> Variables {
+    let mut out = super::kubernetes::environment(view.get("envs"));
+    for (name, mut secret) in super::kubernetes::environment(view.get("secrets")) {
+        if secret.value.is_absent() {
+            secret.from = Fact::value(EnvSource::Secret, secret.name.span);
+        }
+        out.insert(name, secret);
+    }
+    out
 }
 
 /// How often a task runs: once, or as often as the service that it is says.

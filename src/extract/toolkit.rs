@@ -1,10 +1,13 @@
 //! Blueprints of Google's Cluster Toolkit and configurations of Ray's cluster launcher: the machines that they make. Knows
 //! their YAML.
 
-use super::{image, machines, startup};
-use crate::facts::{Cluster, Container, ContainerRole, Facts, InfraFormat, NodePool, Pod, Taint, WorkloadFormat};
+use super::{commands, image, machines, startup};
+use crate::facts::{
+    Cluster, Container, ContainerRole, Facts, InfraFormat, NodePool, Pod, SharedMemory, Taint, WorkloadFormat,
+};
 use crate::known::{Fact, Known, Why};
-use crate::parse::{Node, Raw, Tree, View};
+use crate::parse::{Node, Raw, Tree, View, shell};
+use crate::source::Traced;
 use crate::version::Version;
 use std::sync::Arc;
 
@@ -29,7 +32,8 @@ pub fn blueprint(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
         let source = module.get("source").string();
         let Some(source) = source.get() else { continue };
         let vars = root.view().get("vars");
-        if let Some((_, kind)) = MODULES.iter().find(|(name, _)| source.contains(name)) {
+        let source = source.split('?').next().unwrap_or_default();
+        if let Some((_, kind)) = MODULES.iter().find(|(name, _)| source.ends_with(name)) {
             facts.pools.extend(pool(tree, module, (kind, vars)).map(Arc::new));
         } else if source.contains("scheduler/gke-cluster") {
             let mut cluster = Cluster::blank(module.place());
@@ -68,11 +72,19 @@ fn pool(tree: &Arc<Tree>, module: View<'_>, (kind, vars): (&str, View<'_>)) -> O
     let open = || Fact::unknown(Why::NotStated("in how many zones the pool has nodes".into()), out.span);
     let zones = machines::gke::listed(settings.get("zones")).unwrap_or_else(open);
     let fixed = || machines::gke::of_all(number("static_node_count"), &zones);
-    out.min_nodes = number("autoscaling_total_min_nodes").or(fixed);
-    out.max_nodes = number("autoscaling_total_max_nodes").or(fixed);
-    out.disk_bytes = settings.get("disk_size_gb").float().map(machines::gib);
+    let slurm = || number("node_count_static").or(|| number("instance_count"));
+    out.min_nodes = number("autoscaling_total_min_nodes").or(fixed).or(slurm);
+    out.max_nodes = number("autoscaling_total_max_nodes").or(fixed).or(slurm);
+    // A nodeset of Slurm starts nodes beside those that are always there.
+    let more = number("node_count_dynamic_max");
+    if !more.is_absent() {
+        let always = out.max_nodes.or_default(0);
+        let sum = |always: i64, more: i64| Known::Value(always.saturating_add(more));
+        out.max_nodes = more.and_then(|more| always.and_then(|always| sum(always, more)).known);
+    }
+    out.disk_bytes = number("disk_size_gb").map(|size| machines::gib(size as f64));
     out.image_type = text("image_type");
-    out.spot = text("spot").map(|spot| spot == "true");
+    out.spot = text("spot").or(|| text("enable_spot_vm")).map(|spot| spot == "true");
     out.labels = machines::labels(settings.get("kubernetes_labels"));
     out.taints = machines::taints(settings, "taints");
     if out.taints.is_empty() && kind == "google_container_node_pool" {
@@ -129,31 +141,71 @@ pub fn ray(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
             out.accelerator = name.map(|name| name.rsplit('/').next().unwrap_or_default().to_owned());
             out.accelerator_count = accelerator.get("acceleratorCount").int();
         }
+        let (disk, spot) = match kind {
+            "aws_instance" => (
+                "BlockDeviceMappings[DeviceName=/dev/xvda|/dev/sda1].Ebs.VolumeSize",
+                "InstanceMarketOptions.MarketType=spot",
+            ),
+            "google_compute_instance" => (
+                "disks[boot=true|].initializeParams.diskSizeGb",
+                "scheduling.provisioningModel=SPOT scheduling.preemptible=true",
+            ),
+            _ => ("", "azure_arm_parameters.priority=Spot"),
+        };
+        out.disk_bytes = machines::item(config, disk, View::float).map(machines::gib);
+        out.spot = machines::spot(config, spot);
         out.min_nodes = of.get("min_workers").int();
         out.max_nodes = of.get("max_workers").int();
-        facts.workloads.extend(container(tree, (view, of), &out));
+        let head = view.get("head_node_type").string().get().is_some_and(|head| head == name);
+        facts.workloads.extend(container(tree, (view, of, head), &out));
         facts.pools.push(Arc::new(out));
     }
 }
 
 /// The container of a machine, which has all of its devices.
-fn container(tree: &Arc<Tree>, (root, of): (View<'_>, View<'_>), pool: &NodePool) -> Option<crate::facts::Workload> {
-    let stated = [of.path("docker.worker_image"), root.path("docker.image")].into_iter().find(|view| view.is_some())?;
+fn container(
+    tree: &Arc<Tree>,
+    (root, of, head): (View<'_>, View<'_>, bool),
+    pool: &NodePool,
+) -> Option<crate::facts::Workload> {
+    let (root, own) = (root.get("docker"), of.get("docker"));
+    let (image, options) =
+        if head { ("head_image", "head_run_options") } else { ("worker_image", "worker_run_options") };
+    let stated = [own.get(image), root.get(image), root.get("image")].into_iter().find(|view| view.is_some())?;
+    let options = [root.get("run_options"), root.get(options), own.get(options)].into_iter().flat_map(View::items);
     let mut pod = Pod::blank(of.place());
     let mut out = Container::blank(stated.place());
     out.role = Fact::value(ContainerRole::Main, stated.place());
+    // Where nothing says it, Ray takes a part of the memory of the machine.
+    out.shm = Fact::unknown(Why::LeftTo("Ray".into()), of.place());
+    out.shm_bytes = out.shm.clone().map(|_| 0);
+    if let Some(run) = run(options.filter_map(View::traced).collect(), stated) {
+        if run.shm.get() != Some(&SharedMemory::Default) {
+            (out.shm, out.shm_bytes) = (run.shm, run.shm_bytes);
+        }
+        (out.env, out.privileged) = (run.env, run.privileged);
+    }
     out.image = image::at(stated);
     out.gpus = match &pool.instance_types[..] {
         _ if !pool.accelerator_count.is_absent() => pool.accelerator_count.clone(),
         [only] => machines::gpus_of(only),
         _ => Fact::unknown(Why::NotStated("the machine type".into()), of.place()),
     };
-    out.shm = Fact::unknown(Why::NotStated("the options of the container".into()), of.place());
-    out.shm_bytes = out.shm.clone().map(|_| 0);
-    pod.role = Fact::value("worker".to_owned(), of.place());
+    pod.role = Fact::value(if head { "head" } else { "worker" }.to_owned(), of.place());
     pod.gpus = out.gpus.clone();
     pod.replicas = Fact::value(1, of.place());
     pod.node = Some(startup::machine(pool));
     pod.containers.push(out);
     Some(super::lone((WorkloadFormat::Docker, "ray up"), pool.name.clone(), pod, Raw::new(tree, of)))
+}
+
+/// The container that `docker run` starts with some options.
+fn run(options: Vec<Traced>, image: View<'_>) -> Option<Container> {
+    let between = || Traced::opaque(" ", image.place());
+    let mut parts = vec![Traced::opaque("docker run ", image.place())];
+    parts.extend(options.into_iter().flat_map(|option| [option, between()]));
+    parts.push(image.traced()?);
+    let line = shell::parse(&Traced::concat(parts, image.place()));
+    let workload = commands::container(&line.commands.first()?.words, 0)?;
+    workload.pods.into_iter().flat_map(|pod| pod.containers).next()
 }

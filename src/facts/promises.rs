@@ -56,7 +56,7 @@ entities! {
     Quota {
         /// The resource.
         resource: Fact<String>,
-        /// nominalQuota in base units.
+        /// nominalQuota, or the limit of a queue of Volcano or KAI, in base units.
         nominal: Fact<f64>,
     }
 }

@@ -176,6 +176,8 @@ entities! {
         software: Option<Arc<Software>>,
         /// Whole accelerator devices it asks for (limits, after defaulting); MIG and shared slices count as devices.
         gpus: Fact<i64>,
+        /// Whether it surely runs beside the others of its file: services of a project, what a script starts in the background and does not stop.
+        beside: Fact<bool>,
         /// GPUs that it is given by number or id: device_ids of Compose, CUDA_VISIBLE_DEVICES.
         devices: Vec<Fact<String>>,
         /// The extended resource that asks for them: nvidia.com/gpu, nvidia.com/mig-1g.5gb, amd.com/gpu, google.com/tpu.

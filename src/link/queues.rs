@@ -1,4 +1,5 @@
-//! The queue of Kueue that a workload is submitted to, the ClusterQueue behind it, and what its flavors add to pods.
+//! The queue that a workload is submitted to: of Kueue with the ClusterQueue behind it and what its flavors add to pods, of
+//! Volcano and of KAI.
 
 use super::Namespace;
 use super::boundary::{Deployed, Reach};
@@ -14,10 +15,16 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
         return;
     }
     let (local, cluster) = (of_kind(deployed, "LocalQueue"), of_kind(deployed, "ClusterQueue"));
-    let flavors = of_kind(deployed, "ResourceFlavor");
+    let (flavors, queues) = (of_kind(deployed, "ResourceFlavor"), of_kind(deployed, "Queue"));
     deployed.each(workloads, |workload, boundary| {
         let from = workload.span.source;
         let Some(queue) = workload.queue.get() else { return };
+        if let Some(group) = queue_group(workload) {
+            let of_group = |queue: &&Object| queue.api_version.get().is_some_and(|version| version.starts_with(group));
+            let found = queues.only(boundary, from, &[(Namespace::Any, queue.as_str())], of_group);
+            workload.cluster_queue = found.and_then(|queue| limits(queue));
+            return;
+        }
         let submitted = local.only(boundary, from, &Namespace::sought(&workload.namespace, queue.as_str()), |_| true);
         let Some(body) = submitted.and_then(|queue| queue.body.as_ref()) else { return };
         let name = body.view().path("spec.clusterQueue").string();
@@ -35,6 +42,38 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
             }
         }
     });
+}
+
+/// The group of the queues of another scheduler than Kueue.
+fn queue_group(workload: &Workload) -> Option<&'static str> {
+    let by =
+        |name: &str| workload.pods.iter().any(|pod| pod.scheduler.get().is_some_and(|scheduler| scheduler == name));
+    let volcano = workload.api_version.get().is_some_and(|version| version.starts_with("batch.volcano.sh/"));
+    match (volcano || by("volcano"), by("kai-scheduler")) {
+        (true, _) => Some("scheduling.volcano.sh/"),
+        (_, true) => Some("scheduling.run.ai/"),
+        _ => None,
+    }
+}
+
+/// What a queue of Volcano or KAI hands out at most: its capability, its limits.
+fn limits(queue: &Object) -> Option<ClusterQueue> {
+    let spec = queue.body.as_ref()?.view().get("spec");
+    let mut out = ClusterQueue::blank(queue.span);
+    out.name = queue.name.clone();
+    let quota = |resource: &str, place, nominal| {
+        let mut quota = Quota::blank(place);
+        (quota.resource, quota.nominal) = (Fact::value(resource.to_owned(), place), nominal);
+        quota
+    };
+    let capability = spec.get("capability").entries().into_iter();
+    out.quotas.extend(capability.map(|(name, value)| quota(name, value.place(), value.parse(quantity::parse))));
+    // KAI takes -1 for no limit.
+    let limit = spec.path("resources.gpu.limit");
+    if limit.is_some() && limit.float().get() != Some(&-1.0) {
+        out.quotas.push(quota("nvidia.com/gpu", limit.place(), limit.float()));
+    }
+    Some(out)
 }
 
 fn of_kind<'a>(deployed: Deployed<'a>, kind: &str) -> Candidates<'a, (Namespace<'a>, &'a str), &'a Object> {

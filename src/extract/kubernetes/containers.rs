@@ -13,9 +13,6 @@ use crate::source::Traced;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Bytes of /dev/shm that a container runtime gives (64 MiB).
-const DEFAULT_SHM: i64 = 64 << 20;
-
 /// Whether a map is a container: an image beside resources, a command, ports or environment; or resources
 /// beside a model.
 pub fn looks_like_container(view: View<'_>) -> bool {
@@ -298,7 +295,7 @@ fn shared_memory(out: &mut Container, view: View<'_>, pod: &Pod) {
         out.shm_bytes = Fact::unknown(why, out.span);
     } else {
         out.shm = Fact::value(SharedMemory::Default, out.span);
-        out.shm_bytes = Fact::value(DEFAULT_SHM, out.span);
+        out.shm_bytes = Fact::value(crate::extract::DEFAULT_SHM, out.span);
     }
 }
 

@@ -50,6 +50,8 @@ fn releases(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
         "HelmChart" if spec.get("chart").is_some() => {
             let mut out = release(view, ReleaseFormat::K3s, (spec.get("chart"), spec.get("version")));
             out.values = values_in_text(spec.get("valuesContent"));
+            let single = spec.get("set").entries().into_iter();
+            out.set = single.map(|(name, value)| (name.to_owned(), value.string())).collect();
             facts.releases.push(Arc::new(out));
         }
         "Application" => {

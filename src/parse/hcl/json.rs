@@ -123,7 +123,7 @@ fn string(quoted: &str, out: &mut Vec<u8>) {
     while let Some(next) = quoted[at..].chars().next() {
         let rest = &quoted[at..];
         let length = match next {
-            '\\' => 2,
+            '\\' => escape(rest),
             _ if rest.starts_with("$${") || rest.starts_with("%%{") => 3,
             _ if rest.starts_with("${") || rest.starts_with("%{") => {
                 at += interpolation(rest, out);
@@ -134,6 +134,11 @@ fn string(quoted: &str, out: &mut Vec<u8>) {
         out.extend(rest.bytes().take(length));
         at += length.min(rest.len());
     }
+}
+
+/// How long a backslash and what it escapes are.
+fn escape(text: &str) -> usize {
+    text.chars().take(2).map(char::len_utf8).sum()
 }
 
 /// Writes `${…}` at the start of a text; how long it is. Its own texts give back behind their ends what escapes make them shorter.
@@ -157,8 +162,8 @@ fn interpolation(text: &str, out: &mut Vec<u8>) -> usize {
                 escaped
             }
             b'\\' => {
-                out.extend(b"  ");
-                2
+                out.extend(std::iter::repeat_n(b' ', escape(rest)));
+                escape(rest)
             }
             _ => {
                 out.push(byte);
@@ -273,6 +278,14 @@ mod tests {
         assert!(pieces[0].1.contains(r#"${lower( "G5" )}"#) && !pieces[0].1.contains("//"), "{}", pieces[0].1);
         assert!(pieces[1].1.starts_with("locals {"), "{}", pieces[1].1);
         at(&pieces[1], "1");
+    }
+
+    #[test]
+    fn odd_escapes_take_no_block_away() {
+        for value in ["x \\é y", "${a \\é}", "${f(\\\"\\\\é\\\")}", "${f(\\\"\\\\\\\\é\\\")} \\u00e9", "\\é"] {
+            let text = format!(r#"{{"locals": {{"a": "{value}", "b": 1}}}}"#);
+            assert_eq!(blocks(&text).len(), 1, "{text}");
+        }
     }
 
     #[test]

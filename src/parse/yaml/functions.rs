@@ -60,6 +60,10 @@ pub(super) fn text(tree: &Tree, name: &str, arguments: &[NodeId], whole: Span) -
         "Base64" => first.traced()?,
         "Sub" => named(first.traced()?, arguments.get(1).map(|&names| tree.node(names)))?,
         "FindInMap" => return looked_up(tree, arguments),
+        "GetAtt" => {
+            let parts: Option<Vec<&str>> = arguments.iter().map(|&id| tree.node(id).text()).collect();
+            return Some(NodeKind::Unknown(Why::Remote(format!("!GetAtt {}", parts?.join(".")).into())));
+        }
         "Join" => joined(first.traced()?, tree.node(*arguments.get(1)?), whole)?,
         _ => return None,
     };

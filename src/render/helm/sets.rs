@@ -152,9 +152,9 @@ fn beside(path: &str) -> impl Iterator<Item = &str> {
     std::iter::once(own).chain(above)
 }
 
-/// Directories that a file lies in, but for the working directory.
+/// Directories that a file lies in, the working directory first.
 fn above(path: &str) -> impl Iterator<Item = &str> {
-    path.match_indices('/').map(|(at, _)| &path[..=at])
+    std::iter::once("").chain(path.match_indices('/').map(|(at, _)| &path[..=at]))
 }
 
 /// Top-level keys of the values that a chart knows.
@@ -206,6 +206,14 @@ mod tests {
             ("a/values.yaml", "x: 0"),
         ]);
         assert_eq!(found, [["", "a/ci/gpu-values.yaml", "a/values-prod.yaml"]]);
+    }
+
+    #[test]
+    fn where_the_run_starts_makes_no_difference() {
+        let files = [("Chart.yaml", "name: a"), ("examples/values-b.yaml", "engine: 1"), ("values.yaml", "engine: {}")];
+        let below: Vec<(String, &str)> = files.iter().map(|(path, text)| (format!("a/{path}"), *text)).collect();
+        let below: Vec<(&str, &str)> = below.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+        assert_eq!((names(&files), names(&below)), (vec![vec![String::new()]], vec![vec![String::new()]]));
     }
 
     #[test]

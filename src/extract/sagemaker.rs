@@ -1,0 +1,47 @@
+//! Endpoints of SageMaker: the container of a model on the machine of its variant. Knows their words in every spelling.
+
+use super::spelling::{at, get};
+use super::{image, kubernetes, launch, lone, machines};
+use crate::facts::{Container, ContainerRole, Node, Pod, Workload, WorkloadFormat};
+use crate::known::{Fact, Why};
+use crate::parse::{Raw, Tree, View};
+use crate::source::Span;
+use std::sync::Arc;
+
+/// What states the model of an endpoint configuration.
+pub fn model_of(configuration: View<'_>) -> View<'_> {
+    get(at(configuration, "productionVariants"), "modelName")
+}
+
+/// The endpoint of a configuration and of the model that it names.
+pub fn endpoint(tree: &Arc<Tree>, configuration: View<'_>, model: View<'_>, span: Span) -> Option<Workload> {
+    let definition = ["primaryContainer", "container", "containers"]
+        .iter()
+        .map(|key| at(model, key))
+        .find(|view| view.node().is_some_and(|node| node.is_map()))?;
+    let mut pod = Pod::blank(span);
+    pod.role = Fact::value("main".to_owned(), span);
+    let mut out = Container::blank(definition.place());
+    out.role = Fact::value(ContainerRole::Main, definition.place());
+    out.image = image::at(get(definition, "image"));
+    out.env = kubernetes::environment(get(definition, "environment"));
+    out.launch = launch::of(&out, &[]);
+    // The service starts the container, and says nowhere with how much.
+    out.shm = Fact::unknown(Why::Remote("SageMaker".into()), span);
+    out.shm_bytes = Fact::unknown(Why::Remote("SageMaker".into()), span);
+    let variant = at(configuration, "productionVariants");
+    let machine = get(variant, "instanceType").string().map(|t| t.trim_start_matches("ml.").to_owned());
+    // The endpoint gets every device of its machine.
+    out.gpus = machines::gpus_of(&machine);
+    pod.gpus = out.gpus.clone();
+    let mut node = Node::blank(machine.span);
+    node.instance_type = machine;
+    pod.node = Some(node);
+    pod.replicas = get(variant, "initialInstanceCount").int().or_default(1);
+    pod.containers.push(out);
+    let (format, object) = (WorkloadFormat::Sagemaker, Raw::new(tree, configuration));
+    let mut name =
+        ["name", "endpointConfigName"].iter().map(|key| get(configuration, key)).filter(|name| name.is_some());
+    let name = name.next().map_or(Fact::absent(span), View::string);
+    Some(lone((format, "endpoint-configuration"), name, pod, object))
+}
