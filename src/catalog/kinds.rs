@@ -47,6 +47,8 @@ pub enum Stands {
     Spark,
     /// A runtime of the production stack of vLLM.
     VllmRuntime,
+    /// A service of LLMKube.
+    LlmKube,
     /// A microservice of NIM.
     Nim,
     /// What fills a cache of NIM.
@@ -112,6 +114,7 @@ fn place(row: Row, version: &str) -> PodPlace {
             "dynamo" => Stands::Dynamo,
             "spark" => Stands::Spark,
             "vllm-runtime" => Stands::VllmRuntime,
+            "llmkube" => Stands::LlmKube,
             "nim" => Stands::Nim,
             "nim-cache" => Stands::NimCache,
             "object" => Stands::Object,

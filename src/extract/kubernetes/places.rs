@@ -137,6 +137,7 @@ impl Place<'_> {
                 Pod { replicas: self.count(row), ..drafts::spark(tree, (view, self.holder), &self.role(row)) }
             }
             Stands::VllmRuntime => Pod { replicas: self.count(row), ..servers::vllm(tree, view, &self.role(row)) },
+            Stands::LlmKube => Pod { replicas: self.count(row), ..servers::llmkube(tree, view, &self.role(row)) },
             Stands::NimCache => servers::nim_cache(tree, view, &self.role(row)),
             Stands::Nim => {
                 let mut pod = self.lone(tree, (view, self.holder.opened(open)), row);

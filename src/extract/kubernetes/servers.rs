@@ -1,11 +1,11 @@
-//! Servers whose operators are told what to serve by fields of their own: runtimes of the production stack of vLLM, and
-//! microservices of NIM with their caches.
+//! Servers whose operators are told what to serve by fields of their own: runtimes of the production stack of vLLM, services
+//! of LLMKube, and microservices of NIM with their caches.
 
 use super::{drafts, pods};
 use crate::catalog::{self, FieldFlag};
 use crate::extract::image;
 use crate::facts::{Mount, Pod, Volume};
-use crate::known::Fact;
+use crate::known::{Fact, Why};
 use crate::parse::{Builder, Entry, Node, NodeId, NodeKind, Tree, View};
 use crate::quantity;
 use crate::source::Span;
@@ -46,7 +46,15 @@ fn arguments(builder: &mut Builder, spec: View<'_>) -> NodeId {
     let place = spec.get("vllmConfig").place();
     let mut words: Vec<NodeId> = ["vllm", "serve"].map(|word| drafts::text(builder, word, place)).into();
     words.extend(spec.path("model.modelURL").node().map(|model| builder.copy(model)));
-    for FieldFlag { field, flag, switch } in catalog::field_flags("VLLMRuntime") {
+    words.extend(flags(builder, spec, "VLLMRuntime"));
+    words.extend(spec.path("vllmConfig.extraArgs").items().filter_map(View::node).map(|node| builder.copy(node)));
+    builder.add(NodeKind::Seq(words), place)
+}
+
+/// The words of a command line that fields of a kind stand for.
+fn flags(builder: &mut Builder, spec: View<'_>, kind: &str) -> Vec<NodeId> {
+    let mut words = Vec::new();
+    for FieldFlag { field, flag, switch } in catalog::field_flags(kind) {
         let field = spec.path(field);
         let Some(node) = field.node().filter(|node| !node.is_null() && node.text() != Some("")) else { continue };
         if !switch {
@@ -56,8 +64,46 @@ fn arguments(builder: &mut Builder, spec: View<'_>) -> NodeId {
             words.push(drafts::text(builder, flag, field.place()));
         }
     }
-    words.extend(spec.path("vllmConfig.extraArgs").items().filter_map(View::node).map(|node| builder.copy(node)));
-    builder.add(NodeKind::Seq(words), place)
+    words
+}
+
+/// The pod of a service of LLMKube. Its Model, another object, says where the weights are and whose the GPUs are; its operator
+/// which image serves where none is stated.
+/// <https://github.com/defilantech/LLMKube/blob/main/internal/controller/deployment_builder.go>
+pub fn llmkube(tree: &Arc<Tree>, spec: View<'_>, role: &str) -> Pod {
+    let mut pod = pods::spec_of(tree, spec, role);
+    let (mut builder, stated) = (Builder::new(tree.source, tree.dialect), spec.get("resources"));
+    let of_model = || Why::NotStated("the Model that it names".into());
+    // The definition of the kind has a default for it.
+    let runtime = spec.node().and_then(|spec| spec.get("runtime")).map_or(Some("llamacpp"), Node::text);
+    let (words, kind) = match runtime {
+        Some("llamacpp") => (&["llama-server", "--model"][..], "LLMKube llamacpp"),
+        Some("vllm") => (&["vllm", "serve"][..], "LLMKube vllm"),
+        _ => (&[][..], ""),
+    };
+    let mut entries = Vec::new();
+    if !words.is_empty() {
+        let place = spec.get("modelRef").place();
+        let mut command: Vec<NodeId> = words.iter().map(|word| drafts::text(&mut builder, word, place)).collect();
+        command.push(builder.add(NodeKind::Unknown(Why::Variable("Model".into())), place));
+        command.extend(flags(&mut builder, spec, kind));
+        command.extend(spec.get("extraArgs").items().filter_map(View::node).map(|node| builder.copy(node)));
+        let command = builder.add(NodeKind::Seq(command), place);
+        entries.push(pair(&mut builder, "command", command));
+    }
+    let own = if words.is_empty() { &["command", "args"][..] } else { &[] };
+    for key in own.iter().chain(&["image", "env", "securityContext"]) {
+        let node = spec.get(key).node().map(|node| builder.copy(node));
+        entries.extend(node.map(|node| pair(&mut builder, key, node)));
+    }
+    let limits = resources(&mut builder, stated);
+    entries.push(pair(&mut builder, "resources", limits));
+    drafts::add_main(&mut pod, builder, (entries, spec.get("modelRef").place()));
+    if let Some(container) = pod.containers.first_mut().filter(|container| !container.gpus.is_absent()) {
+        container.gpu_vendor = Fact::unknown(of_model(), container.gpus.span);
+        container.gpu_resource = container.gpu_vendor.clone();
+    }
+    pod
 }
 
 /// Limits of processor and memory, and of so many GPUs of a type.
