@@ -30,7 +30,7 @@ fn parse(id: SourceId, found: &Found) -> usize {
         Kind::Requirements => drop(black_box(requirements::parse(id, &text))),
         Kind::Toml => drop(black_box(toml::parse(id, &text))),
         Kind::Terraform | Kind::TerraformVars | Kind::Bake => drop(black_box(hcl::parse(id, &text))),
-        Kind::Nomad | Kind::Packer | Kind::Shell | Kind::Makefile | Kind::Chart | Kind::Data => {}
+        Kind::Nomad | Kind::Packer | Kind::Setup | Kind::Shell | Kind::Makefile | Kind::Chart | Kind::Data => {}
     }
     text.len()
 }

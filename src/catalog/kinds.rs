@@ -53,6 +53,8 @@ pub enum Stands {
     Nim,
     /// What fills a cache of NIM.
     NimCache,
+    /// A container of Run:ai, whose fields are objects with a value.
+    RunAi,
     /// An object of its own.
     Object,
     /// Something that its operator makes pods of in a way of its own.
@@ -117,6 +119,7 @@ fn place(row: Row, version: &str) -> PodPlace {
             "llmkube" => Stands::LlmKube,
             "nim" => Stands::Nim,
             "nim-cache" => Stands::NimCache,
+            "run-ai" => Stands::RunAi,
             "object" => Stands::Object,
             _ => Stands::Shape,
         },

@@ -15,6 +15,8 @@ pub enum Kind {
     Requirements,
     /// `pyproject.toml`, `Pipfile`, `pixi.toml` and lock files in TOML.
     Toml,
+    /// `setup.cfg` and `setup.py`
+    Setup,
     /// `.tf`
     Terraform,
     /// `.tf.json`
@@ -146,6 +148,7 @@ fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
     }
     match name {
         "pyproject.toml" | "pipfile" | "pixi.toml" | "uv.lock" | "poetry.lock" | "pdm.lock" => return Some(Kind::Toml),
+        "setup.cfg" | "setup.py" => return Some(Kind::Setup),
         "pixi.lock" | "conda-lock" | "kustomization" => return Some(Kind::Yaml),
         "pipfile.lock" => return Some(Kind::Json),
         name if name.starts_with("docker-bake.") && name.ends_with(".hcl") => return Some(Kind::Bake),
@@ -266,11 +269,11 @@ mod tests {
         for (path, kind) in [
             ("a/templates/x.yaml", Some(Kind::Chart)),
             ("a/templates/_helpers.tpl", Some(Kind::Chart)),
-            ("a/files/setup.py", Some(Kind::Chart)),
+            ("a/files/tool.py", Some(Kind::Chart)),
             ("a/values.yaml", Some(Kind::Yaml)),
             ("a/crds/x.yaml", Some(Kind::Yaml)),
             ("b/templates/x.yaml", Some(Kind::Yaml)),
-            ("b/files/setup.py", None),
+            ("b/files/tool.py", None),
         ] {
             assert_eq!(kind_in(&charts, path), kind, "{path}");
         }

@@ -2,8 +2,8 @@
 
 use super::{
     TextFile, ansible, bake, bounded, ci, cloudformation, clusters, compose, describes_others, dockerfile, dstack, ecs,
-    embedded, helmfile, kubernetes, makefile, nomad, package_tables, packer, platforms, protection, pulumi, recipes,
-    requirements, skypilot, slurm, toolkit, training, truss, values,
+    embedded, helmfile, kubernetes, llama_swap, makefile, nomad, package_tables, packer, platforms, protection, pulumi,
+    recipes, requirements, setup, skypilot, slurm, toolkit, training, truss, values,
 };
 use crate::budget::Share;
 use crate::discover::{self, Kind};
@@ -175,6 +175,21 @@ pub static DOCUMENTS: &[Format] = &[
         read: |_, root, path, facts| facts.package_files.extend(package_tables::conda_file(root, path).map(Arc::new)),
     },
     Format {
+        name: "python-env",
+        about: "environments of MLflow (`python_env.yaml`)",
+        is: |root, _| package_tables::is_python_env(root),
+        read: |_, root, path, facts| {
+            let file = package_tables::python_env(root, path, facts);
+            facts.package_files.push(Arc::new(file));
+        },
+    },
+    Format {
+        name: "llama-swap",
+        about: "configurations of llama-swap",
+        is: |root, _| llama_swap::is_config(root),
+        read: |_, root, path, facts| llama_swap::read(root, path, facts),
+    },
+    Format {
         name: "component",
         about: "configurations of the device plugin, the MIG manager and the scheduler",
         is: |root, _| embedded::kind(root).is_some(),
@@ -252,6 +267,12 @@ pub static TEXTS: &[TextFormat] = &[
         about: "shell scripts, and batch jobs of Slurm, PBS, LSF and Grid Engine",
         kinds: &[Kind::Shell],
         read: slurm::read,
+    },
+    TextFormat {
+        name: "setup",
+        about: "`setup.cfg`, and lists of packages that `setup.py` writes out",
+        kinds: &[Kind::Setup],
+        read: setup::read,
     },
     TextFormat { name: "makefile", about: "recipes of Makefiles", kinds: &[Kind::Makefile], read: makefile::read },
     TextFormat {

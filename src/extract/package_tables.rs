@@ -1,8 +1,8 @@
 //! Package files in TOML and conda's environments. Knows their tables; opens no other file.
 
-use super::install;
+use super::{install, recipes};
 use crate::budget::{NODE, Share};
-use crate::facts::{Package, PackageFile, PackageFileKind, PackageManager};
+use crate::facts::{Facts, Package, PackageFile, PackageFileKind, PackageManager};
 use crate::known::{Fact, Known, Why};
 use crate::parse::markers::{self, Marker};
 use crate::parse::requirements::{self, normalized};
@@ -114,7 +114,7 @@ fn requirements_of(list: View<'_>, group: Option<&str>) -> Vec<Package> {
     list.items().filter_map(read).collect()
 }
 
-fn grouped(mut package: Package, group: &str) -> Package {
+pub(super) fn grouped(mut package: Package, group: &str) -> Package {
     package.group = Fact::value(normalized(group), package.span);
     package
 }
@@ -296,6 +296,29 @@ pub fn is_conda(root: Node<'_>) -> bool {
     let package = |item: Node<'_>| item.text().is_some() || item.get("pip").is_some();
     let list = root.get("dependencies").is_some_and(|list| list.items().any(package));
     list && (root.get("channels").is_some() || root.get("name").is_some() && root.get("version").is_none())
+}
+
+/// Whether a document is an environment of MLflow. https://mlflow.org/docs/latest/ml/projects
+pub fn is_python_env(root: Node<'_>) -> bool {
+    let list = |key: &str| root.get(key).is_some_and(Node::is_seq);
+    list("dependencies") && list("build_dependencies") && root.get("channels").is_none()
+}
+
+/// An environment of MLflow: lines of a requirements file.
+pub fn python_env(root: Node<'_>, path: &str, facts: &mut Facts) -> PackageFile {
+    let view = root.view();
+    let dependencies = view.get("dependencies");
+    let mut out = PackageFile::blank(dependencies.place());
+    out.path = Fact::value(path.to_owned(), out.span);
+    out.kind = Fact::value(PackageFileKind::Requirements, out.span);
+    out.python = view.get("python").string();
+    out.packages = recipes::listed(dependencies, facts, install::of_requirements);
+    let included = |line: Traced| {
+        let name = ["-r ", "--requirement "].iter().find_map(|option| line.text().strip_prefix(option))?.trim();
+        Some(Fact::value(name.to_owned(), line.whole()))
+    };
+    out.includes = dependencies.items().filter_map(View::traced).filter_map(included).collect();
+    out
 }
 
 /// A conda environment: `dependencies` of texts, with a list for pip.

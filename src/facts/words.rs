@@ -232,6 +232,8 @@ words! {
         Conda = "conda",
         /// A Pipfile.
         Pipfile = "pipfile",
+        /// setup.cfg, or what setup.py writes out.
+        Setup = "setup",
         /// pixi.toml.
         Pixi = "pixi",
         /// A lock file.

@@ -10,6 +10,7 @@ mod objects;
 mod places;
 mod pods;
 mod releases;
+mod runai;
 mod servers;
 mod workloads;
 

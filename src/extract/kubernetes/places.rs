@@ -1,7 +1,7 @@
 //! Where a kind carries pods: at the places that the catalog has of it, else wherever something looks like a pod.
 //! What no schema says to stand nowhere else is unknown where it is missing.
 
-use super::{containers, drafts, kaito, kubeai, pods, servers};
+use super::{containers, drafts, kaito, kubeai, pods, runai, servers};
 use crate::budget::{NODE, STEP, Share};
 use crate::catalog::{self, Absence, PodPlace, Stands};
 use crate::facts::{ContainerRole, Pod, SharedMemory};
@@ -144,6 +144,7 @@ impl Place<'_> {
                 servers::model_store(&mut pod, view);
                 Pod { replicas: self.count(row), ..pod }
             }
+            Stands::RunAi => runai::pod(tree, view, &self.role(row)),
             Stands::Model if view.get("engine").is_some() => kubeai::pod(tree, view),
             _ => return Vec::new(),
         };
