@@ -2,8 +2,8 @@
 
 use super::{
     TextFile, ansible, bake, bounded, ci, cloudformation, clusters, compose, describes_others, dockerfile, dstack, ecs,
-    embedded, helmfile, kubernetes, llama_swap, makefile, nomad, package_tables, packer, platforms, protection, pulumi,
-    recipes, requirements, setup, skypilot, slurm, toolkit, training, truss, values,
+    embedded, helmfile, kubernetes, llama_swap, makefile, nomad, options, package_tables, packer, platforms,
+    protection, pulumi, recipes, requirements, setup, skypilot, slurm, toolkit, training, truss, values,
 };
 use crate::budget::Share;
 use crate::discover::{self, Kind};
@@ -212,6 +212,12 @@ pub static DOCUMENTS: &[Format] = &[
             let trainer = training::kind(root);
             facts.trainings.extend(trainer.map(|trainer| Arc::new(training::document(trainer, root, path))));
         },
+    },
+    Format {
+        name: "server-options",
+        about: "files of options that vLLM and SGLang are told to read (`--config`)",
+        is: |root, _| options::is_file(root),
+        read: |_, root, path, facts| options::read(root, path, facts),
     },
     Format { name: "values", about: "values of Helm charts", is: values::is_values, read: values::read },
 ];

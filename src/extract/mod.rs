@@ -28,6 +28,7 @@ pub mod machines;
 pub mod makefile;
 pub mod nomad;
 pub mod openings;
+pub mod options;
 pub mod package_tables;
 pub mod packer;
 pub mod platforms;

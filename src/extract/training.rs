@@ -1,7 +1,7 @@
 //! Training runs: what command lines and configuration files state about them. Knows how the files of trainers look;
 //! what their options mean are rows of the catalog.
 
-use super::{install, launch};
+use super::{install, launch, options};
 use crate::catalog;
 use crate::facts::{Facts, Launch, Training};
 use crate::known::{Fact, Known};
@@ -116,6 +116,8 @@ pub fn config_map(view: View<'_>, facts: &mut Facts) {
             }));
         } else if let Some(training) = embedded(&text, &at) {
             facts.trainings.push(training);
+        } else {
+            options::embedded(&text, &at, facts);
         }
     }
 }

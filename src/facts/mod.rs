@@ -59,6 +59,8 @@ macro_rules! lists {
             pub model_configs: Vec<Raw>,
             /// What scripts in ConfigMaps launch, by `ConfigMap/name/key`.
             pub scripts: Vec<(String, Box<Launch>, Option<Box<Training>>)>,
+            /// Options that files state for servers, by the path of the file or `ConfigMap/name/key`.
+            pub options: Vec<(String, Labels)>,
             /// Expressions that use a value which is written elsewhere (a default, an argument), by the place of that value.
             pub uses: BTreeMap<Span, Vec<Span>>,
             /// Files of modules that are there to be called, and that nobody here calls.
@@ -85,6 +87,7 @@ macro_rules! lists {
                 self.images.extend(other.images);
                 self.model_configs.extend(other.model_configs);
                 self.scripts.extend(other.scripts);
+                self.options.extend(other.options);
                 for (value, uses) in other.uses {
                     self.uses.entry(value).or_default().extend(uses);
                 }

@@ -17,6 +17,7 @@ mod node;
 mod node_classes;
 mod objects;
 mod offers;
+mod options;
 mod packages;
 mod pools;
 mod promises;
@@ -79,6 +80,7 @@ pub fn join(variants: &mut [Variant], directories: &Directories<'_>) {
         |facts| &mut facts.workloads,
         |workloads, deployed| {
             mounted::link(workloads, deployed);
+            options::link(workloads, deployed);
             environment::link(workloads, deployed, &mut cut);
             objects::link(workloads, deployed);
             queues::link(workloads, deployed);

@@ -1,12 +1,13 @@
 //! Configuration files that training commands name: in the repository, or in a ConfigMap that the pod mounts.
 
-use super::boundary::{Boundary, Deployed, Reach};
+use super::boundary::{Deployed, Reach};
 use super::candidates::Candidates;
-use super::mounted::config_map_key;
+use super::mounted::find;
 use crate::catalog;
-use crate::facts::{Container, Pod, Training, Workload};
+use crate::facts::{Training, Workload};
 use crate::known::{Fact, Known, Why};
 use crate::paths;
+use crate::source::SourceId;
 
 /// Most files that are read for one run, with those that they name.
 const MOST_FILES: usize = 32;
@@ -17,14 +18,14 @@ type Files<'a> = Candidates<'a, &'a str, &'a Training>;
 /// Fills what command lines leave out from the files that they name, then with what the trainer does by default.
 pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
     let files: Files<'_> = Candidates::gather(deployed, Reach::Deployment, |facts| {
-        facts.trainings.iter().map(|file| (file.span.source, vec![paths::name(shown(file))], &**file)).collect()
+        facts.trainings.iter().map(|file| (file.span.source, vec![paths::name(path(file))], &**file)).collect()
     });
     deployed.each(workloads, |workload, boundary| {
         workload.pods.iter_mut().for_each(|pod| {
             let mut containers = std::mem::take(&mut pod.containers);
             for container in &mut containers {
                 let Some(mut training) = container.training.take() else { continue };
-                complete(&mut training, |name| find(name, (pod, container), (&files, boundary)));
+                complete(&mut training, |name| find(name, (pod, container), (&files, boundary), shown));
                 container.training = Some(training);
             }
             pod.containers = containers;
@@ -99,32 +100,11 @@ fn defaults(training: &Training) -> Training {
     out
 }
 
-/// The file that a path in a container means: a key of a mounted ConfigMap, else a file of the repository whose path
-/// ends the same way. The nearest one, if it is one.
-fn find<'f>(
-    name: &Fact<String>,
-    (pod, container): (&Pod, &Container),
-    (files, boundary): (&Files<'f>, Boundary<'_>),
-) -> Option<&'f Training> {
-    let (path, from) = (name.get()?, name.span.source);
-    if let Some((map, key)) = config_map_key(path, pod, container) {
-        let wanted = format!("ConfigMap/{map}/{key}");
-        return files.only(boundary, from, &[paths::name(&wanted)], |file| shown(file) == wanted).copied();
-    }
-    // A file of its own name needs a directory in common, or to lie beside the one that names it.
-    let layout = boundary.layout();
-    let wanted: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | "." | "..")).collect();
-    let fits = |file: &&Training| {
-        let candidate = shown(file);
-        let mut ends = candidate.rsplit('/').zip(wanted.iter().rev());
-        let shared = ends.by_ref().take_while(|(a, b)| a == *b).count();
-        let beside = layout.directories().holds(layout.at(from), layout.at(file.span.source));
-        !candidate.starts_with("ConfigMap/") && (shared >= 2 || shared == 1 && (wanted.len() == 1 || beside))
-    };
-    files.only(boundary, from, &[wanted.last().copied()?], fits).copied()
+/// Where a file stands.
+fn shown(file: &&Training) -> Option<(String, SourceId)> {
+    Some((path(file).to_owned(), file.span.source))
 }
 
-/// Where a file stands.
-fn shown(file: &Training) -> &str {
+fn path(file: &Training) -> &str {
     file.path.get().map_or("", String::as_str)
 }
