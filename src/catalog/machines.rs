@@ -3,8 +3,8 @@
 use super::gpus::{Gpu, gpu};
 use super::table::{Patterned, Row};
 use super::tables::{
-    ADMISSION_PLUGINS, AMI_FAMILIES, CLOUD_RUN_GPUS, GCP_ATTACHABLE_GPUS, GCP_MACHINE_FAMILIES, GKE_MACHINES,
-    INSTANCES, NODE_IMAGES, PLAIN_MACHINES, PLATFORMS,
+    ADMISSION_PLUGINS, AMI_FAMILIES, CLOUD_RUN_GPUS, CLUSTER_AGENTS, GCP_ATTACHABLE_GPUS, GCP_MACHINE_FAMILIES,
+    GKE_MACHINES, INSTANCES, NODE_IMAGES, PLAIN_MACHINES, PLATFORMS,
 };
 use crate::evidence;
 use crate::suggest::nearest;
@@ -123,6 +123,11 @@ pub fn host(name: &str) -> Option<(i64, f64)> {
     let row = GCP_MACHINE_FAMILIES.rows().find(|r| r.text("family") == family)?;
     let vcpus: i64 = vcpus.parse().ok()?;
     Some((vcpus, row.number::<f64>("memory_gib_per_vcpu")? * vcpus as f64))
+}
+
+/// Programs that make a machine a node of a cluster of Kubernetes.
+pub fn cluster_agents() -> impl Iterator<Item = &'static str> {
+    CLUSTER_AGENTS.rows().map(|row| row.text("program"))
 }
 
 /// The only machine type that has a GKE accelerator.

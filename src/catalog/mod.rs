@@ -58,10 +58,10 @@ pub use kinds::{
     Absence, FieldFlag, PodPlace, Stands, asks_for_no_device, field_flags, gpu_suffix, pod_places, workload_kinds,
 };
 pub use machines::{
-    Instance, NodeImage, ami_family, attachable_counts, cloud_run_minimum, default_driver, eks_ami_driver, gke_machine,
-    host, instance, instance_family_gpu, instance_gpu, instances, instances_of_family, is_instance_like,
-    is_plain_machine, machine_gpus, most_gpus, nearest_instance, node_image, platform_driver, platform_toolkit,
-    runs_admission_plugin,
+    Instance, NodeImage, ami_family, attachable_counts, cloud_run_minimum, cluster_agents, default_driver,
+    eks_ami_driver, gke_machine, host, instance, instance_family_gpu, instance_gpu, instances, instances_of_family,
+    is_instance_like, is_plain_machine, machine_gpus, most_gpus, nearest_instance, node_image, platform_driver,
+    platform_toolkit, runs_admission_plugin,
 };
 pub use mentions::mentions;
 pub use model_names::{NamedModel, named_model};
@@ -71,8 +71,8 @@ pub use programs::{
     server, server_of_image, server_of_metric, server_of_program, servers, stating_commands, wrappers,
 };
 pub use protection::{
-    EndpointShape, KeyShape, OpeningShape, ScalingShape, SpendingShape, StoreShape, endpoints_of, key_of, openings_of,
-    scaling_policy_of, spending_limit_of, stores_of, tls_minimum,
+    EndpointShape, KeyShape, OpeningShape, ScalingShape, SpendingShape, StoreShape, endpoints_of, internal_balancers,
+    key_of, openings_of, scaling_policy_of, spending_limit_of, stores_of, tls_minimum,
 };
 pub use servers::{
     Accelerator, FeatureNeeds, LaunchFlag, accelerator, api_removed_in, feature_needs, is_fabric, launch_flags,

@@ -2,7 +2,9 @@
 //! state it. Knows no files.
 
 use super::table::Row;
-use super::tables::{ENDPOINTS, KEYS, OPENINGS, SCALING_POLICIES, SPENDING_LIMITS, STORES, TLS_POLICIES};
+use super::tables::{
+    ENDPOINTS, INTERNAL_BALANCERS, KEYS, OPENINGS, SCALING_POLICIES, SPENDING_LIMITS, STORES, TLS_POLICIES,
+};
 use crate::version::Version;
 
 /// Where a type of resource states a store. Paths are dotted; of several the first one that is stated counts.
@@ -47,6 +49,17 @@ pub fn endpoints_of(kind: &str) -> impl Iterator<Item = EndpointShape> {
 /// What a type of resource lets into a network.
 pub fn openings_of(kind: &str) -> impl Iterator<Item = OpeningShape> {
     OPENINGS.rows().filter(move |row| row.text("type") == kind).map(OpeningShape)
+}
+
+/// Annotations that keep a load balancer inside the private network, each with the words that do; any does where there are none.
+pub fn internal_balancers() -> impl Iterator<Item = (&'static str, impl Fn(&str) -> bool)> {
+    INTERNAL_BALANCERS.rows().map(|row| {
+        let is = move |text: &str| {
+            let mut words = row.text("values").split_ascii_whitespace().peekable();
+            words.peek().is_none() || words.any(|word| word.eq_ignore_ascii_case(text))
+        };
+        (row.text("annotation"), is)
+    })
 }
 
 /// The limit of spending that a type of resource states.

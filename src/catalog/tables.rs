@@ -35,6 +35,7 @@ tables! {
         min_driver:version confidence:documented|interpolated|wheel released:date";
     CHART_VALUES chart_values "chart* key* versions*:range open+:flag repository+";
     CLOUD_RUN_GPUS cloud_run_gpus "accelerator* vcpu:1..2048 memory_gib:1..65536";
+    CLUSTER_AGENTS cluster_agents "program*";
     COMPLETE complete "table* family*";
     COMPUTE_CAPABILITIES compute_capabilities
         "compute_capability*:version architecture first_cuda:version last_cuda:version first_branch:300..2000 \
@@ -79,6 +80,7 @@ tables! {
         "provider instance_type* gpu gpu_name gpu_count:0..64 gpu_memory_gb:1..2000 vcpu:1..2048 \
         memory_gib:1..65536 network_gbps:0..100000 rdma rdma_nics:0..128 nvlink:flag nvswitch:flag \
         nvme_tb:0..1000 price_per_hour:0..10000 currency price_as_of retired";
+    INTERNAL_BALANCERS internal_balancers "annotation* values";
     KEYS keys "type* applies rotates period unit:days|months default:no|yes";
     KINDS_WITHOUT_DEVICES kinds_without_devices "group* kind*";
     KUBERNETES_API_REMOVALS kubernetes_api_removals "api_version* kind* removed_in:version";

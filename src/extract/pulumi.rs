@@ -41,6 +41,9 @@ const RESOURCES: [(&str, &str, &str, &str); 24] = [
 /// Maps whose keys are the user's.
 const OWN: [&str; 6] = ["annotations", "labels", "metadata", "nodeLabels", "nodeTaints", "tags"];
 
+/// So deep lists of blocks are called as Terraform calls them.
+const DEEPEST_BLOCKS: usize = 4;
+
 /// Whether a document is a program: a map of resources of which one has a type like `aws:eks:NodeGroup`.
 pub fn is_program(root: Node<'_>) -> bool {
     let resources = root.get("resources").filter(|resources| resources.is_map());
@@ -128,8 +131,8 @@ fn in_snake_case(builder: &mut Builder, node: Node<'_>, depth: usize) -> NodeId 
         for (key, node) in node.entries() {
             let name = key.text().unwrap_or_default();
             let value = if OWN.contains(&name) { builder.copy(node) } else { in_snake_case(builder, node, depth - 1) };
-            // Terraform calls a list of blocks by the name of one.
-            let blocks = node.is_seq() && node.items().any(Node::is_map);
+            // Terraform calls a list of blocks by the name of one. Each way down to what is below doubles for it.
+            let blocks = depth + DEEPEST_BLOCKS > DEEPEST && node.is_seq() && node.items().any(Node::is_map);
             let singular =
                 Some(snake_case(name)).filter(|_| blocks).and_then(|name| name.strip_suffix('s').map(str::to_owned));
             for name in [Some(snake_case(name)), singular].into_iter().flatten() {

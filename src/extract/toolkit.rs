@@ -199,8 +199,14 @@ fn container(
     Some(super::lone((WorkloadFormat::Docker, "ray up"), pool.name.clone(), pod, Raw::new(tree, of)))
 }
 
+/// Longest options of a container that are read: they may be those of every machine.
+const LONGEST_OPTIONS: usize = 1024;
+
 /// The container that `docker run` starts with some options.
 fn run(options: Vec<Traced>, image: View<'_>) -> Option<Container> {
+    if options.iter().map(|option| option.text().len()).sum::<usize>() > LONGEST_OPTIONS {
+        return None;
+    }
     let between = || Traced::opaque(" ", image.place());
     let mut parts = vec![Traced::opaque("docker run ", image.place())];
     parts.extend(options.into_iter().flat_map(|option| [option, between()]));

@@ -1,6 +1,7 @@
 //! Objects that workloads are joined with.
 
 use super::pods::labels;
+use crate::catalog;
 use crate::facts::{Autoscaler, Budget, Facts, Labels, Metric, Port, Route, Service};
 use crate::known::{Fact, Why};
 use crate::parse::{Raw, Tree, View};
@@ -131,19 +132,6 @@ fn keda(tree: &Arc<Tree>, view: View<'_>) -> Autoscaler {
     out
 }
 
-/// Annotations that keep a load balancer inside the private network, with the values that do; any does where none is listed.
-const INTERNAL: &[(&str, &[&str])] = &[
-    ("networking.gke.io/load-balancer-type", &["internal"]),
-    ("cloud.google.com/load-balancer-type", &["internal"]),
-    ("service.beta.kubernetes.io/aws-load-balancer-internal", &["true", "0.0.0.0/0"]),
-    ("service.beta.kubernetes.io/aws-load-balancer-scheme", &["internal"]),
-    ("service.beta.kubernetes.io/azure-load-balancer-internal", &["true"]),
-    ("service.beta.kubernetes.io/alibaba-cloud-loadbalancer-address-type", &["intranet"]),
-    ("service.kubernetes.io/qcloud-loadbalancer-internal-subnetid", &[]),
-    ("service.beta.kubernetes.io/oci-load-balancer-internal", &["true"]),
-    ("alb.ingress.kubernetes.io/scheme", &["internal"]),
-];
-
 /// Words of annotations that limit who is served, and of those that ask for a credential.
 const SOURCES: [&str; 5] = ["whitelist", "allowlist", "source-ranges", "source-range", "inbound-cidrs"];
 const LOGIN: [&str; 2] = ["auth", "oauth2"];
@@ -153,11 +141,8 @@ const ANYWHERE: [&str; 2] = ["0.0.0.0/0", "::/0"];
 
 /// Whether annotations keep a load balancer inside the private network.
 fn internal(annotations: &Labels, place: Span) -> Fact<bool> {
-    let stated = INTERNAL.iter().filter_map(|(key, values)| Some((annotations.get(*key)?, *values)));
-    let inside = stated.map(|(value, values)| {
-        let is = |text: String| values.is_empty() || values.iter().any(|value| value.eq_ignore_ascii_case(&text));
-        value.clone().map(is)
-    });
+    let stated = catalog::internal_balancers().filter_map(|(key, is)| Some((annotations.get(key)?, is)));
+    let inside = stated.map(|(value, is)| value.clone().map(|text| is(&text)));
     any(inside, place)
 }
 

@@ -1,6 +1,7 @@
 //! What start scripts tell of their machine: the driver that they install, and whether it becomes a node of a cluster.
 
 use super::Parts;
+use crate::catalog;
 use crate::extract::{commands, slurm, wrappers};
 use crate::facts::NodePool;
 use crate::known::{Fact, Known, Why};
@@ -45,13 +46,9 @@ pub fn lines_of(text: &str) -> impl Iterator<Item = &str> {
 const UNDO: [&str; 10] =
     ["--uninstall", "autoremove", "disable", "echo", "mask", "printf", "purge", "remove", "rm", "stop"];
 
-/// What makes a machine a node of a cluster when its start script runs it.
-const CLUSTER_AGENTS: [&str; 8] =
-    ["kubeadm", "kubelet", "k3s", "k0s", "rke2", "microk8s", "nodeadm", "/etc/eks/bootstrap.sh"];
-
 /// Whether some command of a line makes its machine a node of a cluster.
 fn joins(line: &str) -> bool {
-    let agent = |command: &str| CLUSTER_AGENTS.iter().any(|agent| command.contains(agent));
+    let agent = |command: &str| catalog::cluster_agents().any(|agent| command.contains(agent));
     let undone = |word: &str| UNDO.contains(&word) || word.ends_with("uninstall.sh");
     line.split([';', '&', '|']).any(|command| agent(command) && !command.split_whitespace().any(undone))
 }
