@@ -2,20 +2,13 @@
 //! alone gives.
 
 use super::Repository;
-use crate::budget::{STEP, Share};
+use super::filled::{self, Filled};
 use crate::extract::ansible::is_tasks;
-use crate::parse::{Node, Problem};
 use crate::render::ansible::{self, Given, Part, Variables};
-use crate::render::fill::{Filled, filled as put_in};
-use crate::source::Span;
 use std::collections::BTreeMap;
-use std::sync::Arc;
-
-/// Where values stand that are used elsewhere, and what would be too much with its variables put in.
-pub type Uses = (Vec<(Span, Span)>, Vec<Problem>);
 
 /// Puts variables into tasks.
-pub fn fill(here: &mut Repository<'_>) -> Uses {
+pub fn fill(here: &Repository<'_>) -> Filled {
     let mut roles: BTreeMap<&str, BTreeMap<_, _>> = BTreeMap::new();
     let mut given = Given::default();
     for wanted in [Part::Defaults, Part::Vars] {
@@ -26,26 +19,9 @@ pub fn fill(here: &mut Repository<'_>) -> Uses {
         }
     }
     here.trees.iter().for_each(|(id, tree)| given.add(here.path(*id), tree));
-    let (mut filled, mut uses, mut cut) = (vec![], vec![], vec![]);
-    for (id, tree) in &here.trees {
-        let path = here.path(*id);
+    filled::fill(here, |path, tree| {
         let role = ansible::role(path).filter(|(_, part)| *part == Part::Tasks).map(|(role, _)| role);
-        if role.is_none() && !tree.roots().any(is_tasks) {
-            continue;
-        }
-        let variables = Variables::new(role.and_then(|role| roles.get(role)), &given, path);
-        match put_in(tree, &variables, &Share::least(tree.len() * STEP)) {
-            Ok(Some(Filled { tree, uses: own })) => {
-                uses.extend(own);
-                filled.push((*id, Arc::new(tree)));
-            }
-            Ok(None) => {}
-            Err(spent) => cut.extend(tree.roots().next().map(|root: Node<'_>| Problem {
-                span: root.span(),
-                message: format!("these tasks with their variables: {spent}"),
-            })),
-        }
-    }
-    here.trees.extend(filled);
-    (uses, cut)
+        let own = role.and_then(|role| roles.get(role));
+        (role.is_some() || tree.roots().any(is_tasks)).then(|| Box::new(Variables::new(own, &given, path)) as _)
+    })
 }

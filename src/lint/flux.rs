@@ -2,18 +2,16 @@
 //! Kustomization.
 
 use super::Repository;
-use super::ansible::Uses;
-use crate::budget::{STEP, Share};
-use crate::parse::{Node, Problem};
+use super::filled::{self, Filled};
+use crate::parse::Node;
 use crate::paths;
-use crate::render::fill::{Filled, Value, filled as put_in};
+use crate::render::fill::Value;
 use crate::render::flux::Substitution;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
 
 /// Puts values into the objects below Kustomizations of Flux.
-pub fn fill(here: &mut Repository<'_>) -> Uses {
+pub fn fill(here: &Repository<'_>) -> Filled {
     let mut found: Vec<Substitution<'_>> = Vec::new();
     let mut objects: BTreeMap<(&str, &str), Option<Value<'_>>> = BTreeMap::new();
     for tree in here.trees.values() {
@@ -22,7 +20,7 @@ pub fn fill(here: &mut Repository<'_>) -> Uses {
         }
     }
     if found.is_empty() {
-        return Uses::default();
+        return Filled::default();
     }
     for tree in here.trees.values() {
         for root in tree.roots().filter(|root| root.get("kind").and_then(Node::text) == Some("ConfigMap")) {
@@ -37,26 +35,16 @@ pub fn fill(here: &mut Repository<'_>) -> Uses {
         }
     }
     let claims = claims(here, found);
-    let (mut filled, mut uses, mut cut) = (vec![], vec![], vec![]);
-    for (id, tree) in &here.trees {
-        let path = here.path(*id);
-        let above =
-            std::iter::successors(Some(paths::directory(path)), |at| (!at.is_empty()).then(|| paths::directory(at)));
-        let Some(Some(values)) = above.filter_map(|at| claims.get(at)).next() else { continue };
-        match put_in(tree, values, &Share::least(tree.len() * STEP)) {
-            Ok(Some(Filled { tree, uses: own })) => {
-                uses.extend(own);
-                filled.push((*id, Arc::new(tree)));
-            }
-            Ok(None) => {}
-            Err(spent) => cut.extend(tree.roots().next().map(|root| Problem {
-                span: root.span(),
-                message: format!("this with what Flux puts into it: {spent}"),
-            })),
-        }
-    }
-    here.trees.extend(filled);
-    (uses, cut)
+    filled::fill(here, |path, _| {
+        let mut above = std::iter::successors(Some(paths::directory(path)), above);
+        let claim = above.find_map(|at| claims.get(at))?;
+        Some(Box::new(claim.clone()?) as _)
+    })
+}
+
+/// The directory above one.
+fn above<'p>(directory: &&'p str) -> Option<&'p str> {
+    (!directory.is_empty()).then(|| paths::directory(directory))
 }
 
 /// What is put in below which directory; `None` where Kustomizations for it put in different things. A path counts from the

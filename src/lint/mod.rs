@@ -7,6 +7,7 @@ mod builds;
 mod charts;
 mod compose;
 mod coverage;
+mod filled;
 mod flux;
 mod kustomizations;
 mod named;
@@ -186,9 +187,11 @@ fn repository(
         here.trees.extend(read.tree.map(|tree| (id, tree)));
     }
     out.tell(compose::resolve(&mut here));
-    for (uses, cut) in [ansible::fill(&mut here), flux::fill(&mut here)] {
-        out.tell(cut.into_iter().map(|problem| (problem, Trouble::NotLinted(Unlinted::Budget))));
-        for (value, used) in uses {
+    for fill in [ansible::fill, flux::fill] {
+        let filled = fill(&here);
+        here.trees.extend(filled.trees);
+        out.tell(filled.cut.into_iter().map(|problem| (problem, Trouble::NotLinted(Unlinted::Budget))));
+        for (value, used) in filled.uses {
             facts.uses.entry(value).or_default().push(used);
         }
     }
