@@ -119,8 +119,10 @@ impl Hcl {
         match repeated::parse(text, share) {
             (Ok(body), attributes) => self.keep(from, body, attributes),
             (Err(error), _) => {
+                // The parser counts bytes, and may stop inside of a character.
+                let stopped = error.location().offset().min(text.len());
+                let offset = (0..=stopped).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
                 // An error at the very end is shown at the first line: that is the block left open.
-                let offset = error.location().offset().min(text.len());
                 let at = if text[offset..].trim().is_empty() { text.len() - text.trim_start().len() } else { offset };
                 let line = text[at..].lines().next().unwrap_or("").trim_end();
                 let len =
@@ -161,5 +163,17 @@ impl Hcl {
         let mut names: Vec<Span> = self.places().flat_map(|(place, body)| names::names(place, body)).collect();
         names.sort_unstable();
         names
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_inside_of_a_character_is_told_where_it_begins() {
+        let hcl = parse(SourceId(0), "a = 1\ns={eé");
+        let [problem] = &hcl.problems[..] else { panic!("one problem: {:?}", hcl.problems) };
+        assert!(problem.span.end as usize <= "a = 1\ns={eé".len());
     }
 }
