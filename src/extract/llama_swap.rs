@@ -8,6 +8,7 @@ use crate::known::Fact;
 use crate::parse::{Node, Problem, View};
 use crate::source::Traced;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Macros that are put in: they may name others.
 const DEEPEST: usize = 16;
@@ -56,8 +57,7 @@ fn script<'m>(model: View<'_>, command: &Traced, (known, share): (Macros<'_, 'm>
     let mut expanded = command.clone();
     for _ in 0..DEEPEST {
         let text = expanded.text();
-        let names = text.match_indices("${").filter_map(|(at, _)| Some((at, text[at + 2..].split_once('}')?.0)));
-        let found: Vec<_> = names.filter_map(|(at, name)| Some((at..at + name.len() + 3, known(name)?))).collect();
+        let found: Vec<_> = references(text).filter_map(|(range, name)| Some((range, known(name)?))).collect();
         if found.is_empty() {
             break;
         }
@@ -84,4 +84,24 @@ fn script<'m>(model: View<'_>, command: &Traced, (known, share): (Macros<'_, 'm>
         from += line.len();
     }
     Ok(Traced::concat(lines, command.whole()))
+}
+
+/// Where a text names macros.
+fn references(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
+    text.match_indices("${").filter_map(|(at, _)| {
+        let inner = &text[at + 2..];
+        let length = inner.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-' | '.'))?;
+        inner[length..].starts_with('}').then(|| (at..at + length + 3, &inner[..length]))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_macros_hold_no_other_names() {
+        let found: Vec<_> = references("a ${B} ${${C} ${D").map(|(_, name)| name).collect();
+        assert_eq!(found, ["B", "C"]);
+    }
 }

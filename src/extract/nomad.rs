@@ -28,9 +28,19 @@ pub fn read(id: SourceId, _: &str, text: &str, facts: &mut Facts) -> TextFile {
     let tree = Arc::new(bake::blocks(&hcl));
     let root = tree.roots().next().map(|root| root.view());
     let jobs = root.into_iter().flat_map(|root| labelled(root, "job"));
-    let groups: Vec<(&str, View<'_>)> = jobs.flat_map(|(_, job)| labelled(job, "group")).collect();
-    facts.cut.extend(groups.get(MOST_WORKLOADS).map(|(_, view)| too_many(view.place())));
-    facts.workloads.extend(groups.into_iter().take(MOST_WORKLOADS).filter_map(|group| workload(&tree, group)));
+    let of_job =
+        |job: View<'_>| matches!(job.get("type").string().get().map(String::as_str), Some("system" | "sysbatch"));
+    let groups = jobs.flat_map(|(_, job)| labelled(job, "group").into_iter().map(move |group| (of_job(job), group)));
+    let groups: Vec<(bool, (&str, View<'_>))> = groups.collect();
+    facts.cut.extend(groups.get(MOST_WORKLOADS).map(|(_, (_, view))| too_many(view.place())));
+    for (everywhere, group) in groups.into_iter().take(MOST_WORKLOADS) {
+        let Some(mut out) = workload(&tree, group) else { continue };
+        if everywhere {
+            out.replicas = Fact::unknown(Why::NotStated("on how many machines the job runs".into()), out.replicas.span);
+            out.gpus = out.group_gpus.times(&out.replicas);
+        }
+        facts.workloads.push(out);
+    }
     TextFile { problems: hcl.problems, comments: hcl.comments, ..TextFile::default() }
 }
 
