@@ -10,6 +10,11 @@ pub fn directory(path: &str) -> &str {
     split(path).0
 }
 
+/// A directory and those that it stands in, up to the empty one.
+pub fn above(directory: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(directory), |path| (!path.is_empty()).then(|| self::directory(path)))
+}
+
 /// The last part of a path.
 pub fn name(path: &str) -> &str {
     split(path).1

@@ -36,15 +36,9 @@ pub fn fill(here: &Repository<'_>) -> Filled {
     }
     let claims = claims(here, found);
     filled::fill(here, |path, _| {
-        let mut above = std::iter::successors(Some(paths::directory(path)), above);
-        let claim = above.find_map(|at| claims.get(at))?;
+        let claim = paths::above(paths::directory(path)).find_map(|at| claims.get(at))?;
         Some(Box::new(claim.clone()?) as _)
     })
-}
-
-/// The directory above one.
-fn above<'p>(directory: &&'p str) -> Option<&'p str> {
-    (!directory.is_empty()).then(|| paths::directory(directory))
 }
 
 /// What is put in below which directory; `None` where Kustomizations for it put in different things. A path counts from the

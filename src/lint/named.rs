@@ -233,7 +233,7 @@ impl Names<'_> {
         // Where the directory that a command runs in was copied from is not known.
         let parts: Vec<&str> = paths::parts(name).filter(|part| *part != "..").collect();
         let ends = (0..parts.len()).map(|from| parts[from..].join("/"));
-        let above: Vec<&str> = above(self.directory).collect();
+        let above: Vec<&str> = paths::above(self.directory).collect();
         let places = copied.chain(ends).flat_map(|end| above.iter().map(move |directory| paths::join(directory, &end)));
         self.out.push(Named { paths: places.collect(), kind: Kind::Requirements });
     }
@@ -248,9 +248,4 @@ impl Names<'_> {
             self.add(self.directory, own.unwrap_or(path), Kind::Data);
         }
     }
-}
-
-/// A directory and those that it stands in.
-fn above(directory: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(directory), |path| (!path.is_empty()).then(|| paths::directory(path)))
 }
