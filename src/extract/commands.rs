@@ -33,6 +33,7 @@ fn read_to(script: &Script, depth: usize, facts: &mut Facts) {
                 "helm" | "helm3" | "microk8s.helm" | "microk8s.helm3" => {
                     facts.releases.extend(release(words, at).map(Arc::new))
                 }
+                "runai" => submitted(words, at, facts),
                 program => facts.pools.extend(pool(program, words, at).map(Arc::new)),
             }
         }
@@ -66,7 +67,7 @@ pub fn container(words: &[Word], at: usize) -> Option<Workload> {
     let mut document = Document::new(words[at].span());
     for (name, value) in &options {
         match command.key(name) {
-            Some("environment") => document.variable(value),
+            Some("environment") => document.variable("environment.{}", value),
             Some("gpus") => {
                 let devices = document.gpus(value);
                 document.put("gpus", devices);
@@ -95,6 +96,59 @@ pub fn container(words: &[Word], at: usize) -> Option<Workload> {
     out.format = Fact::value(WorkloadFormat::Docker, span);
     out.kind = Fact::value("docker run".to_owned(), span);
     Some(out)
+}
+
+/// A workload that `runai` submits, as the object that it makes of it.
+fn submitted(words: &[Word], at: usize, facts: &mut Facts) {
+    let dashes = words.iter().position(|word| word.text() == "--").unwrap_or(words.len());
+    let behind = &words[(at + 1).min(dashes)..dashes];
+    let Some((command, verb)) = stating("runai", behind) else { return };
+    let options = options(&behind[verb + 1..]);
+    let mut document = Document::new(words[at].span());
+    let mut program = "spec.arguments.value[]";
+    let mut kind = command.says();
+    for (name, given) in &options {
+        match (name.as_str(), given) {
+            // A name alone is that of an asset, which states what nobody reads here.
+            ("e" | "environment" | "environment-variable", Given::Word(text, _)) if text.text().contains('=') => {
+                document.variable("spec.environment.items.{}.value", given);
+            }
+            ("c" | "command", Given::Switch(_)) => program = "spec.command.value[]",
+            ("interactive", _) => kind = "InteractiveWorkload",
+            _ => command.key(name).into_iter().for_each(|key| document.attribute(key, given)),
+        }
+    }
+    if let Some(word) = behind[verb + 1..].iter().find(|word| word.expands && word.text().starts_with('$')) {
+        document.leave_open(command.keys(), word.span());
+    }
+    for word in words[dashes..].iter().skip(1) {
+        let word = document.text(word);
+        document.put(program, word);
+    }
+    let name = behind.get(verb + 1).filter(|word| !word.text().starts_with('-'));
+    if let Some(name) = name {
+        document.attribute("metadata.name", &Given::Word(name.traced().clone(), name.expands));
+    }
+    for (key, text) in [("apiVersion", "run.ai/v2alpha1"), ("kind", kind)] {
+        let text = document.own(text);
+        document.put(key, text);
+    }
+    let tree = document.finish();
+    tree.roots().for_each(|root| kubernetes::document(&tree, root, facts));
+}
+
+/// The row of what a program is told to make, and where the last of its words stands.
+fn stating(program: &str, behind: &[Word]) -> Option<(catalog::StatingCommand, usize)> {
+    let said = |command: &catalog::StatingCommand| {
+        let mut verbs = behind
+            .iter()
+            .filter(|word| !word.text().starts_with('-') && word.text() != "beta" && word.text() != "alpha");
+        command.verbs().all(|verb| verbs.next().is_some_and(|w| w.text() == verb))
+    };
+    let command = catalog::stating_commands(program).find(said)?;
+    let last = command.verbs().last()?;
+    let verb = behind.iter().position(|word| word.text() == last)?;
+    Some((command, verb))
 }
 
 /// A chart that `helm install` or `helm upgrade` installs.
@@ -160,15 +214,7 @@ fn release(words: &[Word], at: usize) -> Option<HelmRelease> {
 /// The pool or machine that a command makes.
 fn pool(program: &str, words: &[Word], at: usize) -> Option<NodePool> {
     let behind = &words[at + 1..];
-    let said = |command: &catalog::StatingCommand| {
-        let mut verbs = behind
-            .iter()
-            .filter(|word| !word.text().starts_with('-') && word.text() != "beta" && word.text() != "alpha");
-        command.verbs().all(|verb| verbs.next().is_some_and(|w| w.text() == verb))
-    };
-    let command = catalog::stating_commands(program).find(said)?;
-    let last = command.verbs().last()?;
-    let verb = behind.iter().position(|word| word.text() == last)?;
+    let (command, verb) = stating(program, behind)?;
     let options = options(&behind[verb + 1..]);
     let mut document = Document::new(words[at].span());
     for (name, value) in &options {
@@ -187,7 +233,8 @@ fn pool(program: &str, words: &[Word], at: usize) -> Option<NodePool> {
     let tree = document.finish();
     let view = tree.roots().next()?.view();
     let span = words[at].span();
-    let mut out = machines::pool(&tree, view, (command.says(), name.as_deref().unwrap_or(last)), span)?;
+    let mut out =
+        machines::pool(&tree, view, (command.says(), name.as_deref().unwrap_or(words[at + 1 + verb].text())), span)?;
     out.format = Fact::value(InfraFormat::Shell, span);
     out.kind = Fact::value(command.text().to_owned(), span);
     Some(out)

@@ -98,6 +98,11 @@ impl Document {
         Self { builder: Builder::new(span.source, Dialect::Kubernetes), span, keys: BTreeMap::new() }
     }
 
+    /// A word that the program writes itself.
+    pub fn own(&mut self, text: &str) -> NodeId {
+        self.builder.add(NodeKind::Scalar { text: Traced::opaque(text, self.span), plain: false }, self.span)
+    }
+
     /// A word.
     pub fn text(&mut self, word: &Word) -> NodeId {
         self.builder.add(NodeKind::Scalar { text: word.traced().clone(), plain: false }, word.span())
@@ -148,8 +153,8 @@ impl Document {
         }
     }
 
-    /// `-e NAME=value`; a bare name takes what the shell has.
-    pub fn variable(&mut self, given: &Given) {
+    /// `-e NAME=value`, under a key that has `{}` for the name; a bare name takes what the shell has.
+    pub fn variable(&mut self, key: &str, given: &Given) {
         let Given::Word(text, expands) = given else { return };
         let name = text.text().split('=').next().unwrap_or_default();
         let value = match text.text().strip_prefix(name).and_then(|rest| rest.strip_prefix('=')) {
@@ -160,7 +165,7 @@ impl Document {
             }
             None => self.builder.add(NodeKind::Unknown(Why::Variable(name.into())), text.whole()),
         };
-        self.put(&format!("environment.{name}"), value);
+        self.put(&key.replace("{}", name), value);
     }
 
     /// `--gpus all`, `--gpus 2`, `--gpus device=0,1` and `--gpus '"device=0,1"'`.

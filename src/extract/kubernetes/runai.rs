@@ -74,7 +74,8 @@ fn words(builder: &mut Builder, view: View<'_>) -> Option<NodeId> {
 fn limits(builder: &mut Builder, spec: View<'_>) -> Option<NodeId> {
     let part = ["gpuMemory", "migProfile", "gpuPortion"].into_iter().map(|key| spec.get(key)).find(|of| of.is_some());
     let gpu = spec.get("gpu").get("value");
-    let whole = gpu.node().filter(|gpu| gpu.text().is_some_and(|text| text.parse::<i64>().is_ok()));
+    let is_whole = |text: &str| text.parse::<f64>().is_ok_and(|count| count.fract() == 0.0);
+    let whole = gpu.node().filter(|gpu| gpu.text().is_none_or(is_whole));
     let count = match (part, whole) {
         (None, Some(gpu)) => builder.copy(gpu),
         (None, None) if !gpu.is_some() => return None,
