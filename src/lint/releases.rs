@@ -8,6 +8,7 @@ use crate::known::{Known, Why};
 use crate::link::Variant;
 use crate::parse::{Builder, Dialect, Node, NodeId, NodeKind, Raw, Tree, placeholder, yaml};
 use crate::paths;
+use crate::render::helm::sets::names_values;
 use crate::render::helm::{Chart, ValueSet};
 use crate::source::{Sources, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,7 +64,12 @@ pub fn add(
             }
             (_, path) => path.and_then(|path| owner(path, here, charts)).into_iter().collect(),
         };
+        let files: Vec<&str> = release.values_from.iter().filter_map(|name| Some(paths::name(name.get()?))).collect();
         for chart in owners {
+            // What only its keys told is not installed by itself where a release names it.
+            sets[chart].retain(|set| {
+                set.example.is_none() || names_values(&set.name) || !files.contains(&paths::name(&set.name))
+            });
             let set = || set(release, charts[chart].directory, &sets[chart][0], sources);
             let open = |why, failed| Open { chart, name: name(release, sources), why, failed };
             match catch_unwind(AssertUnwindSafe(set)) {
