@@ -89,6 +89,15 @@ pub fn launch_flags(engine: &str) -> impl Iterator<Item = LaunchFlag> {
     })
 }
 
+/// The flag of an engine that names a file of options, and whether what that states comes before the command line.
+pub fn options_file(engine: &str) -> Option<(LaunchFlag, bool)> {
+    launch_flags(engine).find_map(|flag| match flag.field {
+        "options_file" => Some((flag, false)),
+        "options_file_first" => Some((flag, true)),
+        _ => None,
+    })
+}
+
 /// The Kubernetes release that no longer serves an API version of a kind; none for the other versions of a kind of which all
 /// removals are rows.
 pub fn api_removed_in(api_version: &str, kind: &str) -> Option<Option<Version>> {

@@ -2,8 +2,8 @@
 //! machines that are made, and manifests that are written out. Each is read as the document that says the same. Knows the
 //! options of their programs; runs nothing. Of several branches all are read: each says what may be deployed.
 
-use super::written::{Document, Given, options, parts, stated};
-use super::{compose, kubernetes, machines, slurm, wrappers};
+use super::written::{self, Document, Given, parts, stated};
+use super::{compose, kubernetes, machines, options, slurm, wrappers};
 use crate::catalog;
 use crate::facts::{Facts, HelmRelease, InfraFormat, NodePool, ReleaseFormat, Workload, WorkloadFormat};
 use crate::known::{Fact, Known, Why};
@@ -38,7 +38,13 @@ fn read_to(script: &Script, depth: usize, facts: &mut Facts) {
             }
         }
     }
-    script.heredocs.iter().for_each(|heredoc| kubernetes::text(&heredoc.text, facts));
+    for heredoc in &script.heredocs {
+        kubernetes::text(&heredoc.text, facts);
+        let mut redirections = script.command_of(heredoc).into_iter().flat_map(|command| &command.redirections);
+        if let Some(file) = redirections.find_map(|word| word.text().split_once('>')) {
+            options::embedded(&heredoc.text, file.1.trim_matches(['>', '|', ' ']), facts);
+        }
+    }
 }
 
 /// The scripts that a script writes out or hands to a shell: heredocs that begin like one, that are given to a shell or to
@@ -63,7 +69,7 @@ pub fn container(words: &[Word], at: usize) -> Option<Workload> {
         return None;
     }
     let command = catalog::stating_commands("docker").next()?;
-    let options = options(&words[at + 1..image]);
+    let options = written::options(&words[at + 1..image]);
     let mut document = Document::new(words[at].span());
     for (name, value) in &options {
         match command.key(name) {
@@ -103,7 +109,7 @@ fn submitted(words: &[Word], at: usize, facts: &mut Facts) {
     let dashes = words.iter().position(|word| word.text() == "--").unwrap_or(words.len());
     let behind = &words[(at + 1).min(dashes)..dashes];
     let Some((command, verb)) = stating("runai", behind) else { return };
-    let options = options(&behind[verb + 1..]);
+    let options = written::options(&behind[verb + 1..]);
     let mut document = Document::new(words[at].span());
     let mut program = "spec.arguments.value[]";
     let mut kind = command.says();
@@ -163,7 +169,7 @@ fn release(words: &[Word], at: usize) -> Option<HelmRelease> {
         match word.text().strip_prefix('-') {
             None => operands.push(word),
             Some(_) if option.contains('=') && word.text().starts_with("--") => {
-                given.extend(self::options(std::slice::from_ref(word)))
+                given.extend(written::options(std::slice::from_ref(word)))
             }
             Some(_) if command.takes_value(option) => {
                 given.extend(
@@ -215,7 +221,7 @@ fn release(words: &[Word], at: usize) -> Option<HelmRelease> {
 fn pool(program: &str, words: &[Word], at: usize) -> Option<NodePool> {
     let behind = &words[at + 1..];
     let (command, verb) = stating(program, behind)?;
-    let options = options(&behind[verb + 1..]);
+    let options = written::options(&behind[verb + 1..]);
     let mut document = Document::new(words[at].span());
     for (name, value) in &options {
         if name == "accelerator" {

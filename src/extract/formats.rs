@@ -215,7 +215,7 @@ pub static DOCUMENTS: &[Format] = &[
     },
     Format {
         name: "server-options",
-        about: "files of options that vLLM and SGLang are told to read (`--config`)",
+        about: "files of options that vLLM, SGLang and TensorRT-LLM are told to read (`--config`)",
         is: |root, _| options::is_file(root),
         read: |_, root, path, facts| options::read(root, path, facts),
     },

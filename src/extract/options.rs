@@ -1,4 +1,4 @@
-//! Files of options that servers are told to read (`vllm serve --config FILE`): long options without their dashes, in YAML.
+//! Files of options that servers are told to read (`vllm serve --config FILE`, `trtllm-serve --extra_llm_api_options FILE`): long options without their dashes, in YAML.
 //! Knows how they look; who reads them is joined. https://docs.vllm.ai/en/latest/configuration/serve_args.html
 
 use crate::catalog;
@@ -21,43 +21,66 @@ pub fn is_file(root: Node<'_>) -> bool {
     if !root.is_map() || root.width() > MOST {
         return false;
     }
-    let named = |key: &str| {
-        let engines = catalog::servers().filter(|server| reads_a_file(server.engine));
-        let mut flags =
-            engines.flat_map(|server| catalog::launch_flags(server.engine)).flat_map(|flag| flag.flags.split(' '));
-        flags.any(|flag| flag == key)
-    };
     let keys: Vec<String> = root.entries().iter().filter_map(|(key, _)| Some(option(key.text()?))).collect();
-    let own = keys.iter().filter(|key| key.contains('-') && !PLAIN.contains(&key.as_str()) && named(key));
-    own.count() >= LEAST && keys.len() == root.width()
+    keys.iter().filter(|key| is_own(key)).count() >= LEAST && keys.len() == root.width()
 }
 
-/// Whether an engine has an option that names a file of options.
-fn reads_a_file(engine: &str) -> bool {
-    catalog::launch_flags(engine).any(|flag| flag.field == "options_file")
+/// Whether a text has such options at the starts of its lines, and nothing else there.
+fn may_be_file(text: &str) -> bool {
+    let at_top = |line: &&str| !line.is_empty() && !line.starts_with([' ', '\t', '#', '-', '\r']);
+    let (mut all, mut own) = (0, 0);
+    for line in text.lines().filter(at_top) {
+        let Some((key, _)) = line.split_once(':') else { return false };
+        all += 1;
+        if all > MOST || !key.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'_' | b'-')) {
+            return false;
+        }
+        own += usize::from(is_own(&option(key)));
+    }
+    own >= LEAST
+}
+
+/// Whether only servers that read files have an option.
+fn is_own(key: &str) -> bool {
+    key.contains('-') && !PLAIN.contains(&key) && named(key)
+}
+
+/// Whether a server that reads files has an option, or a part of one.
+fn named(key: &str) -> bool {
+    let engines = catalog::servers().filter(|server| catalog::options_file(server.engine).is_some());
+    let mut flags =
+        engines.flat_map(|server| catalog::launch_flags(server.engine)).flat_map(|flag| flag.flags.split(' '));
+    flags.any(|flag| flag == key)
 }
 
 fn option(key: &str) -> String {
     key.replace('_', "-")
 }
 
-/// Reads a file of options.
+/// Reads a file of options. Of a mapping what the catalog names is known.
 pub fn read(root: Node<'_>, path: &str, facts: &mut Facts) {
-    let stated = |(key, value): (Node<'_>, Node<'_>)| {
-        let view = View::new(Some(value), value.head());
+    let mut options = Labels::new();
+    for (key, value) in root.entries() {
+        let Some(name) = key.text().map(option) else { continue };
+        let view = |value| View::new(Some(value), value.head());
+        for (part, below) in value.entries().into_iter().take(MOST) {
+            let Some(part) = part.text().map(|part| format!("{name}.{}", option(part))) else { continue };
+            if !below.is_map() && !below.is_seq() && named(&part) {
+                options.insert(part, view(below).string());
+            }
+        }
         let fact = match value.is_map() || value.is_seq() {
             true => Fact::unknown(Why::NotModelled("a list or a mapping".into()), key.span()),
-            false => view.string(),
+            false => view(value).string(),
         };
-        Some((option(key.text()?), fact))
-    };
-    let options: Labels = root.entries().into_iter().filter_map(stated).collect();
+        options.insert(name, fact);
+    }
     facts.options.push((path.to_owned(), options));
 }
 
 /// Reads a file that stands in another one.
 pub fn embedded(text: &Traced, at: &str, facts: &mut Facts) {
-    if !text.text().contains("-size") && !text.text().contains("_size") && !text.text().contains("max") {
+    if !may_be_file(text.text()) {
         return;
     }
     let tree = yaml::parse_traced(text, Dialect::Core);

@@ -1,5 +1,5 @@
-//! Files of options that launches name: in the repository, or in a ConfigMap that the pod mounts. What the command line states
-//! comes first.
+//! Files of options that launches name: in the repository, or in a ConfigMap that the pod mounts. Which comes first,
+//! the file or the command line, is the engine's.
 
 use super::boundary::{Deployed, Reach};
 use super::candidates::Candidates;
@@ -44,7 +44,7 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
 /// The file that a launch is told to read.
 fn named(launch: &Launch) -> Option<Fact<String>> {
     let engine = launch.engine.get()?;
-    let flag = catalog::launch_flags(engine).find(|flag| flag.field == "options_file")?;
+    let (flag, _) = catalog::options_file(engine)?;
     flag.flags.split(' ').find_map(|name| launch.flags.get(name).cloned())
 }
 
@@ -55,9 +55,10 @@ fn states(launch: &Launch, flags: &str) -> bool {
 
 fn fill(launch: &mut Launch, options: &Labels) {
     let Some(engine) = launch.engine.get().cloned() else { return };
-    for flag in catalog::launch_flags(&engine).filter(|flag| flag.field != "options_file") {
+    let first = catalog::options_file(&engine).is_some_and(|(_, first)| first);
+    for flag in catalog::launch_flags(&engine) {
         let stated = flag.flags.split(' ').find_map(|name| options.get(name));
-        let Some(fact) = stated.filter(|_| !states(launch, flag.flags)) else { continue };
+        let Some(fact) = stated.filter(|_| first || !states(launch, flag.flags)) else { continue };
         if flag.field != "model" || launch.model.is_absent() {
             launch.set(flag.field, fact.clone());
         }
@@ -67,7 +68,9 @@ fn fill(launch: &mut Launch, options: &Labels) {
         launch.authenticated = key.clone().map(|key| !key.is_empty());
     }
     for (name, fact) in options {
-        launch.flags.entry(name.clone()).or_insert_with(|| fact.clone());
+        if first || !launch.flags.contains_key(name) {
+            launch.flags.insert(name.clone(), fact.clone());
+        }
     }
 }
 
