@@ -94,7 +94,27 @@ pub struct Fact<T> {
     pub unread: bool,
 }
 
+impl Known<i64> {
+    /// The sum of two numbers, where both are known.
+    pub fn plus(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Value(x), Self::Value(y)) => Self::Value(x.saturating_add(y)),
+            (Self::Value(_), other) | (other, _) => other,
+        }
+    }
+}
+
 impl Fact<i64> {
+    /// The sum of two numbers, where both are known, at the last of them that adds something.
+    pub fn plus(self, other: Self) -> Self {
+        let last = self.get().is_some() && other.get().is_none_or(|count| *count > 0);
+        Self {
+            span: if last { other.span } else { self.span },
+            known: self.known.plus(other.known),
+            unread: self.unread || other.unread,
+        }
+    }
+
     /// The product of two numbers, where both are known.
     pub fn times(&self, other: &Self) -> Self {
         match (self.get(), other.get()) {

@@ -76,7 +76,7 @@ pub use protection::{
 };
 pub use servers::{
     Accelerator, FeatureNeeds, LaunchFlag, accelerator, api_removed_in, feature_needs, is_fabric, launch_flags,
-    model_supported_since, nearest_accelerator, options_file, resource_unknown,
+    model_supported_since, nearest_accelerator, options_file, resource_unknown, whole_gpu,
 };
 pub use software::{
     BaseOs, Build, RuntimeNeeds, base_os, conflicting_packages, constrains, decides_others, extra_packages,

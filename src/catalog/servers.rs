@@ -29,6 +29,13 @@ fn resource_row(resource: &str) -> Option<Row> {
     })
 }
 
+/// The resource by which whole GPUs of a vendor are asked for.
+pub fn whole_gpu(vendor: &str) -> &'static str {
+    let counts =
+        |row: &Row| row.text("vendor") == vendor && row.text("unit") == "device" && row.text("device") == "gpu";
+    ACCELERATOR_RESOURCES.rows().find(counts).map_or("", |row| row.text("resource"))
+}
+
 /// The accelerator behind an extended resource name; a pattern ends in `*`.
 pub fn accelerator(resource: &str) -> Option<Accelerator> {
     let row = resource_row(resource).filter(|row| row.text("vendor") != "none")?;

@@ -149,7 +149,7 @@ fn nodes(options: &Options, place: Span) -> Fact<i64> {
 /// stated for the job or its tasks are so many on all of its nodes.
 fn gpus(options: &Options, nodes: &Fact<i64>, place: Span) -> Fact<i64> {
     if let Some(stated) = per_node(options) {
-        return stated.and_then(|kinds| total(kinds.iter().map(|kind| count_of(kind))));
+        return stated.and_then(|kinds| kinds.iter().map(|kind| count_of(kind)).fold(Known::Value(0), Known::plus));
     }
     let elsewhere = |fact: &&Fact<String>| fact.get().is_none_or(|text| !text.contains('=') || text.contains("gpu"));
     let Some(other) = OF_ALL.iter().find_map(|name| options.get(*name)).filter(elsewhere) else {
@@ -188,14 +188,6 @@ fn per_node(options: &Options) -> Option<Fact<Vec<String>>> {
     };
     let gpus: Fact<Vec<String>> = split(gres).map(|all: Vec<String>| all.iter().filter_map(gpu).collect());
     Some(gpus).filter(|gpus| gpus.get().is_none_or(|gpus| !gpus.is_empty()))
-}
-
-/// The sum of some numbers.
-fn total(counts: impl Iterator<Item = Known<i64>>) -> Known<i64> {
-    counts.fold(Known::Value(0), |sum, count| match (sum, count) {
-        (Known::Value(sum), Known::Value(count)) => Known::Value(sum.saturating_add(count)),
-        (Known::Value(_), other) | (other, _) => other,
-    })
 }
 
 /// The number in `a100:8`, `8`, `a100:8(S:0-1)`; a type alone is one of it.

@@ -60,7 +60,7 @@ fn workload(tree: &Arc<Tree>, (name, group): (&str, View<'_>)) -> Option<Workloa
     let mut out = tasks.next()?;
     let pod = out.pods.first_mut()?;
     for other in tasks.flat_map(|other| other.pods) {
-        pod.gpus = sum(&pod.gpus, &other.gpus);
+        pod.gpus = pod.gpus.clone().plus(other.gpus.clone());
         pod.containers.extend(other.containers);
     }
     pod.node = Some(node(group));
@@ -73,14 +73,6 @@ fn workload(tree: &Arc<Tree>, (name, group): (&str, View<'_>)) -> Option<Workloa
     out.object = Some(Raw::new(tree, group));
     out.intent = intent::of(&out);
     Some(out)
-}
-
-fn sum(a: &Fact<i64>, b: &Fact<i64>) -> Fact<i64> {
-    match (a.get(), b.get()) {
-        (Some(x), Some(y)) => Fact::value(x.saturating_add(*y), if *x > 0 { a.span } else { b.span }),
-        (None, _) => a.clone(),
-        _ => b.clone(),
-    }
 }
 
 /// A task, as the service that says the same.
@@ -118,7 +110,7 @@ fn granted(container: &mut Container, task: View<'_>) {
         (vendor, device.get("count").int().or_default(1), device.place())
     });
     let Some((vendor, first, place)) = all.next() else { return };
-    container.gpus = all.fold(first, |sum, (_, count, _)| self::sum(&sum, &count));
+    container.gpus = all.fold(first, |sum, (_, count, _)| sum.plus(count));
     container.gpu_vendor = match vendor {
         Some(vendor) => Fact::value(vendor.to_owned(), place),
         None => Fact::unknown(Why::NotStated("whose GPUs they are".into()), place),

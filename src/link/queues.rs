@@ -4,6 +4,7 @@
 use super::Namespace;
 use super::boundary::{Deployed, Reach};
 use super::candidates::Candidates;
+use crate::catalog;
 use crate::facts::{ClusterQueue, Object, Pod, Quota, Toleration, Workload};
 use crate::known::Fact;
 use crate::parse::View;
@@ -71,7 +72,7 @@ fn limits(queue: &Object) -> Option<ClusterQueue> {
     // KAI takes -1 for no limit.
     let limit = spec.path("resources.gpu.limit");
     if limit.is_some() && limit.float().get() != Some(&-1.0) {
-        out.quotas.push(quota("nvidia.com/gpu", limit.place(), limit.float()));
+        out.quotas.push(quota(catalog::whole_gpu("nvidia"), limit.place(), limit.float()));
     }
     Some(out)
 }

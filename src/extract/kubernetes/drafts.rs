@@ -1,13 +1,11 @@
 //! Pods that operators draft from fields of their own: containers whose resources are called otherwise than in a pod.
 
 use super::{containers, pods};
+use crate::catalog;
 use crate::facts::{ContainerRole, Pod};
 use crate::parse::{Builder, Entry, Node, NodeId, NodeKind, Tree, View};
 use crate::source::{Span, Traced};
 use std::sync::Arc;
-
-/// A resource of Dynamo that states no type of GPU is one of these.
-const GPU_OF_DYNAMO: &str = "nvidia.com/gpu";
 
 /// A service of a DynamoGraphDeployment: a pod with a main container, whose resources stand beside it.
 pub fn dynamo(tree: &Arc<Tree>, service: View<'_>, role: &str) -> Pod {
@@ -35,7 +33,7 @@ pub fn dynamo(tree: &Arc<Tree>, service: View<'_>, role: &str) -> Pod {
 fn of_dynamo(builder: &mut Builder, resources: Node<'_>) -> NodeId {
     let mut lists = Vec::new();
     for (key, list) in resources.entries_and_rest() {
-        let name = list.get("gpuType").and_then(Node::text).unwrap_or(GPU_OF_DYNAMO);
+        let name = list.get("gpuType").and_then(Node::text).unwrap_or_else(|| catalog::whole_gpu("nvidia"));
         let mut entries = Vec::new();
         for (key, value) in list.entries_and_rest() {
             match key.text() {

@@ -1,5 +1,6 @@
 //! Workspaces, sets and roles of inference and retrieval engines of Kaito: a preset, or the operator's own server, on machines of a type.
 
+use crate::catalog;
 use crate::extract::machines;
 use crate::facts::{Container, ContainerRole, Launch, Pod, SharedMemory};
 use crate::known::{Fact, Why};
@@ -44,7 +45,7 @@ fn preset(view: View<'_>, resource: View<'_>, pod: &Pod) -> Option<Container> {
     out.gpus = gpus.clone();
     out.gpu_resource = match resource.path("partition.mode").is_some() {
         true => Fact::unknown(Why::LeftTo("how the cluster offers its slices".into()), machine.place()),
-        false => Fact::value("nvidia.com/gpu".to_owned(), machine.place()),
+        false => Fact::value(catalog::whole_gpu("nvidia").to_owned(), machine.place()),
     };
     out.gpu_vendor = Fact::value("nvidia".to_owned(), machine.place());
     // The operator mounts a memory volume at /dev/shm.

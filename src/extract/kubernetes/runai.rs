@@ -2,13 +2,11 @@
 //! project states is not here.
 
 use super::{drafts, pods};
+use crate::catalog;
 use crate::facts::{Pod, SharedMemory};
 use crate::known::{Fact, Why};
 use crate::parse::{Builder, Entry, NodeId, NodeKind, Tree, View, shell};
 use std::sync::Arc;
-
-/// The resource that is asked for by number.
-const GPU: &str = "nvidia.com/gpu";
 
 /// The pod of a workload. https://github.com/run-ai/docs docs/developer/cluster-api/reference
 pub fn pod(tree: &Arc<Tree>, spec: View<'_>, role: &str) -> Pod {
@@ -89,6 +87,6 @@ fn limits(builder: &mut Builder, spec: View<'_>) -> Option<NodeId> {
         let entry = Entry { key: drafts::text(builder, key, span), value };
         builder.add(NodeKind::Map(vec![entry]), span)
     };
-    let limits = map(builder, GPU, count);
+    let limits = map(builder, catalog::whole_gpu("nvidia"), count);
     Some(map(builder, "limits", limits))
 }

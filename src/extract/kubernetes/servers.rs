@@ -11,9 +11,6 @@ use crate::quantity;
 use crate::source::Span;
 use std::sync::Arc;
 
-/// The resource of a VLLMRuntime that states no type of GPU.
-const GPU: &str = "nvidia.com/gpu";
-
 /// The pod of a VLLMRuntime.
 pub fn vllm(tree: &Arc<Tree>, spec: View<'_>, role: &str) -> Pod {
     let deployment = spec.get("deploymentConfig");
@@ -109,7 +106,8 @@ pub fn llmkube(tree: &Arc<Tree>, spec: View<'_>, role: &str) -> Pod {
 /// Limits of processor and memory, and of so many GPUs of a type.
 fn resources(builder: &mut Builder, stated: View<'_>) -> NodeId {
     let mut limits = Vec::new();
-    let gpu = stated.get("gpuType").node().and_then(Node::text).filter(|name| !name.is_empty()).unwrap_or(GPU);
+    let named = stated.get("gpuType").node().and_then(Node::text).filter(|name| !name.is_empty());
+    let gpu = named.unwrap_or_else(|| catalog::whole_gpu("nvidia"));
     for (key, name) in [("cpu", "cpu"), ("memory", "memory"), ("gpu", gpu)] {
         let Some(node) = stated.get(key).node().filter(|node| node.text() != Some("")) else { continue };
         let value = builder.copy(node);

@@ -143,21 +143,13 @@ fn group_size(out: &mut Workload, together: bool) {
     let mut size = Fact::value(0, out.span);
     let mut gpus = Fact::value(0, out.span);
     for pod in &out.pods {
-        size = sum(size, pod.replicas.clone());
-        gpus = sum(gpus, pod.gpus.times(&pod.replicas));
+        size = size.plus(pod.replicas.clone());
+        gpus = gpus.plus(pod.gpus.times(&pod.replicas));
     }
     // An object whose pods do not work together counts each pod as its own group.
     out.group_gpus = if !together && out.pods.len() == 1 { out.pods[0].gpus.clone() } else { gpus.clone() };
     out.group_size = if together { size } else { Fact::value(1, out.span) };
     out.gpus = gpus.times(&out.replicas);
-}
-
-fn sum(a: Fact<i64>, b: Fact<i64>) -> Fact<i64> {
-    match (a.get(), b.get()) {
-        (Some(x), Some(y)) => Fact::value(x.saturating_add(*y), if *y > 0 { b.span } else { a.span }),
-        (None, _) => a,
-        _ => b,
-    }
 }
 
 /// Whether something starts the group all at once, and the queue it waits in.
