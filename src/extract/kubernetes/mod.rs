@@ -1,5 +1,6 @@
 //! Kubernetes documents. Knows the API's objects, their defaults and the kinds that carry pods.
 
+mod applications;
 mod bases;
 mod containers;
 mod drafts;

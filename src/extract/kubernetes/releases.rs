@@ -1,13 +1,11 @@
 //! Charts installed by Flux, Argo CD, k3s, kustomize and Skaffold.
 
-use crate::budget::{STEP, Share, Spent};
+use super::applications;
 use crate::extract::{app_template, built, embedded, values};
 use crate::facts::{Facts, HelmRelease, ReleaseFormat};
 use crate::known::{Fact, Known};
-use crate::parse::{Dialect, Node, Problem, Raw, Tree, View, yaml};
-use crate::render::fill::{self, Value};
+use crate::parse::{Dialect, Raw, Tree, View, yaml};
 use crate::version::Version;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Reads a release, and the configuration files and the objects in its values; whether it is known what objects it makes.
@@ -88,7 +86,14 @@ fn releases(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
             let charts = lists.filter(|item| item.get("type").string().get().is_some_and(|kind| kind == "Helm"));
             facts.releases.extend(charts.map(|item| Arc::new(component(tree, item))));
         }
-        "ApplicationSet" => applications(tree, spec, facts),
+        "ApplicationSet" => {
+            for filled in applications::templates(tree, spec, &mut facts.cut) {
+                match filled {
+                    Some(tree) => tree.roots().for_each(|root| releases(&tree, root.view(), "Application", facts)),
+                    None => releases(tree, spec.get("template"), "Application", facts),
+                }
+            }
+        }
         "Config" if view.get("apiVersion").string().get().is_some_and(|v| v.starts_with("skaffold/")) => {
             built::skaffold(view, facts);
             let places = ["deploy", "manifests"].map(|key| view.path(key).path("helm.releases"));
@@ -96,54 +101,6 @@ fn releases(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
             facts.releases.extend(found);
         }
         _ => {}
-    }
-}
-
-/// The applications of a set: one for each element of its lists. What other generators give is not at hand.
-/// <https://argo-cd.readthedocs.io/en/stable/operator-manual/applicationset/Generators-List/>
-fn applications(tree: &Arc<Tree>, spec: View<'_>, facts: &mut Facts) {
-    let template = spec.get("template");
-    let Some(node) = template.node() else { return };
-    let generators: Vec<View<'_>> = spec.get("generators").items().map(|item| item.path("list.elements")).collect();
-    let share = Share::least(tree.len() * STEP);
-    let elements = generators.iter().flat_map(|list| list.items()).filter_map(View::node).filter(|item| item.is_map());
-    for element in elements {
-        match fill::part(tree, std::iter::once(node), &Element((tree, element)), &share) {
-            Ok(Some(filled)) => {
-                let tree = Arc::new(filled.tree);
-                tree.roots().for_each(|root| releases(&tree, root.view(), "Application", facts));
-            }
-            Ok(None) => releases(tree, template, "Application", facts),
-            Err(spent) => {
-                let message = format!("applications from here on: {spent}");
-                facts.cut.push(Problem { span: element.span(), message });
-                return;
-            }
-        }
-    }
-    if generators.is_empty() || generators.iter().any(|list| !list.node().is_some_and(Node::is_seq)) {
-        releases(tree, template, "Application", facts);
-    }
-}
-
-/// An element of a list, by whose fields a template is filled: `{{name}}`, `{{.values.size}}`.
-struct Element<'t>(Value<'t>);
-
-impl fill::Variables for Element<'_> {
-    fn references<'x>(&self, text: &'x str) -> Box<dyn Iterator<Item = (Range<usize>, &'x str)> + 'x> {
-        let found = text.match_indices("{{").filter_map(|(start, _)| {
-            let inner = text[start + 2..].trim_start_matches([' ', '-', '.']);
-            let length = inner.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '.'))?;
-            let behind = inner[length..].trim_start_matches([' ', '-']).strip_prefix("}}")?;
-            Some((start..text.len() - behind.len(), &inner[..length]))
-        });
-        Box::new(found)
-    }
-
-    fn find(&self, name: &str, share: &Share) -> Result<Option<Value<'_>>, Spent> {
-        let (tree, element) = self.0;
-        share.work(element.width() + name.len())?;
-        Ok(element.path(name).map(|node| (tree, node)))
     }
 }
 
