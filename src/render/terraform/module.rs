@@ -126,6 +126,9 @@ impl<'m> Registry<'m> {
     }
 }
 
+/// Data sources that join parts of what cloud-init reads.
+const CLOUD_INIT: &[&str] = &["data.cloudinit_config", "data.template_cloudinit_config"];
+
 /// Arguments of a `module` block that are no variables of the module.
 const META: &[&str] = &["source", "version", "count", "for_each", "providers", "depends_on"];
 
@@ -236,7 +239,11 @@ impl<'e> Eval<'e> {
     /// with the key of an instance.
     pub fn argument(&self, (kind, name): (&str, &str), key: Option<&Val>, argument: &str) -> Option<Val> {
         let declared = self.registry.resources.get(&(Cow::Borrowed(kind), name))?;
-        let attribute = declared.body.get_attribute(argument)?;
+        let attribute = declared.body.get_attribute(argument);
+        let joins = argument == "rendered" && CLOUD_INIT.contains(&kind);
+        if attribute.is_none() && !joins {
+            return None;
+        }
         let eval = self.elsewhere(declared.place);
         let shown = key.map(Val::string).transpose().ok()?;
         let id = format!("{kind}.{name}[{shown:?}].{argument}");
@@ -248,9 +255,44 @@ impl<'e> Eval<'e> {
             let instances = emit::instances(&eval, declared.body);
             let instance = instances.iter().find(|i| i.key.is_none() || i.key == shown)?;
             let scope = instance.scope();
-            Some(scope.as_ref().map_or(eval, |scope| eval.with(scope)).eval(&attribute.value))
+            let eval = scope.as_ref().map_or(eval, |scope| eval.with(scope));
+            match attribute {
+                Some(attribute) => Some(eval.eval(&attribute.value)),
+                None => eval.joined_parts(declared),
+            }
         });
-        value.known().is_ok().then_some(value)
+        (joins || value.known().is_ok()).then_some(value)
+    }
+
+    /// The parts that a data source of cloud-init joins, as the machine takes them apart: whether they are packed on their
+    /// way does not matter to it.
+    fn joined_parts(&self, declared: &Declared<'e>) -> Option<Val> {
+        const BOUNDARY: &str = "--MIMEBOUNDARY\n\n";
+        let place = declared.place.span(None);
+        let mut texts = vec![Traced::opaque("Content-Type: multipart/mixed; boundary=\"MIMEBOUNDARY\"\n\n", place)];
+        let mut open = None;
+        for block in declared.body.blocks() {
+            let content = match block.ident.as_str() {
+                "part" => block.body.get_attribute("content").map(|content| self.eval(&content.value)),
+                _ => None,
+            };
+            let why = match content.map(|content| content.value) {
+                Some(Value::Str(text)) => {
+                    texts.extend([Traced::opaque(BOUNDARY, place), (*text).clone(), Traced::opaque("\n", place)]);
+                    continue;
+                }
+                Some(Value::Partial(text, why)) => {
+                    texts.extend([Traced::opaque(BOUNDARY, place), (*text).clone(), Traced::opaque("\n", place)]);
+                    why
+                }
+                Some(Value::Unknown(why)) => why,
+                _ => Why::Remote("a part of cloud-init".into()),
+            };
+            open = open.or(Some(why));
+        }
+        self.pay(texts.iter().map(|text| text.text().len()).sum()).ok()?;
+        let text = Rc::new(Traced::concat(texts, place));
+        Some(Val::new(open.map_or(Value::Str(Rc::clone(&text)), |why| Value::Partial(text, why)), place))
     }
 
     /// A value under a type constraint: optional attributes are filled in.
