@@ -25,7 +25,7 @@ pub enum Kind {
     TerraformVars,
     /// `docker-bake.hcl`
     Bake,
-    /// Jobs of Nomad: `.nomad`, `.nomad.hcl`.
+    /// Jobs of Nomad: `.nomad`, and what other file in HCL holds one.
     Nomad,
     /// Templates of Packer: `.pkr.hcl`.
     Packer,
@@ -45,6 +45,9 @@ impl Kind {
         matches!(self, Kind::Dockerfile | Kind::Requirements | Kind::Shell | Kind::Makefile)
     }
 }
+
+/// Ends of names in HCL that hold no job of Nomad.
+const NOT_JOBS: &[&str] = &[".terraform.lock", ".pkrvars", ".pkrvars.auto", ".tflint", ".tftest"];
 
 /// JSON and YAML that configures tools of developers: large or with comments, and never deployed.
 const NOT_DEPLOYED: &[&str] = &[
@@ -168,8 +171,8 @@ fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
             Some(Kind::Shell)
         }
         "nomad" => Some(Kind::Nomad),
-        "hcl" if stem.ends_with(".nomad") => Some(Kind::Nomad),
         "hcl" if stem.ends_with(".pkr") => Some(Kind::Packer),
+        "hcl" if !NOT_JOBS.iter().any(|other| stem.ends_with(other)) => Some(Kind::Nomad),
         "mk" | "mak" => Some(Kind::Makefile),
         "dockerfile" | "containerfile" => Some(Kind::Dockerfile),
         "txt" | "in" if is_requirements(stem, directory) => Some(Kind::Requirements),

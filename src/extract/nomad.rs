@@ -23,7 +23,11 @@ const KEYS: [(&str, &str); 8] = [
 ];
 
 /// Reads the jobs of a file.
-pub fn read(id: SourceId, _: &str, text: &str, facts: &mut Facts) -> TextFile {
+pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile {
+    // HCL is the language of many others.
+    if !path.contains(".nomad") && !text.lines().any(|line| line.starts_with("job \"")) {
+        return TextFile::default();
+    }
     let hcl = hcl::parse(id, text);
     let tree = Arc::new(bake::blocks(&hcl));
     let root = tree.roots().next().map(|root| root.view());

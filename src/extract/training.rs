@@ -1,7 +1,7 @@
 //! Training runs: what command lines and configuration files state about them. Knows how the files of trainers look;
 //! what their options mean are rows of the catalog.
 
-use super::{install, launch, options};
+use super::{install, launch, llama_swap, options};
 use crate::catalog;
 use crate::facts::{Facts, Launch, Training};
 use crate::known::{Fact, Known};
@@ -116,7 +116,7 @@ pub fn config_map(view: View<'_>, facts: &mut Facts) {
             }));
         } else if let Some(training) = embedded(&text, &at) {
             facts.trainings.push(training);
-        } else {
+        } else if !llama_swap::embedded(&text, &at, facts) {
             options::embedded(&text, &at, facts);
         }
     }
