@@ -115,6 +115,12 @@ pub fn arguments(build: View<'_>) -> Labels {
     variables(build.get("args")).into_iter().map(|(name, variable)| (name, variable.value)).collect()
 }
 
+/// What stands for the images that a build starts from: of Compose, or of bake.
+pub fn contexts(build: View<'_>) -> Labels {
+    let stated = ["additional_contexts", "contexts"].map(|key| variables(build.get(key)));
+    stated.into_iter().flatten().map(|(name, context)| (name, context.value)).collect()
+}
+
 /// A map, or a list of `NAME=value`; a bare name comes from the shell.
 pub(super) fn variables(view: View<'_>) -> Variables {
     if view.node().is_some_and(Node::is_map) {

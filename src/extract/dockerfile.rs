@@ -1,6 +1,10 @@
 //! Dockerfiles: stages, what each starts from, installs, copies and sets. Knows the instructions; what an image
 //! or a package brings is joined later.
 
+mod told;
+
+pub use told::{Told, built_with};
+
 use super::{image, install, launch, scripts, wrappers};
 use crate::budget::{NODE, Share, Spent};
 use crate::facts::value::REST;
@@ -20,25 +24,6 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::T
     facts.workloads.extend(stages.last().and_then(scripts::of_image));
     facts.builds.extend(stages.into_iter().map(Arc::new));
     super::TextFile { problems: parsed.problems, comments: parsed.comments, cut, ..super::TextFile::default() }
-}
-
-/// The stages as they are built with arguments or for a platform; none where the Dockerfile takes no such argument, or they
-/// cannot be told, and no platform is asked for.
-pub fn built_with(
-    id: SourceId,
-    path: &str,
-    text: &str,
-    (given, platform): (&Labels, Option<&Fact<String>>),
-) -> Vec<Build> {
-    let lines = dockerfile::parse(id, text).instructions;
-    let mut declared = lines.iter().filter(|line| line.keyword == "ARG").flat_map(Line::assignments);
-    if !declared.any(|argument| given.contains_key(argument.name.text())) && platform.is_none() {
-        return Vec::new();
-    }
-    let mut stages = stages(&lines, path, given).0;
-    let open = stages.iter_mut().filter(|stage| stage.base.platform.is_absent());
-    open.for_each(|stage| stage.base.platform = platform.unwrap_or(&stage.base.platform).clone());
-    stages
 }
 
 /// Variables by name. What is looked up is paid for: values may be made of values.

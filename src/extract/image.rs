@@ -19,17 +19,21 @@ pub fn at(view: View<'_>) -> Image {
             image
         }
         None if view.node().is_some_and(|n| n.is_map()) => from_map(view),
-        None => {
-            let mut image = Image::blank(view.place());
-            image.reference = view.string();
-            if let Known::Unknown(why) = &image.reference.known {
-                let part = || Fact::unknown(why.clone().perhaps(), view.place());
-                (image.registry, image.repository) = (part(), part());
-                (image.tag, image.digest) = (part(), part());
-            }
-            image
-        }
+        None => match view.string().known {
+            Known::Unknown(why) => unknown(why, view.place()),
+            _ => Image { reference: view.string(), ..Image::blank(view.place()) },
+        },
     }
+}
+
+/// An image that is stated at a place, and not known.
+pub fn unknown(why: Why, place: Span) -> Image {
+    let part = || Fact::unknown(why.clone().perhaps(), place);
+    let mut image = Image::blank(place);
+    (image.registry, image.repository) = (part(), part());
+    (image.tag, image.digest) = (part(), part());
+    image.reference = Fact::unknown(why, place);
+    image
 }
 
 /// The parts of a reference, each with its own place. A part with a placeholder is unknown, the others are not.

@@ -2,7 +2,8 @@
 
 use super::Repository;
 use crate::budget::Share;
-use crate::extract::{bake, compose, dockerfile};
+use crate::extract::dockerfile::{self, Told};
+use crate::extract::{bake, compose};
 use crate::facts::{Build, Facts};
 use crate::known::Fact;
 use crate::link;
@@ -30,17 +31,16 @@ pub fn with_arguments(here: &Repository<'_>, facts: &mut Facts) {
     });
     let mut baked: BTreeMap<String, usize> = BTreeMap::new();
     for context in services.chain(targets) {
-        let given = compose::arguments(context.build);
-        let platform = context.platform();
-        if given.is_empty() && platform.is_none() {
+        let (arguments, contexts) = (compose::arguments(context.build), compose::contexts(context.build));
+        let told = Told { arguments, contexts, platform: context.platform() };
+        if told.arguments.is_empty() && told.contexts.is_empty() && told.platform.is_none() {
             continue;
         }
         let (file, _) = link::named_by(context.build);
         let place = context.build.place();
         let path = paths::join(paths::directory(here.path(place.source)), &file);
         let Some((id, text)) = files.get(path.as_str()) else { continue };
-        let made =
-            share.work(text.len()).map(|()| dockerfile::built_with(*id, &path, text, (&given, platform.as_ref())));
+        let made = share.work(text.len()).map(|()| dockerfile::built_with(*id, &path, text, &told));
         let made = made.and_then(|builds| share.make(builds.iter().map(size).sum()).map(|()| builds));
         match made {
             Ok(builds) => {
