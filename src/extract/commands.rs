@@ -106,8 +106,8 @@ pub fn container(words: &[Word], at: usize) -> Option<Workload> {
 
 /// A workload that `runai` submits, as the object that it makes of it.
 fn submitted(words: &[Word], at: usize, facts: &mut Facts) {
-    let dashes = words.iter().position(|word| word.text() == "--").unwrap_or(words.len());
-    let behind = &words[(at + 1).min(dashes)..dashes];
+    let dashes = words.iter().skip(at).position(|word| word.text() == "--").map_or(words.len(), |dashes| at + dashes);
+    let behind = &words[at + 1..dashes];
     let Some((command, verb)) = stating("runai", behind) else { return };
     let options = written::options(&behind[verb + 1..]);
     let mut document = Document::new(words[at].span());

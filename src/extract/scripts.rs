@@ -11,7 +11,7 @@ use crate::facts::{
 };
 use crate::known::{Fact, Known, Why};
 use crate::parse::Problem;
-use crate::parse::shell::{Command, Kind, Script, Word};
+use crate::parse::shell::{self, Command, Kind, Script, Word};
 use crate::source::Traced;
 use std::collections::BTreeMap;
 
@@ -110,6 +110,13 @@ fn is_here(command: &Command) -> bool {
     command.arms.iter().all(|arm| arm.kind == Kind::Chain) && command.words.first().is_some_and(local)
 }
 
+/// What a script exports to what it launches at a place.
+pub fn exported_to(script: &Traced, launch: &Launch) -> Variables {
+    let script = shell::parse(script).resolved(&|_| None);
+    let is = |step: &Step| step.container.launch.as_ref().is_some_and(|other| other.span == launch.span);
+    launches(&script).steps.into_iter().find(is).map(|step| step.container.env).unwrap_or_default()
+}
+
 /// What a script runs that launches nothing that we know: the process that can be told best, in the image that one starts.
 pub fn anything(script: &Script) -> Option<Step> {
     let commands = exports::unfolded(script.clone(), &wrappers::inner, &|_| None).commands;
@@ -171,6 +178,7 @@ fn container(command: &Command, launch: Box<Launch>, env: Variables) -> Containe
     out.role = Fact::value(ContainerRole::Main, launch.span);
     out.image = started(&command.words).unwrap_or(out.image);
     out.training = training::of(&launch);
+    out.command.clone_from(&launch.words);
     out.launch = Some(launch);
     out.env = env;
     out

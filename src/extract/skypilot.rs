@@ -1,6 +1,6 @@
 //! SkyPilot tasks: accelerators as the node, `run` as what is launched. Knows its YAML.
 
-use super::{image, intent, launch, startup, training};
+use super::{image, intent, launch, scripts, startup, training};
 use crate::catalog;
 use crate::facts::{
     Container, ContainerRole, EnvSource, Facts, Gpu, Image, Node, Pod, Port, SharedMemory, Variables, Workload,
@@ -285,6 +285,10 @@ pub(super) fn workload(task: Task<'_>) -> Workload {
     }
     container.ports = task.ports;
     container.launch = task.script.as_ref().and_then(|run| launch::of_script(&shell::parse(run), &container.env));
+    if let (Some(run), Some(launch)) = (&task.script, &container.launch) {
+        container.env.extend(scripts::exported_to(run, launch));
+        container.command.clone_from(&launch.words);
+    }
     container.training = container.launch.as_deref().and_then(training::of);
     container.gpus = gpus.clone();
     // Processes that are told their devices share the machine.
