@@ -1,6 +1,9 @@
 //! Lays the rule files and the tables of the catalog out, so that a run decodes nothing that it does not ask for. Tests
 //! compare the result with what the loader of user packs, and a reader of CSV, read from the same files.
 
+#[path = "build/schemas.rs"]
+mod schemas;
+
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use serde_yaml::Value;
@@ -10,6 +13,7 @@ use std::{env, fs};
 
 fn main() {
     println!("cargo:rerun-if-changed=rules");
+    println!("cargo:rerun-if-changed=schemas");
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     println!("cargo:rustc-env=GPULINT_CATALOG={}", catalog_month(&root.join("rules/catalog")));
     let (rules, files) = rules(&root);
@@ -21,6 +25,10 @@ fn main() {
     write("catalog.txt", text.as_bytes());
     write("gpu_words.rs", gpu_words(&root.join("rules/catalog")).as_bytes());
     write("layouts.rs", layouts.as_bytes());
+    let (index, blocks, ends) = schemas::pack(&root.join("schemas"));
+    write("kinds.deflate", &index);
+    write("schemas.deflate", &blocks);
+    write("schema_blocks.rs", format!("static ENDS: &[usize] = &{ends:?};\n").as_bytes());
 }
 
 fn write(name: &str, bytes: &[u8]) {

@@ -14,6 +14,7 @@ pub mod budget;
 pub mod catalog;
 pub mod cli;
 pub mod config;
+pub mod contract;
 pub mod discover;
 pub mod evaluate;
 pub mod evidence;

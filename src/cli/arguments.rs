@@ -64,6 +64,8 @@ pub enum Command {
     },
     /// Say which formats are read, as a page in Markdown
     Formats,
+    /// Say of which kinds the schemas are known, as a page in Markdown
+    Kinds,
     /// Say whether a model fits the memory of GPUs, with the sum
     Vram(Box<Vram>),
     /// Print a JSON schema (draft 2020-12)
@@ -199,6 +201,9 @@ pub struct Check {
     /// List where files speak of GPUs and were not understood
     #[arg(long)]
     pub show_unread: bool,
+    /// Hold every object against the schema of its kind, in files that speak of no GPU too
+    #[arg(long)]
+    pub all_kinds: bool,
     /// Exit with 1 when a file speaks of GPUs and was not understood, or not as a whole
     #[arg(long)]
     pub fail_on_unread: bool,

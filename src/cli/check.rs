@@ -32,7 +32,8 @@ pub fn run(check: &Check) -> Result<u8, String> {
         // Fails only when the pool exists already, as in tests that run several commands.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs).use_current_thread().build_global();
     }
-    let setup = Setup::load(check)?;
+    let mut setup = Setup::load(check)?;
+    setup.rules.all_kinds = check.all_kinds;
     let files = match check.paths.iter().any(|path| path == Path::new("-")) {
         true => stdin(check)?,
         false => files(&check.paths, &walk(check, &setup))?,

@@ -5,6 +5,7 @@ mod check;
 mod files;
 mod formats;
 mod inspect;
+mod kinds;
 mod language;
 mod output;
 mod render;
@@ -67,6 +68,7 @@ fn command(command: &Command) -> Result<u8, String> {
         Command::Facts { paths, all } => inspect::facts(paths, *all),
         Command::Render { paths, values, bases } => render::run(paths, values, *bases),
         Command::Formats => formats::run(),
+        Command::Kinds => kinds::run(),
         Command::Vram(arguments) => vram::run(arguments),
         Command::Schema { of } => inspect::schema(*of),
         Command::Completions { shell } => inspect::completions(*shell),

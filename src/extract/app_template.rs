@@ -48,7 +48,7 @@ pub fn read(whole: &Raw, (name, namespace): (&Fact<String>, &Fact<String>), fact
     }
     draft.builder.tree().documents.extend(&objects);
     let tree = Arc::new(draft.builder.finish());
-    tree.roots().for_each(|root| kubernetes::document(&tree, root, facts));
+    kubernetes::drafted(facts, |facts| tree.roots().for_each(|root| kubernetes::document(&tree, root, facts)));
 }
 
 /// The entries of a map that are not switched off.

@@ -39,12 +39,25 @@ fn read_to(script: &Script, depth: usize, facts: &mut Facts) {
         }
     }
     for heredoc in &script.heredocs {
-        kubernetes::text(&heredoc.text, facts);
+        let read = |facts: &mut Facts| kubernetes::text(&heredoc.text, facts);
+        if is_kept(script, heredoc) {
+            read(facts)
+        } else {
+            kubernetes::drafted(facts, read)
+        }
         let mut redirections = script.command_of(heredoc).into_iter().flat_map(|command| &command.redirections);
         if let Some(file) = redirections.find_map(|word| word.text().split_once('>')) {
             options::embedded(&heredoc.text, file.1.trim_matches(['>', '|', ' ']), facts);
         }
     }
+}
+
+/// Whether a heredoc is given to a program of Kubernetes, or written to a file.
+fn is_kept(script: &Script, heredoc: &Heredoc) -> bool {
+    let command = script.command_of(heredoc);
+    let given = |word: &Word| matches!(wrappers::base_name(word.text()), "kubectl" | "oc" | "k3s" | "microk8s" | "tee");
+    let to_file = |word: &Word| word.text().contains('>');
+    command.is_some_and(|command| command.redirections.iter().any(to_file) || command.words.iter().any(given))
 }
 
 /// The scripts that a script writes out or hands to a shell: heredocs that begin like one, that are given to a shell or to

@@ -18,15 +18,15 @@ pub mod words;
 mod workload;
 
 pub use infra::{Cluster, Gpu, HelmRelease, Node, NodePool, Taint, UnknownValue};
-pub use objects::{Autoscaler, Budget, Metric, Object, Resource, Route, ScalingPolicy, Service};
+pub use objects::{Autoscaler, Breach, Budget, Metric, Object, Resource, Route, ScalingPolicy, Service};
 pub use promises::{ClusterQueue, DataClass, Quota, ServiceLevel, SpendingLimit};
 pub use protection::{Endpoint, Key, Opening, PortRange, StartScript, Store};
 pub use software::{Build, Image, Instruction, Package, PackageFile, Software};
 pub use subject::{List, Subject, Variable, is_joined, list, subjects};
 pub use training::Training;
 pub use words::{
-    ContainerRole, EnvSource, InfraFormat, Intent, PackageFileKind, PackageManager, PythonHome, ReleaseFormat,
-    ResourceFormat, SharedMemory, StoreRole, WorkloadFormat,
+    BreachClass, ContainerRole, EnvSource, InfraFormat, Intent, PackageFileKind, PackageManager, PythonHome,
+    ReleaseFormat, ResourceFormat, SharedMemory, StoreRole, WorkloadFormat,
 };
 pub use workload::{
     Container, EnvVar, Launch, Mount, Pod, Port, Probe, Requirement, Setting, Toleration, Volume, Workload,
@@ -151,6 +151,8 @@ lists! {
         kind: Some("kind"),
         ..subject("object", Object::TYPE)
     };
+    /// What breaks the contracts that software publishes about itself.
+    own breaches: Vec<Breach> = Subject { named: &["of"], ..subject("breach", Breach::TYPE) };
     /// Infrastructure resources (Terraform, CloudFormation, ROS) as written.
     shared resources: Vec<Arc<Resource>> = Subject {
         short: &[("body", "body")],

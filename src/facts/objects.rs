@@ -1,7 +1,7 @@
 //! Objects that rules join with, and raw documents.
 
 use super::value::entities;
-use super::words::ResourceFormat;
+use super::words::{BreachClass, ResourceFormat};
 use super::{DataClass, Labels, Port};
 use crate::known::Fact;
 use crate::parse::Raw;
@@ -23,6 +23,25 @@ entities! {
         annotations: Labels,
         /// The document: `object.body.spec.replicas`.
         body: Option<Raw>,
+        /// Whether it is no document that is applied as it is written: another format states it in fields of its own, or a
+        /// script only shows it.
+        drafted: Fact<bool>,
+    }
+
+    /// Something that breaks a contract: what software publishes about itself.
+    Breach {
+        /// What breaks it: Deployment serve.
+        of: Fact<String>,
+        /// What kind of breach it is.
+        class: Fact<BreachClass>,
+        /// The field, as a path from the object: spec.template.spec.containers[0].image.
+        field: Fact<String>,
+        /// What is wrong, as a sentence.
+        says: Fact<String>,
+        /// The field that was meant.
+        meant: Fact<String>,
+        /// The contract, with its releases.
+        contract: Fact<String>,
     }
 
     /// An infrastructure resource as written: a Terraform resource block, a CloudFormation or ROS resource, a resource of Pulumi under the names of Terraform.

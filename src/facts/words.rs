@@ -4,6 +4,18 @@
 use crate::words::words;
 
 words! {
+    /// How a contract is broken.
+    BreachClass {
+        /// It has no such field.
+        UnknownField = "unknown-field",
+        /// A value is of another type, or none of those that are allowed.
+        ValueNotAllowed = "value-not-allowed",
+        /// Nothing stands where something must.
+        RequiredFieldMissing = "required-field-missing",
+        /// What stands together must not, or a rule of the contract does not hold.
+        ContractViolated = "contract-violated",
+    }
+
     /// What a workload is for.
     Intent {
         /// It fits the weights of a model.

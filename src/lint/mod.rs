@@ -6,6 +6,7 @@ mod ansible;
 mod builds;
 mod charts;
 mod compose;
+mod contracts;
 mod coverage;
 mod filled;
 mod flux;
@@ -239,6 +240,8 @@ fn repository(
     variants.extend(rendered.variants);
     rebase(&mut variants, directories);
     link::join(&mut variants, directories);
+    let speaks = (!rules.all_kinds).then(|| mentions.keys().copied().collect());
+    contracts::judge(&mut variants, (speaks.as_ref(), |id| here.path(id)), rules);
     // What is completed twice lacks the same twice.
     let mut cut: Vec<Problem> =
         variants.iter_mut().flat_map(|variant| std::mem::take(&mut variant.facts.cut)).collect();

@@ -3,6 +3,7 @@
 
 pub mod dockerfile;
 mod dotted;
+pub mod expression;
 pub mod gotemplate;
 pub mod hcl;
 pub mod make;

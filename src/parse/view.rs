@@ -51,13 +51,16 @@ pub struct View<'t> {
     place: Span,
     /// Whether the node stands for what may not be there: something below an unknown one.
     perhaps: bool,
+    /// Whether it stands for the items of a list that is not known: it has no items itself, so that whoever goes into lists of
+    /// lists comes to an end.
+    an_item: bool,
     open: Option<Open>,
 }
 
 impl<'t> View<'t> {
     /// A view of something that may not be there; `place` is the text it would stand under.
     pub fn new(node: Option<Node<'t>>, place: Span) -> Self {
-        Self { node, place, perhaps: false, open: None }
+        Self { node, place, perhaps: false, an_item: false, open: None }
     }
 
     /// The same place in an object that may leave out what something else decides; everything below it may, too.
@@ -95,7 +98,7 @@ impl<'t> View<'t> {
             None => {
                 let open = self.open.and_then(|open| open.of_missing(key));
                 let node = self.node.filter(|node| node.is_unknown());
-                View { node, place: self.place, perhaps: true, open }
+                View { node, perhaps: true, an_item: false, open, ..self }
             }
         }
     }
@@ -132,7 +135,7 @@ impl<'t> View<'t> {
 
     /// Views of the items of a sequence. Where it cannot be told what stands here, one item that is unknown.
     pub fn items(self) -> impl Iterator<Item = View<'t>> {
-        let unknown = self.unknown().map(|_| self);
+        let unknown = self.unknown().filter(|_| !self.an_item).map(|_| View { an_item: true, ..self });
         let items = self.node.into_iter().flat_map(Node::items);
         items.map(move |item| View { open: self.open, ..item.view() }).chain(unknown)
     }

@@ -1,12 +1,12 @@
 //! Rule texts into checked rules: every name resolved, every type checked, all faults at once.
 
-use super::lang::ast::{self, Fault, Piece};
 use super::lang::check::{Const, Scope, Typed, Variable, accepts};
 use super::lang::open::Openness;
 use super::text::{ParamText, RuleText};
 use crate::facts::value::Type;
 use crate::facts::{Subject, is_joined, subjects};
 use crate::finding::{Confidence, Severity};
+use crate::parse::expression::{self as ast, Fault, Piece};
 use std::ops::Range;
 use std::sync::OnceLock;
 

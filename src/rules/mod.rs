@@ -116,17 +116,19 @@ pub struct Ruleset {
     entries: Vec<Entry>,
     /// What could be said better in the rules that were added.
     pub advice: Vec<Problem>,
+    /// Whether objects of files that speak of no GPU are held against the schemas of their kinds, too.
+    pub all_kinds: bool,
 }
 
 impl Ruleset {
     /// The built-in packs.
     pub fn builtin() -> Self {
-        Self { entries: builtin::RULES.iter().map(Entry::built_in).collect(), advice: Vec::new() }
+        Self { entries: builtin::RULES.iter().map(Entry::built_in).collect(), advice: Vec::new(), all_kinds: false }
     }
 
     /// No rules.
     pub fn empty() -> Self {
-        Self { entries: Vec::new(), advice: Vec::new() }
+        Self { entries: Vec::new(), advice: Vec::new(), all_kinds: false }
     }
 
     /// Adds the rules of a user's file; a rule with the id of an existing one replaces it.

@@ -1,7 +1,7 @@
 //! A rule as it is written: plain texts, before any expression is read. Built-in rules are laid out in this
 //! shape at build time, packs of users are read into it; from here on both take the same path.
 
-use super::lang::ast::{self, Kind, Piece};
+use crate::parse::expression::{self as ast, Kind, Piece};
 use flate2::read::DeflateDecoder;
 use std::io::Read;
 use std::str::Split;

@@ -23,6 +23,12 @@ fn the_page_of_formats_is_current() {
     is_current(&["formats"], "docs/formats.md");
 }
 
+/// `docs/kinds.md` says what the packed schemas hold. Rewrite it with `cargo run -- kinds > docs/kinds.md`.
+#[test]
+fn the_page_of_kinds_is_current() {
+    is_current(&["kinds"], "docs/kinds.md");
+}
+
 fn is_current(arguments: &[&str], name: &str) {
     let output = Command::new(env!("CARGO_BIN_EXE_gpulint")).args(arguments).output();
     let written = String::from_utf8(output.expect("gpulint runs").stdout).expect("UTF-8");

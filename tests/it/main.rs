@@ -10,6 +10,7 @@ mod charts;
 mod cli;
 mod compose;
 mod configuration;
+mod contracts;
 mod coverage;
 mod docs;
 mod formats;

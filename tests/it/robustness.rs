@@ -282,3 +282,13 @@ fn serialised_examples() -> TempDir {
     }
     directory
 }
+
+/// A list whose items are not known is one item that is not known, which was gone into for ever.
+#[test]
+fn an_unknown_list_of_lists_comes_to_an_end() {
+    let directory = TempDir::new().expect("a directory");
+    let job = "default:\n  image:\n  vllm ${{ a }} y:  \n";
+    fs::write(directory.path().join(".gitlab-ci.yml"), job).expect("written");
+    let output = gpulint(directory.path(), &["check", "--allow-empty"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+}

@@ -25,6 +25,7 @@ pub use releases::in_values;
 
 use super::{embedded, protection, training};
 use crate::facts::{Facts, Object};
+use crate::known::Fact;
 use crate::parse::{Builder, Dialect, Entry, Node, NodeKind, Raw, Tree, View, mask, yaml};
 use crate::source::Traced;
 use std::sync::Arc;
@@ -50,6 +51,16 @@ pub fn text(text: &Traced, facts: &mut Facts) {
     }
     let tree = Arc::new(tree);
     tree.roots().filter(|root| is_object(*root)).for_each(|root| document(&tree, root, facts));
+}
+
+/// Reads objects that are not applied as they are written.
+pub fn drafted(facts: &mut Facts, read: impl FnOnce(&mut Facts)) {
+    let first = facts.objects.len();
+    read(facts);
+    for object in &mut facts.objects[first..] {
+        let object = Arc::make_mut(object);
+        object.drafted = Fact::value(true, object.span);
+    }
 }
 
 /// Reads one document; whatever has items is a list to kubectl, and read item by item.

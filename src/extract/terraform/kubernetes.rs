@@ -241,7 +241,7 @@ impl<'s> Converter<'s> {
         let root = self.map(head.into_iter().chain(entries).collect());
         self.builder.tree().documents.push(root);
         let tree = Arc::new(self.builder.finish());
-        kubernetes::document(&tree, tree.node(root), facts);
+        kubernetes::drafted(facts, |facts| kubernetes::document(&tree, tree.node(root), facts));
     }
 }
 

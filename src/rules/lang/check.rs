@@ -1,8 +1,8 @@
 //! Types: a syntax tree into a typed tree whose names are resolved. All faults are collected.
 
-use super::ast::{Expr, Fault, Kind, Op};
 use crate::facts::value::Type;
 use crate::facts::{self, LISTS, List};
+use crate::parse::expression::{Expr, Fault, Kind, Op};
 use crate::rules::functions::{self, Function, Output};
 use crate::suggest::did_you_mean;
 use crate::version::Version;
@@ -629,7 +629,7 @@ mod tests {
     use super::*;
     use crate::facts::value::Reflect;
     use crate::facts::{Cluster, Container, Node, NodePool, Workload};
-    use crate::rules::lang::ast;
+    use crate::parse::expression as ast;
 
     /// The text at each fault and its message.
     fn faults(text: &str) -> Vec<(String, String)> {

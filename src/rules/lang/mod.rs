@@ -1,7 +1,6 @@
 //! The rule language: CEL's syntax over typed, three-valued facts. Knows the reflection of facts; knows
 //! neither formats nor output.
 
-pub mod ast;
 pub mod check;
 pub mod eval;
 pub mod open;

@@ -2,7 +2,7 @@
 //! theirs to be another one. Knows when that leaves the same elements; knows nothing of how expressions are evaluated.
 
 use crate::facts::value::{Data, Value};
-use crate::rules::lang::ast::Op;
+use crate::parse::expression::Op;
 use crate::rules::lang::check::{Macro, Node, Typed};
 use std::collections::HashMap;
 

@@ -7,13 +7,13 @@ mod operators;
 
 use self::lookup::Index;
 use self::operators::{at, binary};
-use super::ast::Op;
 use super::check::{Const, Node, Typed};
 use super::values::{Number, number, weigh};
 use crate::budget::{STEP, Share};
 use crate::evidence;
 use crate::facts::value::{Data, Value, entry};
 use crate::known::Why;
+use crate::parse::expression::Op;
 use crate::rules::functions::{Context, Function};
 use crate::source::Span;
 use std::borrow::Cow;

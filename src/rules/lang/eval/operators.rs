@@ -3,7 +3,7 @@
 use crate::facts::value::{Data, REST, Value, entry};
 use crate::known::Known;
 use crate::parse::View;
-use crate::rules::lang::ast::Op;
+use crate::parse::expression::Op;
 use crate::rules::lang::values::{Number, elements, list, number, order, same};
 use std::borrow::Cow;
 use std::cmp::Ordering;

@@ -2,8 +2,8 @@ use super::*;
 use crate::facts::value::{Reflect, Type};
 use crate::facts::{Facts, Image};
 use crate::known::Fact;
+use crate::parse::expression as ast;
 use crate::rules::functions::Surroundings;
-use crate::rules::lang::ast;
 use crate::rules::lang::check::Scope;
 
 const VARIABLES: [&str; 5] = ["unknown", "absent", "yes", "no", "big"];

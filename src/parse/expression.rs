@@ -1,4 +1,4 @@
-//! Text of the rule language into a syntax tree: CEL's grammar for expressions, `text {expression} text` for
+//! CEL's grammar: expressions of rules and of the schemas of kinds into a syntax tree, and `text {expression} text` for
 //! messages. Knows nothing of types or facts.
 
 use std::ops::Range;
@@ -124,11 +124,9 @@ fn tokens(text: &str, base: usize) -> Result<Vec<(Token<'_>, Range<usize>)>, Fau
             at += c.len_utf8();
             continue;
         }
-        let token = if c == '\'' || c == '"' {
-            let closed = closing_quote(&text[at + 1..], c);
-            let length =
-                closed.ok_or_else(|| Fault::new(base + start..base + text.len(), "the string is not closed"))?;
-            at += length + 2;
+        let token = if let Some(quote) = quoted(&text[at..]) {
+            let closed = quote.end_of(&text[at..]);
+            at += closed.ok_or_else(|| Fault::new(base + start..base + text.len(), "the string is not closed"))?;
             Token::Str(&text[start..at])
         } else if c.is_ascii_digit() {
             let body = &text[at..];
@@ -141,6 +139,7 @@ fn tokens(text: &str, base: usize) -> Result<Vec<(Token<'_>, Range<usize>)>, Fau
             at += length;
             let digits = &body[..length];
             let number = digits.parse().map(Token::Int).or_else(|_| digits.parse().map(Token::Float));
+            at += usize::from(text[at..].starts_with('u'));
             number.map_err(|_| Fault::new(base + start..base + at, "not a number"))?
         } else if c.is_ascii_alphabetic() || c == '_' {
             let body = &text[at..];
@@ -160,29 +159,56 @@ fn tokens(text: &str, base: usize) -> Result<Vec<(Token<'_>, Range<usize>)>, Fau
     Ok(out)
 }
 
-/// Where the quote stands that closes a string.
-fn closing_quote(text: &str, quote: char) -> Option<usize> {
-    let mut chars = text.char_indices();
-    while let Some((i, c)) = chars.next() {
-        match c {
-            _ if c == quote => return Some(i),
-            '\\' => drop(chars.next()),
-            _ => {}
-        }
+/// How a string is written: `'text'`, `"text"`, `r'as it stands'`, and the same in three quotes.
+struct Quoted {
+    raw: bool,
+    quote: char,
+    quotes: usize,
+}
+
+/// How the string is written that a text starts with, if it starts with one.
+fn quoted(text: &str) -> Option<Quoted> {
+    let body = text.strip_prefix(['r', 'R']).unwrap_or(text);
+    let quote = body.chars().next().filter(|c| matches!(c, '\'' | '"'))?;
+    let quotes = if body.starts_with(&quote.to_string().repeat(3)) { 3 } else { 1 };
+    Some(Quoted { raw: body.len() < text.len(), quote, quotes })
+}
+
+impl Quoted {
+    /// Bytes before the text.
+    fn before(&self) -> usize {
+        usize::from(self.raw) + self.quotes
     }
-    None
+
+    /// Where the string ends that a text starts with.
+    fn end_of(&self, text: &str) -> Option<usize> {
+        let closing = self.quote.to_string().repeat(self.quotes);
+        let mut at = self.before();
+        while let Some(c) = text.get(at..)?.chars().next() {
+            match c {
+                _ if text[at..].starts_with(&closing) => return Some(at + self.quotes),
+                '\\' if !self.raw => at += 1 + text[at + 1..].chars().next().map_or(0, char::len_utf8),
+                c => at += c.len_utf8(),
+            }
+        }
+        None
+    }
 }
 
 /// The value of a string with its quotes.
 fn string(written: &str) -> String {
-    let (quote, text) = written.split_at(1);
+    let Some(form) = quoted(written) else { return String::new() };
+    let text = &written[form.before()..written.len() - form.quotes];
+    if form.raw {
+        return text.to_owned();
+    }
     let mut value = String::with_capacity(text.len());
-    let mut chars = text[..text.len() - 1].chars();
+    let mut chars = text.chars();
     while let Some(c) = chars.next() {
         match (c, if c == '\\' { chars.next() } else { None }) {
             (_, Some('n')) => value.push('\n'),
             (_, Some('t')) => value.push('\t'),
-            (_, Some(c)) if c == '\\' || quote.starts_with(c) => value.push(c),
+            (_, Some(c)) if c == '\\' || c == form.quote => value.push(c),
             // A backslash before anything else stays, so that regular expressions read as usual.
             (_, Some(c)) => value.extend(['\\', c]),
             (c, None) => value.push(c),
@@ -207,6 +233,13 @@ fn expression_at(text: &str, base: usize) -> Result<Expr, Fault> {
         Token::End => Ok(expr),
         _ => Err(parser.unexpected("an operator or the end")),
     }
+}
+
+/// The name of the call that `a.?b` and `a[?b]` are read as.
+pub const OPTIONAL: &str = "?";
+
+fn optionally(target: Expr, key: Expr, range: Range<usize>) -> Expr {
+    Expr { kind: Kind::Call { target: Some(target.into()), name: OPTIONAL.to_owned(), args: vec![key] }, range }
 }
 
 struct Parser<'t> {
@@ -334,20 +367,29 @@ impl<'t> Parser<'t> {
         loop {
             let start = expr.range.start;
             if self.take(".") {
+                let optional = self.take("?");
                 let (Token::Ident(name), range) = self.next() else {
                     self.at -= 1;
                     return Err(self.unexpected("a field or method name"));
                 };
                 let name = name.to_owned();
-                expr = if self.take("(") {
+                expr = if optional {
+                    let name = Expr { kind: Kind::Str(name), range: range.clone() };
+                    optionally(expr, name, start..range.end)
+                } else if self.take("(") {
                     let (args, end) = self.arguments(")")?;
                     Expr { kind: Kind::Call { target: Some(expr.into()), name, args }, range: start..end }
                 } else {
                     Expr { kind: Kind::Field(expr.into(), name), range: start..range.end }
                 };
             } else if self.take("[") {
+                let optional = self.take("?");
                 let index = self.ternary()?;
                 let end = self.expect("]")?.end;
+                if optional {
+                    expr = optionally(expr, index, start..end);
+                    continue;
+                }
                 expr = Expr { kind: Kind::Index(expr.into(), index.into()), range: start..end };
             } else {
                 return Ok(expr);

@@ -1,0 +1,153 @@
+//! What software publishes about itself, and what breaks it: schemas of kinds by release of the project that serves them.
+//! Knows what is written and what is allowed there; nothing of what it means, and nothing of rules or findings.
+
+mod cel;
+mod find;
+mod pack;
+mod validate;
+
+use crate::budget::{STEP, Share, Spent};
+use crate::facts::BreachClass;
+use crate::parse::View;
+use crate::source::Span;
+use crate::version::Version;
+use pack::{Kind, Project};
+
+/// Something that breaks a contract.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Breach {
+    /// What kind of breach it is.
+    pub class: BreachClass,
+    /// The text that breaks it: the key of an unknown field, else the value; what something is missing from.
+    pub place: Span,
+    /// The field, as a path from the object.
+    pub field: String,
+    /// What is wrong, as a sentence without a full stop.
+    pub says: String,
+    /// What was meant, where that can be told.
+    pub meant: Option<String>,
+}
+
+/// What an object breaks, and the contract that says so.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// The contract, with the releases that it is of.
+    pub contract: String,
+    /// What breaks it.
+    pub breaches: Vec<Breach>,
+}
+
+/// A project that publishes schemas.
+#[derive(Debug)]
+pub struct Published {
+    /// Its name.
+    pub name: &'static str,
+    /// Where its schemas stand.
+    pub source: &'static str,
+    /// The releases that were read, ascending.
+    pub releases: Vec<&'static str>,
+    /// Its kinds, with their versions.
+    pub kinds: Vec<String>,
+}
+
+/// All projects whose schemas are known.
+pub fn projects() -> Vec<Published> {
+    let published = |(at, project): (usize, &'static Project<'static>)| {
+        let own = pack::index().kinds.iter().filter(|kind| kind.project as usize == at);
+        let named = |kind: &Kind<'_>| match kind.group {
+            "" => format!("{} {}", kind.version, kind.kind),
+            group => format!("{group}/{} {}", kind.version, kind.kind),
+        };
+        let (name, source, releases) = (project.name, project.source, project.releases.clone());
+        Published { name, source, releases, kinds: own.map(named).collect() }
+    };
+    pack::index().projects.iter().enumerate().map(published).collect()
+}
+
+/// Which release of a project serves: what is stated of its charts, and of Kubernetes.
+pub trait Stated {
+    /// All versions of Kubernetes that are stated; none where one is not known.
+    fn kubernetes(&self) -> &[Version];
+    /// All versions of a chart that are stated; none where one is not known.
+    fn chart(&self, name: &str) -> &[Version];
+}
+
+/// Holds an object against the contracts of its kind. A breach is one of every release of every project that may serve it.
+///
+/// # Errors
+/// The share is spent.
+pub fn judge(
+    object: View<'_>,
+    (api_version, kind): (&str, &str),
+    stated: &impl Stated,
+    share: &Share,
+) -> Result<Option<Judged>, Spent> {
+    let mut breaches = None;
+    let mut contract = None;
+    for served in pack::kinds(api_version, kind) {
+        let project = &pack::index().projects[served.project as usize];
+        let Some(releases) = releases(project, stated) else { return Ok(None) };
+        for (first, last, root) in &served.roots {
+            if !releases.iter().any(|release| (*first..=*last).contains(release)) {
+                continue;
+            }
+            let mut found = validate::breaches(object, *root, share)?;
+            found.retain(|breach| !served.mutated || breach.class != BreachClass::RequiredFieldMissing);
+            breaches = Some(in_both(breaches, found, share)?);
+            contract = contract.or(Some((served, project, releases.clone())));
+            if breaches.as_ref().is_some_and(Vec::is_empty) {
+                return Ok(None);
+            }
+        }
+    }
+    let judged = contract.zip(breaches).map(|((served, project, releases), breaches)| Judged {
+        contract: named(served, project, &releases),
+        breaches,
+    });
+    Ok(judged)
+}
+
+/// The places of the releases of a project that may serve: all where none is stated; nothing where none that was read is as old as
+/// one that is stated.
+fn releases(project: &Project<'_>, stated: &impl Stated) -> Option<Vec<u16>> {
+    let all = || (0..project.releases.len() as u16).collect();
+    let versions: Vec<&Version> = match project.metadata {
+        Some(_) => stated.kubernetes().iter().collect(),
+        None => project.charts.iter().flat_map(|chart| stated.chart(chart)).collect(),
+    };
+    if versions.is_empty() {
+        return Some(all());
+    }
+    let read: Vec<Version> = project.releases.iter().filter_map(|text| Version::parse(text)).collect();
+    // A version may leave out what the releases of its minor differ in.
+    let minor = |version: &Version| (version.major(), version.minor());
+    let place = |version: &&Version| {
+        let before = read.iter().rposition(|release| release <= *version);
+        before.max(read.iter().position(|release| minor(release) == minor(version))).map(|at| at as u16)
+    };
+    let mut found: Vec<u16> = versions.iter().map(place).collect::<Option<_>>()?;
+    found.sort_unstable();
+    found.dedup();
+    Some(found)
+}
+
+/// What breaks one contract and another.
+fn in_both(before: Option<Vec<Breach>>, found: Vec<Breach>, share: &Share) -> Result<Vec<Breach>, Spent> {
+    let Some(before) = before else { return Ok(found) };
+    share.work(STEP * before.len() * found.len().max(1))?;
+    let same = |a: &Breach, b: &Breach| (a.class, a.place, &a.field) == (b.class, b.place, &b.field);
+    Ok(before.into_iter().filter(|one| found.iter().any(|other| same(one, other))).collect())
+}
+
+/// How a contract is called: `karpenter.sh/v1 NodePool, Karpenter 1.0.10 to 1.8.1`.
+fn named(served: &Kind<'_>, project: &Project<'_>, releases: &[u16]) -> String {
+    let group = if served.group.is_empty() { String::new() } else { format!("{}/", served.group) };
+    let serves = |release: &&u16| served.roots.iter().any(|(first, last, _)| (first..=last).contains(release));
+    let own: Vec<&str> = releases.iter().filter(serves).map(|at| project.releases[*at as usize]).collect();
+    let range = match own.as_slice() {
+        [one] => (*one).to_owned(),
+        [first, .., last] => format!("{first} to {last}"),
+        [] => String::new(),
+    };
+    format!("{group}{} {}, {} {range}", served.version, served.kind, project.name)
+}

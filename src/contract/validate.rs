@@ -1,0 +1,389 @@
+//! An object against a schema, three-valued: what is not known breaks nothing, and neither does what depends on it.
+
+use super::pack::{self, Limit, Node, flags, types};
+use super::{Breach, cel, find};
+use crate::budget::{NODE, STEP, Share, Spent};
+use crate::facts::BreachClass as Class;
+use crate::known::Known;
+use crate::parse::scalar::Scalar;
+use crate::parse::{Shape, View, placeholder};
+use crate::quantity;
+use crate::source::Span;
+use regex::Regex;
+use serde_json::Value as Json;
+
+/// Patterns that need more memory than this are not asked.
+const PATTERN: usize = 1 << 18;
+
+/// Where a value stands in its object: the path of its field, and those of the objects around it with their schemas.
+struct Place {
+    path: String,
+    above: Vec<(String, u32)>,
+}
+
+struct Judge<'s> {
+    share: &'s Share,
+    found: Vec<Breach>,
+}
+
+/// What of an object breaks a schema.
+///
+/// # Errors
+/// The share is spent.
+pub fn breaches(object: View<'_>, root: u32, share: &Share) -> Result<Vec<Breach>, Spent> {
+    let mut judge = Judge { share, found: Vec::new() };
+    judge.value(object, root, &mut Place { path: String::new(), above: Vec::new() })?;
+    Ok(judge.found)
+}
+
+impl Judge<'_> {
+    fn tell(&mut self, class: Class, place: Span, field: &str, says: String) -> Result<(), Spent> {
+        self.share.make(NODE + field.len() + says.len())?;
+        self.found.push(Breach { class, place, field: field.to_owned(), says, meant: None });
+        Ok(())
+    }
+
+    fn value(&mut self, view: View<'_>, number: u32, at: &mut Place) -> Result<(), Spent> {
+        self.share.work(NODE)?;
+        let schema = pack::node(number);
+        // null is as good as nothing to kubectl and to the API server, where it is not a value.
+        if !view.is_some() || view.unknown().is_some() {
+            return Ok(());
+        }
+        if let Some(says) = wrong_value(view, schema, &at.path) {
+            return self.tell(Class::ValueNotAllowed, view.place(), &at.path, says);
+        }
+        self.together(view, schema, at)?;
+        for rule in &schema.rules {
+            if cel::holds(rule.rule, view, number, self.share)? == Some(false) {
+                let says = if rule.message.is_empty() {
+                    format!("{} has to hold", rule.rule)
+                } else {
+                    rule.message.to_owned()
+                };
+                let says = if at.path.is_empty() { says } else { format!("{}: {says}", at.path) };
+                self.tell(Class::ContractViolated, view.place(), &at.path, says)?;
+            }
+        }
+        match view.node().map(|node| node.kind()) {
+            Some(Shape::Map(_)) => self.object(view, number, at),
+            Some(Shape::Seq(_)) => self.list(view, schema, at),
+            _ => Ok(()),
+        }
+    }
+
+    fn list(&mut self, view: View<'_>, schema: &Node<'static>, at: &mut Place) -> Result<(), Spent> {
+        let Some(items) = schema.items else { return Ok(()) };
+        let whole = at.path.len();
+        for (index, item) in view.items().enumerate() {
+            at.path += &format!("[{index}]");
+            self.value(item, items, at)?;
+            at.path.truncate(whole);
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, view: View<'_>, number: u32, at: &mut Place) -> Result<(), Spent> {
+        let schema = pack::node(number);
+        at.above.push((at.path.clone(), number));
+        let whole = at.path.len();
+        for (key, value) in view.entries() {
+            let child = field(schema, key);
+            if at.path.is_empty() || schema.has(flags::EMBEDDED) {
+                // Every object has these.
+                if matches!(key, "apiVersion" | "kind") || key == "metadata" && child.is_none() {
+                    continue;
+                }
+            }
+            push(&mut at.path, key);
+            match child {
+                Some(child) => self.value(value, metadata(child), at)?,
+                None if is_closed(schema) && !key.starts_with('$') => self.unknown_field(view, key, at)?,
+                None => {}
+            }
+            at.path.truncate(whole);
+        }
+        if is_whole(view) {
+            for name in &schema.required {
+                let stated = view.node().is_some_and(|node| node.get(name).is_some());
+                let by_default = field(schema, name).is_some_and(|child| pack::node(child).default.is_some());
+                let every = at.path.is_empty() && *name == "metadata";
+                if !(stated || by_default || every) {
+                    push(&mut at.path, name);
+                    let says = format!("{} is missing", at.path);
+                    self.tell(Class::RequiredFieldMissing, view.place(), &at.path.clone(), says)?;
+                    at.path.truncate(whole);
+                }
+            }
+        }
+        at.above.pop();
+        Ok(())
+    }
+
+    fn unknown_field(&mut self, object: View<'_>, key: &str, at: &Place) -> Result<(), Spent> {
+        let Some((own, _)) = object.node().and_then(|node| node.entry(key)) else { return Ok(()) };
+        self.share.work(find::COST)?;
+        self.tell(Class::UnknownField, own.span(), &at.path, format!("there is no field {}", at.path))?;
+        if let Some(last) = self.found.last_mut() {
+            last.meant = find::meant(key, &at.above);
+        }
+        Ok(())
+    }
+
+    /// What has to hold of a value beside its parts.
+    fn together(&mut self, view: View<'_>, schema: &Node<'static>, at: &Place) -> Result<(), Spent> {
+        for part in &schema.all_of {
+            if holds(view, *part, self.share)? == Some(false) {
+                let says =
+                    of_forms(&[*part], "must be set").unwrap_or_else(|| format!("{} is not as it has to be", name(at)));
+                self.tell(Class::ContractViolated, view.place(), &at.path, says)?;
+            }
+        }
+        for (forms, one) in [(&schema.one_of, true), (&schema.any_of, false)] {
+            if forms.is_empty() {
+                continue;
+            }
+            let mut answers = Vec::new();
+            for form in forms {
+                answers.push(holds(view, *form, self.share)?);
+            }
+            let yes = answers.iter().filter(|answer| **answer == Some(true)).count();
+            let says = if answers.iter().all(|answer| *answer == Some(false)) {
+                of_forms(
+                    forms,
+                    if one { "must be set, exactly one of them" } else { "must be set, at least one of them" },
+                )
+                .unwrap_or_else(|| format!("{} has none of the forms that are allowed", name(at)))
+            } else if one && yes > 1 {
+                of_forms(forms, "exclude each other")
+                    .unwrap_or_else(|| format!("{} has several forms that exclude each other", name(at)))
+            } else {
+                continue;
+            };
+            let says = if at.path.is_empty() { says } else { format!("{}: {says}", at.path) };
+            self.tell(Class::ContractViolated, view.place(), &at.path, says)?;
+        }
+        if let Some(not) = schema.not
+            && holds(view, not, self.share)? == Some(true)
+        {
+            let says = of_forms(&[not], "must not be set together")
+                .unwrap_or_else(|| format!("{} is as it must not be", name(at)));
+            self.tell(Class::ContractViolated, view.place(), &at.path, says)?;
+        }
+        Ok(())
+    }
+}
+
+fn name(at: &Place) -> &str {
+    if at.path.is_empty() { "the object" } else { &at.path }
+}
+
+/// The fields that forms of an object ask for, with what is to be said of them; nothing where they ask for more.
+fn of_forms(forms: &[u32], says: &str) -> Option<String> {
+    let mut names = Vec::new();
+    for form in forms {
+        let form = pack::node(*form);
+        let only = Node { required: form.required.clone(), types: form.types, ..Node::default() };
+        if form.required.is_empty() || *form != only {
+            return None;
+        }
+        names.push(form.required.join(" and "));
+    }
+    Some(format!("{} {says}", names.join(", ")))
+}
+
+/// Appends a field to a path.
+fn push(path: &mut String, field: &str) {
+    if !path.is_empty() {
+        path.push('.');
+    }
+    path.push_str(field);
+}
+
+/// The schema of a field.
+fn field(schema: &Node<'_>, name: &str) -> Option<u32> {
+    let at = schema.properties.binary_search_by_key(&name, |(known, _)| known).ok();
+    at.map(|at| schema.properties[at].1).or(schema.additional)
+}
+
+/// The metadata of objects is what Kubernetes says it is.
+fn metadata(child: u32) -> u32 {
+    let core = || pack::index().projects.iter().find_map(|project| project.metadata);
+    if pack::node(child).has(flags::METADATA) { core().unwrap_or(child) } else { child }
+}
+
+/// Whether an object may have the named fields only: others are dropped or refused.
+fn is_closed(schema: &Node<'_>) -> bool {
+    let named = !schema.properties.is_empty() || schema.has(flags::CLOSED);
+    named && schema.types & types::OBJECT != 0 && schema.additional.is_none() && !schema.has(flags::PRESERVE)
+}
+
+/// Whether all fields of an object are written here.
+fn is_whole(view: View<'_>) -> bool {
+    let written = view.node().map_or(0, |node| node.entries().len());
+    view.rest().is_none() && view.open().is_none() && view.entries().len() == written
+}
+
+impl Node<'_> {
+    fn has(&self, flag: u16) -> bool {
+        self.flags & flag != 0
+    }
+
+    /// The types that are allowed, in words.
+    fn wanted(&self) -> String {
+        let names = [
+            (types::OBJECT, "an object"),
+            (types::ARRAY, "a list"),
+            (types::STRING, "text"),
+            (types::INTEGER, "a whole number"),
+            (types::NUMBER, "a number"),
+            (types::BOOLEAN, "true or false"),
+        ];
+        let names: Vec<&str> = names.iter().filter(|(bit, _)| self.types & bit != 0).map(|(_, name)| *name).collect();
+        names.join(" or ")
+    }
+}
+
+/// What is wrong with a value by itself.
+fn wrong_value(view: View<'_>, schema: &Node<'_>, path: &str) -> Option<String> {
+    let node = view.node()?;
+    let text = node.text();
+    // Text that is empty is as if it were not there.
+    if text.is_some_and(|text| text.is_empty() || placeholder(text).is_some()) {
+        return None;
+    }
+    let (is, shown) = match (node.kind(), node.scalar()) {
+        (Shape::Map(_), _) => (types::OBJECT, "an object"),
+        (Shape::Seq(_), _) => (types::ARRAY, "a list"),
+        (_, Some(Scalar::Bool(_))) => (types::BOOLEAN, "true or false"),
+        (_, Some(Scalar::Int(_))) => (types::INTEGER | types::NUMBER, "a number"),
+        (_, Some(Scalar::Float(value))) if value.fract() == 0.0 => (types::INTEGER | types::NUMBER, "a number"),
+        (_, Some(Scalar::Float(_))) => (types::NUMBER, "a number"),
+        (_, Some(Scalar::Str(_))) => (types::STRING, "text"),
+        _ => return None,
+    };
+    let whole = is & types::INTEGER != 0;
+    if schema.has(flags::QUANTITY) {
+        let amount = is & (types::NUMBER | types::STRING) != 0 && text.is_some_and(|t| quantity::parse(t).is_some());
+        return (!amount).then(|| format!("{path} is {}, and has to be an amount", text.unwrap_or(shown)));
+    }
+    if schema.has(flags::INT_OR_STRING) {
+        let fits = whole || is == types::STRING;
+        let wrong = (!fits).then(|| format!("{path} is {shown}, and has to be a whole number or text"));
+        return wrong.or_else(|| text.and_then(|text| wrong_text(text, is, schema, path)));
+    }
+    if schema.types != 0 && schema.types & is == 0 {
+        let value = text.filter(|_| is & (types::OBJECT | types::ARRAY) == 0);
+        let value = value.map_or(shown.to_owned(), |text| format!("{shown} ({text})"));
+        return Some(format!("{path} is {value}, and has to be {}", schema.wanted()));
+    }
+    match text {
+        Some(text) => wrong_text(text, is, schema, path),
+        None => wrong_size(node.width() as u64, is, schema, path),
+    }
+}
+
+fn wrong_size(size: u64, is: u8, schema: &Node<'_>, path: &str) -> Option<String> {
+    schema.limits.iter().find_map(|limit| match limit {
+        Limit::Items(least, most) if is == types::ARRAY => out_of(size, (*least, *most), path, "items"),
+        Limit::Fields(least, most) if is == types::OBJECT => out_of(size, (*least, *most), path, "fields"),
+        _ => None,
+    })
+}
+
+fn out_of(size: u64, (least, most): (Option<u64>, Option<u64>), path: &str, of: &str) -> Option<String> {
+    let least = least.filter(|least| size < *least).map(|least| format!("at least {least}"));
+    let most = || most.filter(|most| size > *most).map(|most| format!("at most {most}"));
+    Some(format!("{path} has {size} {of}, and has to have {}", least.or_else(most)?))
+}
+
+/// What is wrong with a scalar of the right type.
+fn wrong_text(text: &str, is: u8, schema: &Node<'_>, path: &str) -> Option<String> {
+    if !schema.choices.is_empty() {
+        let choices: Vec<Json> = schema.choices.iter().filter_map(|choice| serde_json::from_str(choice).ok()).collect();
+        // What is no text is written as JSON writes it.
+        let same = |choice: &Json| match choice {
+            Json::String(choice) => is == types::STRING && choice == text,
+            other => serde_json::from_str::<Json>(text).is_ok_and(|value| value == *other),
+        };
+        if !choices.iter().any(same) {
+            let choices: Vec<String> =
+                choices.iter().map(|c| c.as_str().map_or(c.to_string(), str::to_owned)).collect();
+            return Some(format!("{path} is {text}, and has to be one of {}", choices.join(", ")));
+        }
+    }
+    let number = || text.parse::<f64>().ok().filter(|_| is & types::NUMBER != 0);
+    let than =
+        |wrong: bool, how: &str, bound: f64| wrong.then(|| format!("{path} is {text}, and has to be {how} {bound}"));
+    schema.limits.iter().find_map(|limit| match *limit {
+        Limit::Pattern(pattern) if is == types::STRING => {
+            let regex = regex::RegexBuilder::new(pattern).size_limit(PATTERN).build().ok()?;
+            (!Regex::is_match(&regex, text)).then(|| format!("{path} is {text}, and has to match {pattern}"))
+        }
+        Limit::Length(least, most) if is == types::STRING => {
+            out_of(text.chars().count() as u64, (least, most), path, "characters")
+        }
+        Limit::Minimum(least) => than(number()? < least, "at least", least),
+        Limit::Above(least) => than(number()? <= least, "above", least),
+        Limit::Maximum(most) => than(number()? > most, "at most", most),
+        Limit::Below(most) => than(number()? >= most, "below", most),
+        Limit::MultipleOf(of) => than(number()? % of != 0.0, "a multiple of", of),
+        _ => None,
+    })
+}
+
+/// Whether a value has a form; unknown where what decides it is not known.
+fn holds(view: View<'_>, number: u32, share: &Share) -> Result<Option<bool>, Spent> {
+    share.work(NODE)?;
+    let schema = pack::node(number);
+    if view.unknown().is_some() {
+        return Ok(None);
+    }
+    let text = view.node().and_then(|node| node.text());
+    if text.is_some_and(|text| placeholder(text).is_some()) {
+        return Ok(None);
+    }
+    if wrong_value(view, schema, "").is_some() {
+        return Ok(Some(false));
+    }
+    let mut known = true;
+    for name in &schema.required {
+        share.work(STEP)?;
+        match view.has(name) {
+            Known::Value(true) => {}
+            Known::Unknown(_) => known = false,
+            _ if is_whole(view) => return Ok(Some(false)),
+            _ => known = false,
+        }
+    }
+    let mut parts: Vec<(View<'_>, u32)> = schema.all_of.iter().map(|part| (view, *part)).collect();
+    let stated = schema.properties.iter().map(|(name, child)| (view.get(name), *child));
+    parts.extend(stated.filter(|(value, _)| value.is_some()));
+    parts.extend(schema.items.into_iter().flat_map(|items| view.items().map(move |item| (item, items))));
+    for (value, part) in parts {
+        match holds(value, part, share)? {
+            Some(true) => {}
+            Some(false) => return Ok(Some(false)),
+            None => known = false,
+        }
+    }
+    if let Some(not) = schema.not {
+        match holds(view, not, share)? {
+            Some(true) => return Ok(Some(false)),
+            Some(false) => {}
+            None => known = false,
+        }
+    }
+    for (forms, one) in [(&schema.one_of, true), (&schema.any_of, false)] {
+        let mut answers = Vec::new();
+        for form in forms {
+            answers.push(holds(view, *form, share)?);
+        }
+        let yes = answers.iter().filter(|answer| **answer == Some(true)).count();
+        if !forms.is_empty() && (answers.iter().all(|a| *a == Some(false)) || one && yes > 1) {
+            return Ok(Some(false));
+        }
+        known &= forms.is_empty() || yes > 0 && (!one || !answers.contains(&None));
+    }
+    Ok(known.then_some(true))
+}

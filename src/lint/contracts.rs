@@ -1,0 +1,137 @@
+//! Objects held against what the projects publish that serve them: those of files that speak of GPUs, and of workloads that ask
+//! for some.
+
+use crate::budget::Share;
+use crate::contract::{self, Stated};
+use crate::facts::{Breach, BreachClass, Facts, Object, list};
+use crate::known::Fact;
+use crate::link::Variant;
+use crate::parse::Problem;
+use crate::rules::Ruleset;
+use crate::source::SourceId;
+use crate::version::Version;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Fills `breaches`; `speaks` are the files that are looked at, where it is not all,
+/// `path` is where a file stands.
+pub fn judge<'s>(
+    variants: &mut [Variant],
+    (speaks, path): (Option<&BTreeSet<SourceId>>, impl Fn(SourceId) -> &'s str),
+    rules: &Ruleset,
+) {
+    let asked = list("breaches").is_some_and(|list| rules.by_subject().asks(list.subject, None));
+    if !asked {
+        return;
+    }
+    let count = variants.iter().map(|variant| variant.facts.objects.len()).sum();
+    let (own, stated) = (own_kinds(variants), Versions::stated(variants));
+    for facts in variants.iter_mut().map(|variant| &mut variant.facts) {
+        let asks = asking(facts);
+        let mut found = Vec::new();
+        for object in &facts.objects {
+            let source = object.span.source;
+            let group =
+                object.api_version.get().map_or("", |version| version.split_once('/').map_or("", |(group, _)| group));
+            let is_own = object.kind.get().is_some_and(|kind| own.contains(&(group.to_owned(), kind.clone())));
+            let wanted = speaks.is_none_or(|speaks| speaks.contains(&source) || asks.contains(&source));
+            if !wanted || is_own || object.drafted.get() == Some(&true) {
+                continue;
+            }
+            match breaches(object, (&stated, count), is_patch(path(source))) {
+                Ok(breaches) => found.extend(breaches),
+                Err(cut) => facts.cut.push(cut),
+            }
+        }
+        facts.breaches = found;
+    }
+}
+
+/// What the repository states of versions.
+#[derive(Default)]
+struct Versions {
+    kubernetes: Vec<Version>,
+    charts: BTreeMap<String, Vec<Version>>,
+}
+
+impl Versions {
+    fn stated(variants: &[Variant]) -> Self {
+        let mut out = Self::default();
+        let facts = || variants.iter().map(|variant| &variant.facts);
+        let clusters: Vec<_> =
+            facts().flat_map(|facts| &facts.clusters).map(|cluster| cluster.kubernetes.get()).collect();
+        if clusters.iter().all(Option::is_some) {
+            out.kubernetes = clusters.into_iter().flatten().cloned().collect();
+        }
+        let mut open = BTreeSet::new();
+        for release in facts().flat_map(|facts| &facts.releases) {
+            match (release.chart.get(), release.version.get()) {
+                (Some(chart), Some(version)) => out.charts.entry(chart.clone()).or_default().push(version.clone()),
+                (Some(chart), None) => drop(open.insert(chart)),
+                _ => {}
+            }
+        }
+        // One that may be of any version decides nothing.
+        out.charts.retain(|chart, _| !open.contains(chart));
+        out
+    }
+}
+
+impl Stated for Versions {
+    fn kubernetes(&self) -> &[Version] {
+        &self.kubernetes
+    }
+
+    fn chart(&self, name: &str) -> &[Version] {
+        self.charts.get(name).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Kinds that the repository defines itself, by their groups: what was released says nothing of them.
+fn own_kinds(variants: &[Variant]) -> BTreeSet<(String, String)> {
+    let objects = variants.iter().flat_map(|variant| &variant.facts.objects);
+    let definitions = objects.filter(|object| object.kind.get().is_some_and(|kind| kind == "CustomResourceDefinition"));
+    let named = definitions.filter_map(|object| {
+        let spec = object.body.as_ref()?.view().get("spec");
+        Some((spec.get("group").string().get()?.clone(), spec.path("names.kind").string().get()?.clone()))
+    });
+    named.collect()
+}
+
+/// Whether a file is called like a patch, which states a part of an object.
+fn is_patch(path: &str) -> bool {
+    path.rsplit('/').take(2).any(|part| part.to_ascii_lowercase().contains("patch"))
+}
+
+/// The files whose workloads ask for GPUs.
+fn asking(facts: &Facts) -> BTreeSet<SourceId> {
+    let asks = facts.workloads.iter().filter(|w| w.pods.iter().any(|pod| pod.gpus.get().is_some_and(|gpus| *gpus > 0)));
+    asks.map(|workload| workload.span.source).collect()
+}
+
+fn breaches(object: &Object, (stated, count): (&Versions, usize), patch: bool) -> Result<Vec<Breach>, Problem> {
+    let (Some(version), Some(kind), Some(body)) = (object.api_version.get(), object.kind.get(), &object.body) else {
+        return Ok(Vec::new());
+    };
+    let view = body.view();
+    // What SOPS encrypts is not what is applied.
+    if view.get("sops").is_some() {
+        return Ok(Vec::new());
+    }
+    let bytes = view.node().map_or(0, |node| node.span().range().len());
+    let judged = contract::judge(view, (version, kind), stated, &Share::of(count, bytes));
+    let cut = |spent| Problem { span: object.span, message: format!("this object against its schema: {spent}") };
+    let Some(judged) = judged.map_err(cut)? else { return Ok(Vec::new()) };
+    let breach = |found: contract::Breach| {
+        let mut out = Breach::blank(found.place);
+        out.of =
+            object.kind.clone().map(|kind| object.name.get().map_or(kind.clone(), |name| format!("{kind} {name}")));
+        out.class = Fact::value(found.class, found.place);
+        out.field = Fact::value(found.field, found.place);
+        out.says = Fact::value(found.says, found.place);
+        out.meant = Fact::from_option(found.meant, found.place);
+        out.contract = Fact::value(judged.contract.clone(), found.place);
+        out
+    };
+    let told = judged.breaches.into_iter().filter(|b| !patch || b.class != BreachClass::RequiredFieldMissing);
+    Ok(told.map(breach).collect())
+}

@@ -1,0 +1,93 @@
+//! Objects against the schemas of their kinds: what is told, and what is not.
+
+use gpulint::discover::Kind;
+use gpulint::facts::Facts;
+use gpulint::lint::{self, Input};
+use gpulint::rules::Ruleset;
+
+const CLASSES: [&str; 4] = ["unknown-field", "value-not-allowed", "required-field-missing", "contract-violated"];
+
+/// What is told of files by the rules about contracts.
+fn told(files: &[(&str, &str)]) -> Vec<String> {
+    let input = |(path, text): &(&str, &str)| Input {
+        path: (*path).to_owned(),
+        text: (*text).into(),
+        kind: gpulint::discover::kind_of(path).unwrap_or(Kind::Data),
+        repository: 0,
+    };
+    let outcome = lint::run(files.iter().map(input).collect(), Facts::default(), Vec::new(), &Ruleset::builtin());
+    let findings = outcome.evaluation.findings.iter().filter(|finding| CLASSES.contains(&finding.rule.as_str()));
+    findings.map(|finding| format!("{}: {}", finding.rule, finding.message)).collect()
+}
+
+fn pod(fields: &str) -> String {
+    format!(
+        "apiVersion: v1\nkind: Pod\nmetadata: {{name: train}}\nspec:\n  {fields}\n  containers:\n    - name: train\n      \
+         image: a/b:1\n      resources: {{limits: {{nvidia.com/gpu: 1}}}}\n"
+    )
+}
+
+#[test]
+fn a_field_is_told_with_where_it_belongs() {
+    let found = told(&[("pod.yaml", &pod("restartpolicy: Never"))]);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("there is no field spec.restartpolicy"), "{found:?}");
+}
+
+#[test]
+fn what_is_not_known_breaks_nothing() {
+    assert_eq!(told(&[("pod.yaml", &pod("restartPolicy: ${POLICY}"))]), [""; 0]);
+    assert_eq!(told(&[("pod.yaml", &pod("restartPolicy: <policy>"))]), [""; 0]);
+    assert_eq!(told(&[("pod.yaml", &pod("nodeName:"))]), [""; 0], "null is as good as nothing");
+}
+
+#[test]
+fn a_file_that_speaks_of_no_gpu_is_left_alone() {
+    let plain = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {prots: [{port: 80}]}\n";
+    assert_eq!(told(&[("service.yaml", plain)]), [""; 0]);
+}
+
+#[test]
+fn the_stated_release_decides() {
+    // Since 1.34 containers say when their pod restarts.
+    let pod = pod("initContainers: [{name: a, image: 'b:1', restartPolicyRules: []}]");
+    assert_eq!(told(&[("pod.yaml", &pod)]), [""; 0], "some release has the field");
+    let cluster = "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {name: ml, region: us-east-1, version: \"1.30\"}\n";
+    let found = told(&[("pod.yaml", &pod), ("cluster.yaml", cluster)]);
+    assert!(found.len() == 1 && found[0].contains("Kubernetes 1.30: "), "{found:?}");
+}
+
+#[test]
+fn a_kind_that_the_repository_defines_is_its_own() {
+    let policy =
+        "apiVersion: nvidia.com/v1\nkind: ClusterPolicy\nmetadata: {name: gpu}\nspec: {drivers: {enabled: true}}\n";
+    let found = told(&[("policy.yaml", policy)]);
+    assert!(found.iter().any(|one| one.contains("there is no field spec.drivers")), "{found:?}");
+    let own = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: clusterpolicies.nvidia.com}\n\
+               spec: {group: nvidia.com, names: {kind: ClusterPolicy, plural: clusterpolicies}, scope: Cluster, versions: []}\n";
+    assert_eq!(told(&[("policy.yaml", policy), ("crd.yaml", own)]), [""; 0]);
+}
+
+#[test]
+fn a_patch_states_a_part() {
+    let part = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: serve}\nspec: {template: {spec: {containers: [{name: a, \
+                resources: {limits: {nvidia.com/gpu: 1}}}]}}}\n";
+    assert_eq!(told(&[("gpu-patch.yaml", part)]), [""; 0]);
+    assert_eq!(told(&[("deployment.yaml", part)]).len(), 1, "the selector is missing");
+}
+
+#[test]
+fn rules_in_cel_see_defaults_and_what_is_not_known() {
+    let pool = |values: &str| {
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: gpu}}\nspec:\n  limits: {{nvidia.com/gpu: 8}}\n  template:\n    \
+             spec:\n      nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: gpu}}\n      requirements:\n        - {values}\n"
+        )
+    };
+    let found = told(&[("pool.yaml", &pool("{key: karpenter.sh/capacity-type, operator: In, values: []}"))]);
+    assert!(found.len() == 1 && found[0].starts_with("contract-violated"), "{found:?}");
+    assert_eq!(
+        told(&[("pool.yaml", &pool("{key: karpenter.sh/capacity-type, operator: In, values: \"${TYPES}\"}"))]),
+        [""; 0]
+    );
+}
