@@ -1,0 +1,163 @@
+"""How the flags of each program are read from a release of it."""
+
+import argparse
+import collections
+import re
+
+from . import fakes, release
+from .lazy import Anything, Program, caught, run_main
+from .options import of_parser
+
+PROGRAMS = {}
+
+
+def program(name, source, manner="", renamed=""):
+    """Registers what yields (version, options) of each release, oldest first.
+
+    `renamed` says what took the place of flags that a release dropped: lines of `old… = new…`.
+    """
+
+    def kept(read):
+        sides = [line.split("=") for line in renamed.strip().splitlines()]
+        PROGRAMS[name] = (read, source, manner, {old: " ".join(new.split()) for olds, new in sides for old in olds.split()})
+        return read
+
+    return kept
+
+
+class Documented(collections.defaultdict):
+    """The documentation of fields: every field has one."""
+
+    def __contains__(self, key):
+        return True
+
+
+def vllm_modules(of):
+    """The modules of a release of vLLM, on a machine with CUDA."""
+    platforms, platform = Anything("platforms"), Anything("platform")
+    vars(platform)["device_type"] = "cuda"
+    vars(platforms)["current_platform"] = platform
+    stand = {
+        **fakes.COMMON,
+        "vllm.platforms": platforms,
+        "vllm.logger": Anything("logger"),
+        "vllm.plugins": Anything("plugins"),
+        "vllm.utils.LazyLoader": Anything,
+        "vllm.utils.import_utils.LazyLoader": Anything,
+    }
+    for module in ("vllm.config", "vllm.config.utils"):
+        stand[f"{module}.get_attr_docs"] = lambda cls: Documented(str)
+    return Program(of, stand)
+
+
+def vllm_parser(of):
+    made = vllm_modules(of)
+    paths = ("common/cli_args", "openai/cli_args", "openai/api_server")
+    path = next(path for path in paths if f"vllm/entrypoints/{path}.py" in of.listed())
+    module = made.module(f"vllm.entrypoints.{path.replace('/', '.')}")
+    if not module.has("make_arg_parser"):
+        parser = caught(module.parse_args) if module.has("parse_args") else caught(run_main, module)
+    elif module.make_arg_parser.__code__.co_argcount == 0:
+        parser = module.make_arg_parser()
+    else:
+        place = "argparse_utils" if "vllm/utils/argparse_utils.py" in of.listed() else ""
+        flexible = made.module(f"vllm.utils.{place}".rstrip(".")).FlexibleArgumentParser
+        parser = module.make_arg_parser(flexible(prog="vllm serve"))
+    return made, parser
+
+
+def checked(made, of, name):
+    if made.failed:
+        raise LookupError(f"{name} {of.version}: {made.failed[:3]}")
+
+
+def told(options, text, conditions):
+    """Adds what a program refuses: the conditions (flag, `needs` or `excludes`, other, words) whose words its source has."""
+    text = re.sub(r"\"\s*\n\s*f?\"", "", text or "")
+    for flag, how, other, message in conditions:
+        if message in text and flag in options and other in options:
+            options[flag].setdefault(how, set()).add(other)
+            if how == "excludes":
+                options[other].setdefault(how, set()).add(flag)
+    return options
+
+
+VLLM_TELLS = [
+    ("enable-auto-tool-choice", "needs", "tool-call-parser", "--enable-auto-tool-choice requires --tool-call-parser"),
+    ("enable-reasoning", "needs", "reasoning-parser", "--enable-reasoning requires --reasoning-parser"),
+    ("enable-log-outputs", "needs", "enable-log-requests", "--enable-log-outputs requires --enable-log-requests"),
+    ("grpc", "excludes", "grpc-port", "--grpc and --grpc-port are mutually exclusive"),
+    ("enable-per-request-metrics", "excludes", "disable-log-stats", "remove --disable-log-stats to enable per-request"),
+]
+
+
+@program(
+    "vllm",
+    "s3301",
+    "underscores prefixes dotted",
+    """
+    use-dummy-weights use-np-weights = load-format
+    max-context-len-to-capture = max-seq-len-to-capture
+    chat-template-text-format = chat-template-content-format
+    mm-cache-preprocessor = disable-mm-preprocessor-cache
+    ngram-prompt-lookup-max ngram-prompt-lookup-min num-speculative-tokens speculative-model = speculative-config
+    spec-decoding-acceptance-method speculative-disable-by-batch-size speculative-disable-mqa-scorer = speculative-config
+    speculative-draft-tensor-parallel-size speculative-max-model-len = speculative-config
+    speculative-model-quantization disable-logprobs-during-spec-decoding = speculative-config
+    typical-acceptance-sampler-posterior-alpha typical-acceptance-sampler-posterior-threshold = speculative-config
+    override-neuron-config = additional-config
+    rope-scaling rope-theta = hf-overrides
+    eplb-log-balancedness eplb-step-interval eplb-window-size num-redundant-experts = eplb-config
+    guided-decoding-backend guided-decoding-disable-additional-properties = structured-outputs-config
+    guided-decoding-disable-any-whitespace guided-decoding-disable-fallback = structured-outputs-config
+    override-pooler-config = pooler-config
+    cuda-graph-sizes = cudagraph-capture-sizes
+    disable-mm-preprocessor-cache = mm-processor-cache-gb
+    enable-multimodal-encoder-data-parallel = mm-encoder-tp-mode
+    task = runner convert
+    disable-log-requests = enable-log-requests
+    """,
+)
+def vllm():
+    for of in release.packages("vllm"):
+        made, parser = vllm_parser(of)
+        checked(made, of, "vllm")
+        text = "".join(of.read(f"vllm/entrypoints/{name}/cli_args.py") or "" for name in ("openai", "common"))
+        text += of.read("vllm/entrypoints/openai/api_server.py") or ""
+        yield of.version, told(of_parser(parser, underscores=True), text, VLLM_TELLS)
+
+
+@program(
+    "sglang",
+    "s3302",
+    "prefixes",
+    """
+    max-prefill-num-token = max-prefill-tokens
+    schedule-heuristic = schedule-policy
+    disable-flashinfer enable-flashinfer-mla enable-flashmla = attention-backend
+    disable-flashinfer-sampling = sampling-backend
+    max-num-reqs = max-running-requests
+    max-torch-compile-bs = torch-compile-max-bs
+    disable-regex-jump-forward = disable-jump-forward
+    n-share-experts-fusion = disable-shared-experts-fusion
+    impl = model-impl
+    enable-deepep-moe = moe-a2a-backend
+    enable-ep-moe = ep-size
+    enable-flashinfer-cutlass-moe enable-flashinfer-mxfp4-moe enable-flashinfer-trtllm-moe = moe-runner-backend
+    enable-triton-kernel-moe = moe-runner-backend
+    max-micro-batch-size = pp-max-micro-batch-size
+    nsa-decode = nsa-decode-backend
+    nsa-prefill = nsa-prefill-backend
+    oltp-traces-endpoint = otlp-traces-endpoint
+    kt-amx-method = kt-method
+    kt-amx-weight-path = kt-weight-path
+    hybrid-kvcache-ratio = swa-full-tokens-ratio
+    """,
+)
+def sglang():
+    for of in release.packages("sglang"):
+        made = Program(of, fakes.COMMON)
+        parser = argparse.ArgumentParser()
+        made.module("sglang.srt.server_args").ServerArgs.add_cli_args(parser)
+        checked(made, of, "sglang")
+        yield of.version, of_parser(parser)
