@@ -11,7 +11,7 @@ release dropped, with their last help text, instead of writing.
 import pathlib
 import sys
 
-from published import programs, rows
+from published import compiled, launchers, programs, rows  # pylint: disable=unused-import
 from published.options import EMPTY
 
 TABLE = pathlib.Path(__file__).parents[2] / "rules/catalog/program_flags.csv"

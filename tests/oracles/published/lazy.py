@@ -240,6 +240,8 @@ class Globals(dict):
     def imported(self, name, _globals=None, _locals=None, wanted=(), level=0):
         """What an import in the body of a function finds."""
         whole = self.absolute(ast.ImportFrom(name, [], level))
+        if self.program.instead.get(whole) is ImportError:
+            raise ImportError(whole)
         return self.program.module(whole if wanted else whole.split(".")[0])
 
     def absolute(self, statement):
@@ -279,6 +281,9 @@ class Globals(dict):
         except Exception as error:  # pylint: disable=broad-except
             if self.program.strict:
                 raise
+            if isinstance(statement, ast.Expr) and isinstance(error, NameError):
+                # What it is about is being made just now.
+                return
             self.program.failed.append((self["__name__"], statement.lineno, repr(error)[:200]))
             for name in bound(statement):
                 self.setdefault(name, Anything(f"{self['__name__']}.{name}"))

@@ -1,0 +1,79 @@
+"""Launchers of training and serving that are written in Python."""
+
+import argparse
+
+from . import clicks, fakes, release
+from .lazy import Anything, Program, caught
+from .options import of_parser
+from .programs import checked, program
+
+
+def modules(of, **more):
+    return Program(of, {**fakes.COMMON, **clicks.MODULES, **more})
+
+
+@program("torchrun", "s3303", "prefixes script")
+def torchrun():
+    for of in release.packages("torch", since="1.9"):
+        made = modules(of, shtab=ImportError)
+        parser = made.module("torch.distributed.run").get_args_parser()
+        checked(made, of, "torch")
+        yield of.version, of_parser(parser)
+
+
+@program("accelerate launch", "s3304", "prefixes script")
+def accelerate():
+    for of in release.packages("accelerate", since="0.5"):
+        made = modules(of)
+        parser = made.module("accelerate.commands.launch").launch_command_parser()
+        checked(made, of, "accelerate")
+        yield of.version, of_parser(parser)
+
+
+@program("deepspeed", "s3305", "prefixes script")
+def deepspeed():
+    for of in release.packages("deepspeed", since="0.8"):
+        made = modules(of)
+        parser = caught(made.module("deepspeed.launcher.runner").parse_args)
+        checked(made, of, "deepspeed")
+        yield of.version, of_parser(parser)
+
+
+def ray_command(path, command):
+    for of in release.packages("ray", since="2.0"):
+        made = modules(of, **{"ray.autoscaler._private.cli_logger": Anything("cli_logger")})
+        found = getattr(made.module(path), command)
+        checked(made, of, "ray")
+        yield of.version, clicks.of_command(found)
+
+
+@program("ray start", "s3306")
+def ray_start():
+    return ray_command("ray.scripts.scripts", "start")
+
+
+@program("serve run", "s3307")
+def serve_run():
+    return ray_command("ray.serve.scripts", "run")
+
+
+@program("horovodrun", "s3308", "prefixes script")
+def horovodrun():
+    for of in release.packages("horovod", since="0.20"):
+        made = modules(of)
+        parser = caught(made.module("horovod.runner.launch").parse_args)
+        checked(made, of, "horovod")
+        yield of.version, of_parser(parser)
+
+
+@program("lmdeploy serve api_server", "s3309", "prefixes")
+def lmdeploy():
+    for of in release.packages("lmdeploy", since="0.1"):
+        made = modules(of)
+        serve = made.module("lmdeploy.cli.serve").SubCliServe
+        if not hasattr(serve, "add_parser_api_server") and of.version < "0.2":
+            continue
+        serve.subparsers = argparse.ArgumentParser().add_subparsers()
+        serve.add_parser_api_server()
+        checked(made, of, "lmdeploy")
+        yield of.version, of_parser(serve.subparsers.choices["api_server"])
