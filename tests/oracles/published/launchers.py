@@ -1,10 +1,11 @@
 """Launchers of training and serving that are written in Python."""
 
 import argparse
+import ast
 
 from . import clicks, fakes, release
 from .lazy import Anything, Program, caught
-from .options import of_parser
+from .options import Unknown, of_parser
 from .programs import checked, program
 
 
@@ -77,3 +78,58 @@ def lmdeploy():
         serve.add_parser_api_server()
         checked(made, of, "lmdeploy")
         yield of.version, of_parser(serve.subparsers.choices["api_server"])
+
+
+@program("xinference-local", "s3321")
+def xinference():
+    for of in release.packages("xinference", since="0.2"):
+        made = modules(of)
+        if of.read("xinference/deploy/cmdline.py") is None or "\ndef local(" not in of.read("xinference/deploy/cmdline.py"):
+            continue
+        found = made.module("xinference.deploy.cmdline").local
+        checked(made, of, "xinference")
+        yield of.version, clicks.of_command(found)
+
+
+def typer_function(of, paths, name):
+    """The flags that typer makes of the parameters of a function; None when there is no such function."""
+    for path in paths:
+        if path not in of.listed():
+            continue
+        for node in ast.walk(ast.parse(of.read(path))):
+            if isinstance(node, ast.FunctionDef) and node.name == name and node.decorator_list:
+                return typer_flags(node)
+    return None
+
+
+def typer_flags(function):
+    found = {"help": {"aliases": [], "takes": "none"}}
+    for each in function.args.args + function.args.kwonlyargs:
+        kind = ast.unparse(each.annotation).strip("'\"")
+        flag = each.arg.replace("_", "-")
+        takes = {"bool": "boolean", "int": "int", "float": "float"}.get(kind.removeprefix("list[").rstrip("]"), "one")
+        found[flag] = {"aliases": [f"--no-{flag}"] if takes == "boolean" else [], "takes": takes}
+    for given in [*function.args.defaults, *function.args.kw_defaults]:
+        for node in ast.walk(given) if given else ():
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("-"):
+                raise Unknown(f"{function.name}: a parameter names its flag {node.value}")
+    for option in found.values():
+        option.update(choices=[], help="", excludes=set(), replaced_by="")
+    return found
+
+
+def infinity(command):
+    for of in release.packages("infinity-emb"):
+        found = typer_function(of, ("infinity_emb/cli.py", "infinity_emb/infinity_server.py"), command)
+        if found:
+            yield of.version, found
+
+
+@program("infinity_emb v1", "s3322")
+def infinity_v1():
+    return infinity("v1")
+
+
+@program("infinity_emb v2", "s3322")
+def infinity_v2():
+    return infinity("v2")

@@ -105,6 +105,8 @@ def of_parser(parser, underscores=False):
     def dashed(text):
         return "--" + text[2:].replace("_", "-") if underscores and text.startswith("--") else text
 
+    if len(parser._option_string_actions) < 3:  # pylint: disable=protected-access
+        raise Unknown(f"{parser!r} has no options")
     found, spelled = {}, {}
     for text, action in parser._option_string_actions.items():  # pylint: disable=protected-access
         if not isinstance(text, str):

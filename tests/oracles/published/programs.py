@@ -32,37 +32,43 @@ class Documented(collections.defaultdict):
         return True
 
 
-def vllm_modules(of):
-    """The modules of a release of vLLM, on a machine with CUDA."""
+def vllm_modules(of, root="vllm"):
+    """The modules of a release of vLLM, or of what was made of it, on a machine with CUDA."""
     platforms, platform = Anything("platforms"), Anything("platform")
     vars(platform)["device_type"] = "cuda"
     vars(platforms)["current_platform"] = platform
     stand = {
         **fakes.COMMON,
-        "vllm.platforms": platforms,
-        "vllm.logger": Anything("logger"),
-        "vllm.plugins": Anything("plugins"),
-        "vllm.utils.LazyLoader": Anything,
-        "vllm.utils.import_utils.LazyLoader": Anything,
+        f"{root}.platforms": platforms,
+        f"{root}.logger": Anything("logger"),
+        f"{root}.plugins": Anything("plugins"),
+        "loguru": Anything("loguru"),
+        f"{root}.common.logger": Anything("logger"),
+        f"{root}.utils.LazyLoader": Anything,
+        f"{root}.utils.import_utils.LazyLoader": Anything,
     }
-    for module in ("vllm.config", "vllm.config.utils"):
+    for module in (f"{root}.config", f"{root}.config.utils"):
         stand[f"{module}.get_attr_docs"] = lambda cls: Documented(str)
     return Program(of, stand)
 
 
-def vllm_parser(of):
-    made = vllm_modules(of)
-    paths = ("common/cli_args", "openai/cli_args", "openai/api_server")
-    path = next(path for path in paths if f"vllm/entrypoints/{path}.py" in of.listed())
-    module = made.module(f"vllm.entrypoints.{path.replace('/', '.')}")
+def vllm_parser(of, root="vllm"):
+    made = vllm_modules(of, root)
+    paths = ("common/cli_args", "launchers/cli_args", "openai/cli_args", "openai/args", "openai/api_server")
+    every = [f"{root}/{folder}/{path}.py" for folder in ("entrypoints", "endpoints") for path in paths]
+    path = next(path for path in every if path in of.listed())
+    module = made.module(path.removesuffix(".py").replace("/", "."))
     if not module.has("make_arg_parser"):
         parser = caught(module.parse_args) if module.has("parse_args") else caught(run_main, module)
     elif module.make_arg_parser.__code__.co_argcount == 0:
         parser = module.make_arg_parser()
     else:
-        place = "argparse_utils" if "vllm/utils/argparse_utils.py" in of.listed() else ""
-        flexible = made.module(f"vllm.utils.{place}".rstrip(".")).FlexibleArgumentParser
-        parser = module.make_arg_parser(flexible(prog="vllm serve"))
+        places = ("utils/argparse_utils.py", "common/utils.py", "utils/__init__.py", "utils.py")
+        place = next(place for place in places if f"{root}/{place}" in of.listed())
+        utilities = f"{root}/{place}".removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        flexible = made.module(utilities).FlexibleArgumentParser
+        flexible = argparse.ArgumentParser if isinstance(flexible, Anything) else flexible
+        parser = module.make_arg_parser(flexible(prog=f"{root} serve"))
     return made, parser
 
 
@@ -122,7 +128,7 @@ def vllm():
     for of in release.packages("vllm"):
         made, parser = vllm_parser(of)
         checked(made, of, "vllm")
-        text = "".join(of.read(f"vllm/entrypoints/{name}/cli_args.py") or "" for name in ("openai", "common"))
+        text = "".join(of.read(f"vllm/entrypoints/{name}/cli_args.py") or "" for name in ("openai", "common", "launchers"))
         text += of.read("vllm/entrypoints/openai/api_server.py") or ""
         yield of.version, told(of_parser(parser, underscores=True), text, VLLM_TELLS)
 
@@ -161,3 +167,45 @@ def sglang():
         made.module("sglang.srt.server_args").ServerArgs.add_cli_args(parser)
         checked(made, of, "sglang")
         yield of.version, of_parser(parser)
+
+
+@program("aphrodite", "s3318", "underscores prefixes dotted")
+def aphrodite():
+    for of in release.packages("aphrodite-engine", since="0.6"):
+        made, parser = vllm_parser(of, "aphrodite")
+        checked(made, of, "aphrodite")
+        yield of.version, of_parser(parser, underscores=True)
+
+
+ENVIRONMENT = re.compile(r"\b(?:VLLM|SGLANG|SGL)_[A-Z][A-Z0-9_]*[A-Z0-9]\b")
+
+
+def mentioned(of, folder, prefixes):
+    """Environment variables that the Python files of a release mention: more than it reads, never less."""
+    found = set()
+    for path in sorted(of.listed()):
+        if path.startswith(folder) and path.endswith(".py") and "/test" not in path:
+            found |= {name for name in ENVIRONMENT.findall(of.text(path)) if name.startswith(prefixes)}
+    empty = {"aliases": [], "takes": "one", "choices": [], "help": "", "excludes": set(), "replaced_by": ""}
+    of.archive = None
+    return {name: dict(empty) for name in found}
+
+
+@program("sglang:env", "s3320", "open")
+def sglang_environment():
+    for of in newest_patches(release.packages("sglang", since="0.3")):
+        yield of.version, mentioned(of, "sglang/", ("SGLANG_", "SGL_"))
+
+
+@program("vllm:env", "s3319", "open")
+def vllm_environment():
+    for of in newest_patches(release.packages("vllm", since="0.4")):
+        yield of.version, mentioned(of, "vllm/", ("VLLM_",))
+
+
+def newest_patches(releases):
+    """The newest release of each minor version."""
+    newest = {}
+    for of in releases:
+        newest[tuple(of.version.split(".")[:2])] = of
+    return list(newest.values())

@@ -16,6 +16,7 @@ import urllib.request
 import zipfile
 
 CACHE = pathlib.Path(os.environ.get("FLAGS_CACHE", pathlib.Path.home() / ".cache" / "gpulint-flags"))
+PURE = re.compile(r"^[^/]+\.data/(purelib|platlib)/")
 FINAL = re.compile(r"\d+(\.\d+)*(\.?post\d+)?")
 
 
@@ -84,13 +85,13 @@ class Package:
         if self.archive:
             return
         wheels = [file for file in self.files if file["packagetype"] == "bdist_wheel"]
-        wheels.sort(key=lambda file: (not re.search("x86_64|-any", file["filename"]), file["size"]))
+        wheels.sort(key=lambda file: (not re.search("linux.*x86_64|-any", file["filename"]), file["size"]))
         sources = [file for file in self.files if file["packagetype"] == "sdist"]
         file = (wheels + sources)[0]
         url = urllib.parse.urljoin(self.base, file["url"])
         if wheels:
             archive = zipfile.ZipFile(io.BufferedReader(Ranged(url, file["size"]), 1 << 16))
-            self.archive = {name: lambda name=name: archive.read(name) for name in archive.namelist()}
+            self.archive = {PURE.sub("", name): lambda name=name: archive.read(name) for name in archive.namelist()}
         elif file["filename"].endswith(".zip"):
             archive = zipfile.ZipFile(io.BytesIO(load(url)))
             self.archive = {name.split("/", 1)[-1]: lambda name=name: archive.read(name) for name in archive.namelist()}
@@ -98,6 +99,11 @@ class Package:
             archive = tarfile.open(fileobj=io.BytesIO(load(url)))
             members = [member for member in archive.getmembers() if member.isfile()]
             self.archive = {m.name.split("/", 1)[-1]: lambda m=m: archive.extractfile(m).read() for m in members}
+
+    def text(self, path):
+        """The text of a file without keeping it."""
+        self.open()
+        return self.archive[path]().decode("utf-8", "replace")
 
     def names(self):
         kept = self.cache / ".names.json"
