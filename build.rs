@@ -25,10 +25,19 @@ fn main() {
     write("catalog.txt", text.as_bytes());
     write("gpu_words.rs", gpu_words(&root.join("rules/catalog")).as_bytes());
     write("layouts.rs", layouts.as_bytes());
-    let (index, blocks, ends) = schemas::pack(&root.join("schemas"));
-    write("kinds.deflate", &index);
-    write("schemas.deflate", &blocks);
-    write("schema_blocks.rs", format!("static ENDS: &[usize] = &{ends:?};\n").as_bytes());
+    let pack = schemas::pack(&root.join("schemas"));
+    write("kind_names.txt", pack.names.as_bytes());
+    write("kinds.bin", &pack.kinds);
+    write("projects.bin", &pack.projects);
+    write("schemas.bin", &pack.blocks);
+    let ends = [
+        format!("static KIND_ENDS: &[(u32, u32)] = &{:?};\n", pack.kind_ends),
+        format!("static PROJECT_ENDS: &[u32] = &{:?};\n", pack.project_ends),
+        format!("static BLOCK_ENDS: &[(u32, u32)] = &{:?};\n", pack.block_ends),
+        format!("const STORED: usize = {};\n", pack.stored),
+        format!("/// The metadata of objects.\npub const METADATA: u32 = {};\n", pack.metadata),
+    ];
+    write("schema_ends.rs", ends.concat().as_bytes());
 }
 
 fn write(name: &str, bytes: &[u8]) {

@@ -6,7 +6,7 @@ mod node;
 
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
-use node::{CelRule, Index, Kind, Limit, Node, Project, flags, types};
+use node::{CelRule, Kind, Limit, Node, Project, flags, types};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::fs;
@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 
 /// Bytes of a block before it is packed: small enough that what a kind does not need is left packed.
 const BLOCK: usize = 12 << 10;
+
+/// Bytes of a block that is not packed.
+const STORED: usize = 1 << 10;
 
 /// The nodes of a project, and the number in the pack of those that are placed.
 struct Nodes<'j> {
@@ -29,36 +32,68 @@ struct Placed<'j> {
     known: HashMap<Vec<u8>, u32>,
 }
 
-/// The index, and the blocks one behind the other; both packed. What projects are called, and which charts install them, stands in
-/// `projects.json`.
-pub fn pack(schemas: &Path) -> (Vec<u8>, Vec<u8>, Vec<usize>) {
+/// What is embedded: bytes one behind the other, and where their parts end.
+#[derive(Default)]
+pub struct Pack {
+    /// Groups, versions and kinds, sorted.
+    pub names: String,
+    /// The kinds, in the same order.
+    pub kinds: Vec<u8>,
+    /// Where the name of each kind ends, and the kind.
+    pub kind_ends: Vec<(usize, usize)>,
+    /// The projects.
+    pub projects: Vec<u8>,
+    /// Where each ends.
+    pub project_ends: Vec<usize>,
+    /// Blocks of nodes.
+    pub blocks: Vec<u8>,
+    /// The number of the first node of each block, and where the block ends.
+    pub block_ends: Vec<(usize, usize)>,
+    /// So many blocks are not packed.
+    pub stored: usize,
+    /// The metadata of objects.
+    pub metadata: u32,
+}
+
+/// Packs the schemas. What projects are called, and which charts install them, stands in `projects.json`.
+pub fn pack(schemas: &Path) -> Pack {
     let all = fs::read_dir(schemas.join("kinds")).expect("schemas of kinds");
     let mut files: Vec<PathBuf> = all.flatten().map(|entry| entry.path()).collect();
-    files.retain(|file| file.extension().is_some_and(|e| e == "json"));
-    // The API of Kubernetes first: others copy parts of it.
+    // The API of Kubernetes first: others copy parts of it, and nearly every run asks for it.
     files.sort_by_key(|file| (!file.ends_with("core.json"), file.clone()));
     let known = read(&schemas.join("projects.json"));
     let parsed: Vec<Value> = files.iter().map(|file| read(file)).collect();
-    let mut placed = Placed::default();
-    let mut index = Index::default();
-    for json in &parsed {
-        project(json, &known[json["project"].as_str().expect("a name")], &mut placed, &mut index);
+    let (mut placed, mut out, mut kinds, mut often) = (Placed::default(), Pack::default(), Vec::new(), 0);
+    for (at, json) in parsed.iter().enumerate() {
+        let name = json["project"].as_str().expect("a name");
+        let project = project(json, &known[name], at as u16, (&mut placed, &mut kinds));
+        out.projects.extend(encoded(&project.0));
+        out.project_ends.push(out.projects.len());
+        if let Some(metadata) = project.1 {
+            (out.metadata, often) = (metadata, placed.nodes.len());
+        }
     }
-    index.kinds.sort_by_key(|kind| (kind.group, kind.version, kind.kind, kind.project));
-    let (mut blocks, mut ends, mut first) = (Vec::new(), Vec::new(), 0);
+    kinds.sort_by_key(|(name, kind): &(String, Kind<'_>)| (name.clone(), kind.project));
+    for (name, kind) in kinds {
+        out.names += &name;
+        out.kinds.extend(encoded(&kind));
+        out.kind_ends.push((out.names.len(), out.kinds.len()));
+    }
+    let mut first = 0;
     while first < placed.nodes.len() {
-        let mut last = first;
-        let mut size = 0;
-        while last < placed.nodes.len() && size < BLOCK {
+        let stored = first < often;
+        let (mut last, mut size) = (first, 0);
+        while last < placed.nodes.len() && size < if stored { STORED } else { BLOCK } {
             size += encoded(&placed.nodes[last]).len();
             last += 1;
         }
-        index.blocks.push(first as u32);
-        blocks.extend(deflated(&postcard::to_allocvec(&placed.nodes[first..last]).expect("memory takes everything")));
-        ends.push(blocks.len());
+        let block = postcard::to_allocvec(&placed.nodes[first..last]).expect("memory takes everything");
+        out.blocks.extend(if stored { block } else { deflated(&block) });
+        out.block_ends.push((first, out.blocks.len()));
+        out.stored += usize::from(stored);
         first = last;
     }
-    (deflated(&postcard::to_allocvec(&index).expect("memory takes everything")), blocks, ends)
+    out
 }
 
 fn read(file: &Path) -> Value {
@@ -72,8 +107,8 @@ fn deflated(bytes: &[u8]) -> Vec<u8> {
     out.finish().expect("memory takes everything")
 }
 
-fn encoded(node: &Node<'_>) -> Vec<u8> {
-    postcard::to_allocvec(node).expect("memory takes everything")
+fn encoded(value: &impl serde::Serialize) -> Vec<u8> {
+    postcard::to_allocvec(value).expect("memory takes everything")
 }
 
 /// A value in JSON, which lives as long as the build.
@@ -81,15 +116,20 @@ fn written(value: &Value) -> &'static str {
     Box::leak(value.to_string().into_boxed_str())
 }
 
-fn project<'j>(json: &'j Value, known: &'j Value, placed: &mut Placed<'j>, index: &mut Index<'j>) {
+/// A project, and its node of the metadata of objects. Its kinds are added behind those before them.
+fn project<'j>(
+    json: &'j Value,
+    known: &'j Value,
+    at: u16,
+    (placed, kinds): (&mut Placed<'j>, &mut Vec<(String, Kind<'j>)>),
+) -> (Project<'j>, Option<u32>) {
     let list = |key: &str| json[key].as_array().unwrap_or_else(|| panic!("{key} of {}", json["project"]));
     let mut nodes = Nodes { json: list("nodes"), placed: vec![None; list("nodes").len()] };
     let number = |value: &Value| value.as_u64().expect("a number") as usize;
-    let at = index.projects.len() as u16;
-    let mut kinds: Vec<&Value> = list("kinds").iter().collect();
+    let mut all: Vec<&Value> = list("kinds").iter().collect();
     // What is deployed most comes first, so that it stands together.
-    kinds.sort_by_key(|kind| kind["kind"] != "Deployment");
-    for kind in kinds {
+    all.sort_by_key(|kind| kind["kind"] != "Deployment");
+    for kind in all {
         let text = |key: &str| kind[key].as_str().unwrap_or_default();
         let mut roots = Vec::new();
         // The newest release first, for the same reason.
@@ -99,19 +139,14 @@ fn project<'j>(json: &'j Value, known: &'j Value, placed: &mut Placed<'j>, index
         }
         let mutated = kind["mutated"] == true;
         let (group, version, kind) = (text("group"), text("version"), text("kind"));
-        index.kinds.push(Kind { group, version, kind, project: at, mutated, roots });
+        kinds.push((format!("{group}/{version}/{kind}"), Kind { group, version, kind, project: at, mutated, roots }));
     }
     let text = |key: &str| json[key].as_str().unwrap_or_default();
     let releases = list("releases").iter().map(|release| release.as_str().expect("a release")).collect();
     let charts = known["charts"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let metadata = json["metadata"].as_u64().map(|node| nodes.place(node as usize, placed));
-    index.projects.push(Project {
-        name: known["title"].as_str().unwrap_or_else(|| text("project")),
-        source: text("source"),
-        releases,
-        charts,
-        metadata,
-    });
+    let name = known["title"].as_str().unwrap_or_else(|| text("project"));
+    (Project { name, source: text("source"), releases, charts, is_core: metadata.is_some() }, metadata)
 }
 
 impl<'j> Nodes<'j> {

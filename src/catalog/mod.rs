@@ -14,7 +14,7 @@
 //! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`constrains`], [`decides_others`], [`extra_packages`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`], [`package_traits`] |
 //! | systems | [`base_os`] |
 //! | programs | [`server`], [`server_of_program`], [`server_of_image`], [`is_tagged_by_release`], [`launcher_of_program`], [`wrappers`] |
-//! | engines | [`launch_flags`], [`feature_needs`], [`model_supported_since`], [`engine_default`] |
+//! | engines | [`launch_flags`], [`flag_program`], [`feature_needs`], [`model_supported_since`], [`engine_default`] |
 //! | models | [`model`], [`models`], [`named_model`], [`weight_format`], [`encoder_peak`] |
 //! | trainers | [`training_options`], [`training_defaults`], [`optimizer_state_bytes`] |
 //! | Kubernetes | [`pod_places`] |
@@ -25,6 +25,7 @@ mod advisories;
 mod charts;
 mod drivers;
 mod engines;
+mod flags;
 mod gpus;
 mod images;
 mod kinds;
@@ -47,6 +48,7 @@ pub use drivers::{
     image_accepts_geforce, last_cuda, min_driver, native_cuda, native_driver, newest_host_gcc, sm_supported,
 };
 pub use engines::{EncoderPeak, Scope, WeightFormat, encoder_peak, engine_default, weight_format, weight_formats};
+pub use flags::{FlagProgram, ProgramFlag, flag_program};
 pub use gpus::{
     Architecture, Coverage, Gpu, MigProfile, accelerator_cores, architecture, coverage, family_label,
     family_label_known, gke_accelerator_known, gke_accelerators, gpu, gpu_named_in, gpu_total_gib, gpus, gpus_called,

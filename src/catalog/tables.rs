@@ -56,6 +56,7 @@ tables! {
     FEATURE_COMPUTE_CAPABILITIES feature_compute_capabilities
         "engine* feature* value* versions*:range min:version only";
     FIELD_FLAGS field_flags "kind* field* flag switch:flag";
+    FLAG_PROGRAMS flag_programs "engine* commands program";
     GCP_ATTACHABLE_GPUS gcp_attachable_gpus "accelerator* machine_family counts";
     GCP_MACHINE_FAMILIES gcp_machine_families "family* memory_gib_per_vcpu:0..64";
     GKE_MACHINES gke_machines "accelerator* machine_type";
@@ -104,6 +105,7 @@ tables! {
     PLATFORMS platforms
         "platform* version* variant* kubernetes* date+:date driver:version other_drivers \
         container_toolkit:version device_plugin";
+    PROGRAM_FLAGS program_flags "program* flag* aliases+ takes choices versions*:range replaced_by needs excludes";
     PROMISED_AVAILABILITY promised_availability
         "platforms* topology*:several-zones|single-instance percent:90..100 condition";
     PYTHON_SUPPORT python_support "package* versions*:range newest:version";

@@ -3,6 +3,7 @@
 
 mod cel;
 mod find;
+pub mod flags;
 mod pack;
 mod validate;
 
@@ -52,16 +53,17 @@ pub struct Published {
 
 /// All projects whose schemas are known.
 pub fn projects() -> Vec<Published> {
-    let published = |(at, project): (usize, &'static Project<'static>)| {
-        let own = pack::index().kinds.iter().filter(|kind| kind.project as usize == at);
+    let kinds: Vec<Kind<'_>> = pack::all_kinds().collect();
+    let published = |at| {
+        let Project { name, source, releases, .. } = pack::project(at);
+        let own = kinds.iter().filter(|kind| kind.project as usize == at);
         let named = |kind: &Kind<'_>| match kind.group {
             "" => format!("{} {}", kind.version, kind.kind),
             group => format!("{group}/{} {}", kind.version, kind.kind),
         };
-        let (name, source, releases) = (project.name, project.source, project.releases.clone());
         Published { name, source, releases, kinds: own.map(named).collect() }
     };
-    pack::index().projects.iter().enumerate().map(published).collect()
+    (0..pack::projects()).map(published).collect()
 }
 
 /// Which release of a project serves: what is stated of its charts, and of Kubernetes.
@@ -85,8 +87,8 @@ pub fn judge(
     let mut breaches = None;
     let mut contract = None;
     for served in pack::kinds(api_version, kind) {
-        let project = &pack::index().projects[served.project as usize];
-        let Some(releases) = releases(project, stated) else { return Ok(None) };
+        let project = pack::project(served.project as usize);
+        let Some(releases) = releases(&project, stated) else { return Ok(None) };
         for (first, last, root) in &served.roots {
             if !releases.iter().any(|release| (*first..=*last).contains(release)) {
                 continue;
@@ -94,26 +96,22 @@ pub fn judge(
             let mut found = validate::breaches(object, *root, share)?;
             found.retain(|breach| !served.mutated || breach.class != BreachClass::RequiredFieldMissing);
             breaches = Some(in_both(breaches, found, share)?);
-            contract = contract.or(Some((served, project, releases.clone())));
+            contract.get_or_insert_with(|| named(&served, &project, &releases));
             if breaches.as_ref().is_some_and(Vec::is_empty) {
                 return Ok(None);
             }
         }
     }
-    let judged = contract.zip(breaches).map(|((served, project, releases), breaches)| Judged {
-        contract: named(served, project, &releases),
-        breaches,
-    });
-    Ok(judged)
+    Ok(contract.zip(breaches).map(|(contract, breaches)| Judged { contract, breaches: together(breaches) }))
 }
 
 /// The places of the releases of a project that may serve: all where none is stated; nothing where none that was read is as old as
 /// one that is stated.
 fn releases(project: &Project<'_>, stated: &impl Stated) -> Option<Vec<u16>> {
     let all = || (0..project.releases.len() as u16).collect();
-    let versions: Vec<&Version> = match project.metadata {
-        Some(_) => stated.kubernetes().iter().collect(),
-        None => project.charts.iter().flat_map(|chart| stated.chart(chart)).collect(),
+    let versions: Vec<&Version> = match project.is_core {
+        true => stated.kubernetes().iter().collect(),
+        false => project.charts.iter().flat_map(|chart| stated.chart(chart)).collect(),
     };
     if versions.is_empty() {
         return Some(all());
@@ -137,6 +135,22 @@ fn in_both(before: Option<Vec<Breach>>, found: Vec<Breach>, share: &Share) -> Re
     share.work(STEP * before.len() * found.len().max(1))?;
     let same = |a: &Breach, b: &Breach| (a.class, a.place, &a.field) == (b.class, b.place, &b.field);
     Ok(before.into_iter().filter(|one| found.iter().any(|other| same(one, other))).collect())
+}
+
+/// What is missing from one object is told once.
+fn together(breaches: Vec<Breach>) -> Vec<Breach> {
+    let mut out: Vec<Breach> = Vec::new();
+    for breach in breaches {
+        let missing = |one: &Breach| one.class == BreachClass::RequiredFieldMissing;
+        match out.last_mut().filter(|last| missing(last) && missing(&breach) && last.place == breach.place) {
+            Some(last) => {
+                let before = last.says.trim_end_matches(" is missing").trim_end_matches(" are missing");
+                last.says = format!("{before}, {} are missing", breach.field);
+            }
+            None => out.push(breach),
+        }
+    }
+    out
 }
 
 /// How a contract is called: `karpenter.sh/v1 NodePool, Karpenter 1.0.10 to 1.8.1`.

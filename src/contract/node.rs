@@ -102,18 +102,6 @@ pub mod flags {
     pub const CLOSED: u16 = 64;
 }
 
-/// What a pack holds: projects and the kinds that they serve.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Index<'p> {
-    /// Projects that publish schemas.
-    #[serde(borrow)]
-    pub projects: Vec<Project<'p>>,
-    /// Kinds, sorted by group, version and kind.
-    pub kinds: Vec<Kind<'p>>,
-    /// The number of the first node of each block, ascending.
-    pub blocks: Vec<u32>,
-}
-
 /// Something that publishes schemas of kinds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Project<'p> {
@@ -122,11 +110,12 @@ pub struct Project<'p> {
     /// Where its schemas stand.
     pub source: &'p str,
     /// The releases that were read, ascending.
+    #[serde(borrow)]
     pub releases: Vec<&'p str>,
     /// Charts that install it, whose versions are its releases.
     pub charts: Vec<&'p str>,
-    /// The metadata of objects, where the project says what that is.
-    pub metadata: Option<u32>,
+    /// Whether it is Kubernetes itself.
+    pub is_core: bool,
 }
 
 /// A kind as one project serves it.

@@ -1,57 +1,83 @@
-//! The packed schemas: which kinds there are, and their nodes. A block is unpacked when a node of it is asked for.
+//! The packed schemas: which kinds there are, and their nodes. Nothing is read before it is asked for: a kind by its name, a node
+//! with the block that it stands in.
 
 use flate2::read::DeflateDecoder;
 use std::io::Read;
 use std::sync::{LazyLock, OnceLock};
 
 include!("node.rs");
-include!(concat!(env!("OUT_DIR"), "/schema_blocks.rs"));
+include!(concat!(env!("OUT_DIR"), "/schema_ends.rs"));
 
-static KINDS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kinds.deflate"));
-static BLOCKS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/schemas.deflate"));
+static NAMES: &str = include_str!(concat!(env!("OUT_DIR"), "/kind_names.txt"));
+static KINDS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/kinds.bin"));
+static PROJECTS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/projects.bin"));
+static BLOCKS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/schemas.bin"));
 
-/// A block: its bytes, and the nodes in them.
+/// A block: its bytes where they were packed, and the nodes in them.
 #[derive(Default)]
 struct Block {
     bytes: OnceLock<Vec<u8>>,
     nodes: OnceLock<Vec<Node<'static>>>,
 }
 
-static INDEX: LazyLock<Index<'static>> = LazyLock::new(|| {
-    static BYTES: OnceLock<Vec<u8>> = OnceLock::new();
-    postcard::from_bytes(BYTES.get_or_init(|| inflated(KINDS))).expect("build.rs packed it")
-});
-static UNPACKED: LazyLock<Vec<Block>> = LazyLock::new(|| ENDS.iter().map(|_| Block::default()).collect());
+static READ: LazyLock<Vec<Block>> = LazyLock::new(|| BLOCK_ENDS.iter().map(|_| Block::default()).collect());
 
-fn inflated(packed: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(packed.len() * 4);
-    DeflateDecoder::new(packed).read_to_end(&mut out).expect("build.rs packed it");
-    out
-}
-
-/// What the pack holds.
-pub fn index() -> &'static Index<'static> {
-    &INDEX
+fn decoded<T: Deserialize<'static>>(bytes: &'static [u8]) -> T {
+    postcard::from_bytes(bytes).expect("build.rs packed it")
 }
 
 /// A node by its number.
 pub fn node(number: u32) -> &'static Node<'static> {
-    let at = INDEX.blocks.partition_point(|first| *first <= number) - 1;
-    let block = &UNPACKED[at];
+    let at = BLOCK_ENDS.partition_point(|(first, _)| *first <= number) - 1;
+    let block = &READ[at];
     let nodes = block.nodes.get_or_init(|| {
-        let start = if at == 0 { 0 } else { ENDS[at - 1] };
-        let bytes = block.bytes.get_or_init(|| inflated(&BLOCKS[start..ENDS[at]]));
-        postcard::from_bytes(bytes).expect("build.rs packed it")
+        let start = at.checked_sub(1).map_or(0, |before| BLOCK_ENDS[before].1);
+        let bytes = &BLOCKS[start as usize..BLOCK_ENDS[at].1 as usize];
+        let inflated = || {
+            let mut out = Vec::with_capacity(bytes.len() * 8);
+            DeflateDecoder::new(bytes).read_to_end(&mut out).expect("build.rs packed it");
+            out
+        };
+        decoded(if at < STORED { bytes } else { block.bytes.get_or_init(inflated) })
     });
-    &nodes[(number - INDEX.blocks[at]) as usize]
+    &nodes[(number - BLOCK_ENDS[at].0) as usize]
+}
+
+/// The name of a kind by its place: group, version and kind.
+fn name(at: usize) -> &'static str {
+    let start = at.checked_sub(1).map_or(0, |before| KIND_ENDS[before].0);
+    &NAMES[start as usize..KIND_ENDS[at].0 as usize]
+}
+
+fn kind(at: usize) -> Kind<'static> {
+    let start = at.checked_sub(1).map_or(0, |before| KIND_ENDS[before].1);
+    decoded(&KINDS[start as usize..KIND_ENDS[at].1 as usize])
+}
+
+/// All kinds, sorted by group, version and kind.
+pub fn all_kinds() -> impl Iterator<Item = Kind<'static>> {
+    (0..KIND_ENDS.len()).map(kind)
 }
 
 /// The kinds of a name, as the projects that have it serve them.
-pub fn kinds(api_version: &str, kind: &str) -> &'static [Kind<'static>] {
-    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-    let wanted = (group, version, kind);
-    let of = |k: &Kind<'static>| (k.group, k.version, k.kind);
-    let first = INDEX.kinds.partition_point(|k| of(k) < wanted);
-    let count = INDEX.kinds[first..].partition_point(|k| of(k) == wanted);
-    &INDEX.kinds[first..first + count]
+pub fn kinds(api_version: &str, name_of_kind: &str) -> impl Iterator<Item = Kind<'static>> {
+    let group = if api_version.contains('/') { "" } else { "/" };
+    let wanted = format!("{group}{api_version}/{name_of_kind}");
+    let (mut low, mut high) = (0, KIND_ENDS.len());
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        if name(middle) < wanted.as_str() { low = middle + 1 } else { high = middle }
+    }
+    (low..KIND_ENDS.len()).take_while(move |at| name(*at) == wanted).map(kind)
+}
+
+/// A project by its place.
+pub fn project(at: usize) -> Project<'static> {
+    let start = at.checked_sub(1).map_or(0, |before| PROJECT_ENDS[before]);
+    decoded(&PROJECTS[start as usize..PROJECT_ENDS[at] as usize])
+}
+
+/// How many projects there are.
+pub fn projects() -> usize {
+    PROJECT_ENDS.len()
 }

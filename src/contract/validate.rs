@@ -104,16 +104,14 @@ impl Judge<'_> {
             at.path.truncate(whole);
         }
         if is_whole(view) {
-            for name in &schema.required {
-                let stated = view.node().is_some_and(|node| node.get(name).is_some());
-                let by_default = field(schema, name).is_some_and(|child| pack::node(child).default.is_some());
-                let every = at.path.is_empty() && *name == "metadata";
-                if !(stated || by_default || every) {
-                    push(&mut at.path, name);
-                    let says = format!("{} is missing", at.path);
-                    self.tell(Class::RequiredFieldMissing, view.place(), &at.path.clone(), says)?;
-                    at.path.truncate(whole);
-                }
+            let stated = |name: &str| view.node().is_some_and(|node| node.get(name).is_some());
+            let by_default = |name: &str| field(schema, name).is_some_and(|child| pack::node(child).default.is_some());
+            let every = |name: &str| at.path.is_empty() && name == "metadata";
+            for name in schema.required.iter().filter(|name| !(stated(name) || by_default(name) || every(name))) {
+                push(&mut at.path, name);
+                let says = format!("{} is missing", at.path);
+                self.tell(Class::RequiredFieldMissing, view.place(), &at.path.clone(), says)?;
+                at.path.truncate(whole);
             }
         }
         at.above.pop();
@@ -208,8 +206,7 @@ fn field(schema: &Node<'_>, name: &str) -> Option<u32> {
 
 /// The metadata of objects is what Kubernetes says it is.
 fn metadata(child: u32) -> u32 {
-    let core = || pack::index().projects.iter().find_map(|project| project.metadata);
-    if pack::node(child).has(flags::METADATA) { core().unwrap_or(child) } else { child }
+    if pack::node(child).has(flags::METADATA) { pack::METADATA } else { child }
 }
 
 /// Whether an object may have the named fields only: others are dropped or refused.

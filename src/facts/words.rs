@@ -14,6 +14,10 @@ words! {
         RequiredFieldMissing = "required-field-missing",
         /// What stands together must not, or a rule of the contract does not hold.
         ContractViolated = "contract-violated",
+        /// A flag that no release of the program has.
+        FlagUnknown = "flag-unknown",
+        /// A flag that other releases of the program have.
+        FlagNotOfRelease = "flag-not-of-release",
     }
 
     /// What a workload is for.

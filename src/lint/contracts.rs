@@ -1,8 +1,8 @@
-//! Objects held against what the projects publish that serve them: those of files that speak of GPUs, and of workloads that ask
-//! for some.
+//! What is deployed held against what software publishes of itself: objects against the schemas of their kinds (those of files that
+//! speak of GPUs, and of workloads that ask for some), command lines against the flags of their programs.
 
 use crate::budget::Share;
-use crate::contract::{self, Stated};
+use crate::contract::{self, Judged, Stated};
 use crate::facts::{Breach, BreachClass, Facts, Object, list};
 use crate::known::Fact;
 use crate::link::Variant;
@@ -40,6 +40,13 @@ pub fn judge<'s>(
             match breaches(object, (&stated, count), is_patch(path(source))) {
                 Ok(breaches) => found.extend(breaches),
                 Err(cut) => facts.cut.push(cut),
+            }
+        }
+        let pods = facts.workloads.iter().flat_map(|workload| workload.pods.iter().map(move |pod| (workload, pod)));
+        for (workload, pod) in pods {
+            for launch in pod.containers.iter().filter_map(|container| container.launch.as_deref()) {
+                let of = workload.name.clone();
+                found.extend(contract::flags::judge(launch).into_iter().flat_map(|judged| entities(judged, of.clone())));
             }
         }
         facts.breaches = found;
@@ -121,17 +128,30 @@ fn breaches(object: &Object, (stated, count): (&Versions, usize), patch: bool) -
     let judged = contract::judge(view, (version, kind), stated, &Share::of(count, bytes));
     let cut = |spent| Problem { span: object.span, message: format!("this object against its schema: {spent}") };
     let Some(judged) = judged.map_err(cut)? else { return Ok(Vec::new()) };
-    let breach = |found: contract::Breach| {
+    let of = object.kind.clone().map(|kind| match object.name.get() {
+        Some(name) => format!("{kind} {name}"),
+        None => kind,
+    });
+    let told = |found: &contract::Breach| match found.class {
+        BreachClass::RequiredFieldMissing => !patch,
+        // A rule of its own tells this of every kind.
+        BreachClass::ValueNotAllowed => !found.field.contains("metadata.annotations."),
+        _ => true,
+    };
+    let breaches = judged.breaches.into_iter().filter(told).collect();
+    Ok(entities(Judged { breaches, ..judged }, of).collect())
+}
+
+/// What breaks a contract, as rules are asked about it; `of` is what breaks it.
+fn entities(judged: Judged, of: Fact<String>) -> impl Iterator<Item = Breach> {
+    judged.breaches.into_iter().map(move |found| {
         let mut out = Breach::blank(found.place);
-        out.of =
-            object.kind.clone().map(|kind| object.name.get().map_or(kind.clone(), |name| format!("{kind} {name}")));
+        out.of = of.clone();
         out.class = Fact::value(found.class, found.place);
         out.field = Fact::value(found.field, found.place);
         out.says = Fact::value(found.says, found.place);
         out.meant = Fact::from_option(found.meant, found.place);
         out.contract = Fact::value(judged.contract.clone(), found.place);
         out
-    };
-    let told = judged.breaches.into_iter().filter(|b| !patch || b.class != BreachClass::RequiredFieldMissing);
-    Ok(told.map(breach).collect())
+    })
 }

@@ -1,0 +1,128 @@
+//! The flags that programs know, by release.
+
+use super::table::{Row, within};
+use super::tables::{FLAG_PROGRAMS, PROGRAM_FLAGS};
+use crate::suggest;
+use crate::version::Version;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// The rows of each program, in the order of its flags.
+static PROGRAMS: LazyLock<BTreeMap<&'static str, Vec<Row>>> = LazyLock::new(|| {
+    let mut out: BTreeMap<_, Vec<Row>> = BTreeMap::new();
+    PROGRAM_FLAGS.rows().for_each(|row| out.entry(row.text("program")).or_default().push(row));
+    out
+});
+
+/// A program whose flags are known as a whole, in some releases.
+#[derive(Debug, Clone, Copy)]
+pub struct FlagProgram {
+    /// Its name.
+    pub name: &'static str,
+    whole: Row,
+    rows: &'static [Row],
+}
+
+/// A flag as some releases of a program have it.
+#[derive(Debug, Clone, Copy)]
+pub struct ProgramFlag {
+    /// Its long name without dashes.
+    pub name: &'static str,
+    /// What it takes: none, one, optional, many, boolean, json, int, float, size.
+    pub takes: &'static str,
+    /// The releases.
+    pub versions: &'static str,
+    /// What stands in its place since.
+    pub replaced_by: Option<&'static str>,
+    row: Row,
+}
+
+/// The program that an engine's command line is read by, where its words say that it is that one.
+pub fn flag_program<'w>(engine: &str, mut words: impl Iterator<Item = &'w str>) -> Option<FlagProgram> {
+    let row = FLAG_PROGRAMS.find("engine", engine)?;
+    // Options alone are those of the program that the engine's image starts.
+    let first = words.next()?;
+    let named = |word: &str| row.words("commands").any(|command| word.rsplit('/').next() == Some(command));
+    if !(first.starts_with('-') || named(first) || words.take(4).any(named)) {
+        return None;
+    }
+    let (name, rows) = PROGRAMS.get_key_value(row.text("program"))?;
+    let (whole, rows) = rows.split_first().filter(|(whole, _)| whole.text("flag").is_empty())?;
+    whole.used();
+    Some(FlagProgram { name, whole: *whole, rows })
+}
+
+/// A flag without what writers may choose: dashes before it, underscores in it.
+fn plain(flag: &str) -> String {
+    flag.trim_start_matches('-').replace('_', "-")
+}
+
+impl FlagProgram {
+    /// Whether all flags of a release are known.
+    pub fn is_whole(self, version: &Version) -> bool {
+        self.whole.holds(version)
+    }
+
+    /// The releases of which all flags are known.
+    pub fn versions(self) -> &'static str {
+        self.whole.text("versions")
+    }
+
+    fn is(self, manner: &str) -> bool {
+        self.whole.words("takes").any(|word| word == manner)
+    }
+
+    /// Whether it takes flags that it does not know: it hands them on, or ignores them.
+    pub fn is_open(self) -> bool {
+        self.is("open") || self.is("script")
+    }
+
+    /// A flag in all stretches of releases that have it, whatever it is called there.
+    pub fn find(self, flag: &str) -> impl Iterator<Item = ProgramFlag> {
+        let written = plain(flag);
+        let wanted = if self.is("dotted") { written.split('.').next().unwrap_or_default() } else { &written }.to_owned();
+        let named = move |row: &Row| {
+            row.text("flag") == wanted
+                || plain(row.text("flag")) == wanted
+                || row.words("aliases").any(|alias| plain(alias) == wanted)
+        };
+        self.rows.iter().filter(move |row| named(row)).map(|row| ProgramFlag {
+            name: row.text("flag"),
+            takes: row.text("takes"),
+            versions: row.text("versions"),
+            replaced_by: row.filled("replaced_by"),
+            row: *row,
+        })
+    }
+
+    /// Whether a text is short for some flag of a release, or of any.
+    pub fn abbreviates(self, flag: &str, version: Option<&Version>) -> bool {
+        let short = plain(flag);
+        let of_release = |row: &&Row| version.is_none_or(|version| row.holds(version));
+        let starts = |row: &Row| plain(row.text("flag")).starts_with(&short);
+        self.is("prefixes") && self.rows.iter().filter(of_release).any(starts)
+    }
+
+    /// The flag of a release, or of the newest ones, that was meant.
+    pub fn nearest(self, flag: &str, version: Option<&Version>) -> Option<&'static str> {
+        let of_release = |row: &&Row| version.is_none_or(|version| row.holds(version));
+        suggest::nearest(&plain(flag), self.rows.iter().filter(of_release).map(|row| row.text("flag")))
+    }
+}
+
+impl ProgramFlag {
+    /// Whether a release has it so.
+    pub fn holds(self, version: &Version) -> bool {
+        within(version, self.versions)
+    }
+
+    /// What it takes, where it takes nothing else.
+    pub fn choices(self) -> impl Iterator<Item = &'static str> + Clone {
+        self.row.words("choices")
+    }
+
+    /// Flags that it does not go with.
+    pub fn excludes(self) -> impl Iterator<Item = &'static str> {
+        self.row.words("excludes")
+    }
+}
