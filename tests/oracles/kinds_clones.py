@@ -55,7 +55,8 @@ class Clone:
             match = pattern.fullmatch(tag)
             if match and order(self.source.since) <= order(match.group(1)) < order(self.source.until):
                 found.setdefault(match.group(1), tag)
-        newest = {order(version)[:2]: version for version in sorted(found, key=order)}
+        # A date has no patches.
+        newest = {order(version)[:2] if "." in version else "": version for version in sorted(found, key=order)}
         # A zip is read only for the newest patch.
         last = set(newest.values())
         held = {version for version, tag in found.items() if tag in self.tags or version in self.source.commits}

@@ -109,14 +109,17 @@ def node_of(schema, below):
 
 def without_prose(text):
     """A definition without its descriptions: most of its text, and often all that differs between releases."""
-    kept, inside = [], None
+    kept, inside, quote = [], None, ""
     for line in text.split("\n"):
         indent = len(line) - len(line.lstrip(" "))
-        if inside is not None and (indent > inside or line.startswith("\t") or not line.strip()):
+        if inside is not None and (quote or indent > inside or line.startswith("\t") or not line.strip()):
+            quote = "" if quote and line.replace("\\" + quote, "").count(quote) % 2 else quote
             continue
         # A field of this name has nothing beside it.
-        stated = line.startswith("description: ", indent) and line[indent + 12 :].strip()
+        stated = line[indent + 12 :].strip() if line.startswith("description: ", indent) and "{" not in line[indent + 12 : indent + 15] else ""
         inside = indent if stated else None
+        # A quoted text may go on as far to the left as it began.
+        quote = stated[0] if stated[:1] in ("'", '"') and stated.replace("\\" + stated[0], "").count(stated[0]) % 2 else ""
         if not stated:
             kept.append(line)
     return "\n".join(kept)
@@ -227,7 +230,8 @@ class Definitions:
         """What mutating webhooks of the newest releases are called for: they may set what a definition requires."""
         found = set(kinds_sources.MUTATED.get(self.project.name, ()))
         for clone in self.clones:
-            for _, tag, _ in clone.releases[-1:]:
+            held = [tag for version, tag, _ in clone.releases if tag in clone.tags or version in clone.source.commits]
+            for tag in held[-1:]:
                 for text in clone.naming("kind: MutatingWebhookConfiguration", tag):
                     found |= mutated(text)
         return found
@@ -324,21 +328,21 @@ class Core:
                 if target.endswith(".ObjectMeta"):
                     self.metadata.add(index)
                     return self.pool.add({"metadata": True}) if root else index
-                index = self.beside(index, child)
-                return index
+                return self.beside(index, child)
             enum = self.enums.get((function, field, False))
-            if enum and allowed(name, field):
+            if enum:
                 child["enum"] = enum
-            if "items" in child and (function, field, True) in self.enums and allowed(name, field):
+            if "items" in child and (function, field, True) in self.enums:
                 child["items"] = {**child["items"], "enum": self.enums[(function, field, True)]}
             # The generator states the empty value of its type for what has no default.
-            if not child.get("default") and child.get("default") is not True:
+            if not child.get("default"):
                 child.pop("default", None)
-            elif child.get("default") == {}:
-                child.pop("default")
             return self.pool.add(node_of(child, below))
 
-        return self.pool.add(node_of(self.schemas[name], below))
+        schema = dict(self.schemas[name])
+        known = re.sub(r".*\.(api|apis)\.", "", name)
+        schema["required"] = [field for field in schema.get("required", []) if (known, field) not in kinds_sources.NOT_REQUIRED]
+        return self.pool.add(node_of(schema, below))
 
     def beside(self, index, child):
         """A reference with a default of its own."""
@@ -346,7 +350,3 @@ class Core:
         if not default:
             return index
         return self.pool.add({**self.pool.nodes[index], "default": default})
-
-
-def allowed(name, field):
-    return (name.split("io.k8s.api.", 1)[-1], field) not in kinds_sources.WIDER_THAN_THEIR_ENUM

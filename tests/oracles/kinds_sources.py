@@ -1,6 +1,7 @@
 """The projects of schemas/kinds, and where the releases of each have their definitions."""
 
 import dataclasses
+import re
 
 RELEASE = r"v?(\d+\.\d+\.\d+)"
 
@@ -31,12 +32,33 @@ class Project:
     # Which groups are of the project; others in the same files are somebody else's.
     groups: str = ""
 
+    # What is to be said of where the files are from.
+    note: str = ""
+
     def text(self):
-        return "; ".join(f"https://github.com/{source.repository} {source.paths[0]}" for source in self.sources)
+        places = [(source.repository, re.split(r"[\\(\[*]", (source.paths or [""])[0])[0].rstrip("./")) for source in self.sources]
+        said = [f"https://github.com/{repository} {path}".rstrip() for repository, path in places]
+        return "; ".join(dict.fromkeys(said)) + self.note
 
 
-# Fields that the API server takes more values for than their enum lists.
-WIDER_THAN_THEIR_ENUM = set()
+# Fields that a schema of the core API requires and the API server does not: it sets them, or takes an empty one. Those of
+# the first lines are no longer required by the schemas of 1.37.
+NOT_REQUIRED = {
+    ("apps.v1.StatefulSetSpec", "serviceName"),
+    ("apps.v1.ControllerRevision", "revision"),
+    ("batch.v1.PodFailurePolicyOnPodConditionsPattern", "status"),
+    ("networking.v1.NetworkPolicySpec", "podSelector"),
+    ("rbac.v1.RoleRef", "apiGroup"),
+    ("scheduling.v1.PriorityClass", "value"),
+    ("apiextensions.v1.CustomResourceDefinitionVersion", "served"),
+    ("apiextensions.v1.CustomResourceDefinitionVersion", "storage"),
+    ("core.v1.HTTPHeader", "value"),
+    ("core.v1.ISCSIPersistentVolumeSource", "lun"),
+    ("core.v1.ISCSIVolumeSource", "lun"),
+    ("core.v1.PreferredSchedulingTerm", "preference"),
+    ("core.v1.Sysctl", "value"),
+    ("storage.v1.CSIDriver", "spec"),
+}
 
 # Webhooks that are registered at run time: no manifest says for what.
 MUTATED = {
@@ -138,7 +160,7 @@ PROJECTS = [
     one("argo-rollouts", "argoproj/argo-rollouts", r"manifests/crds/.*\.yaml", "1.6"),
     Project(
         "flux",
-        [Source("fluxcd/flux2", [r"manifests/crds/none"], since="2.1")]
+        [Source("fluxcd/flux2", [], since="2.1")]
         + [
             flux(f"{name}-controller")
             for name in ("source", "kustomize", "helm", "image-automation", "image-reflector", "notification")
@@ -152,6 +174,7 @@ PROJECTS = [
         "dynamo",
         [Source("wxsms/dynamo", [r"deploy/(cloud/)?operator/config/crd/bases/.*\.yaml"], since="9999", commits=DYNAMO)],
         r"^nvidia\.com$",
+        ", a fork of ai-dynamo/dynamo: its main when the version after was begun",
     ),
     one("grove", "NVIDIA/grove", r"(operator|scheduler)/api/core/v1alpha1/crds/.*\.yaml", "0", tags=r"v(0\.1\.0-alpha\.\d+)"),
     one("llm-d-model-service", "llm-d/llm-d-model-service", BASES, "0"),
@@ -174,7 +197,7 @@ PROJECTS = [
     one("llmaz", "InftyAI/llmaz", BASES, "0", r"llmaz\.io$"),
     one("llmkube", "defilantech/LLMKube", BASES, "0.4"),
     one("kubeai", "kubeai-project/kubeai", r"(manifests|charts/kubeai/templates)/crds/.*\.yaml", "0.8"),
-    one("amd-gpu-operator", "ROCm/gpu-operator", BASES, "1.0", r"amd\.com$"),
+    one("amd-gpu-operator", "ROCm/gpu-operator", [BASES, r"helm-charts(-k8s)?/crds/.*\.yaml"], "1.0", r"amd\.com$"),
     one("kernel-module-management", "kubernetes-sigs/kernel-module-management", r"config/crd(-hub)?/bases/.*\.yaml", "1.0"),
     one("intel-device-plugins", "intel/intel-device-plugins-for-kubernetes", r"deployments/(operator|fpga_admissionwebhook)/crd/bases/.*\.yaml", "0.28"),
     one("longhorn", "longhorn/longhorn", r"deploy/longhorn\.yaml", "1.5", r"^longhorn\.io$"),
