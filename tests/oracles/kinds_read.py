@@ -138,8 +138,12 @@ def documents(text):
     return [without_prose(part) for part in parts if "CustomResourceDefinition" in part]
 
 
-def definition_index(pool, schema):
+def definition_index(pool, schema, open_by=None):
+    """The node of a whole definition; an enum with the value `open_by` is left out."""
+
     def below(child, _):
+        if open_by is not None and open_by in (child.get("enum") or ()):
+            child = {key: value for key, value in child.items() if key != "enum"}
         return pool.add(node_of(child, below))
 
     if "properties" in schema:
@@ -222,9 +226,10 @@ class Definitions:
     def definition(self, text):
         document = yaml.load(text, Loader)
         if isinstance(document, dict) and document.get("kind") == "CustomResourceDefinition":
+            open_by = kinds_sources.OPEN_ENUMS.get(self.project.name)
             for name, about, schema in served(document):
                 if re.search(self.project.groups, name[0]):
-                    yield name, (*about, definition_index(self.pool, schema))
+                    yield name, (*about, definition_index(self.pool, schema, open_by))
 
     def mutated(self):
         """What mutating webhooks of the newest releases are called for: they may set what a definition requires."""

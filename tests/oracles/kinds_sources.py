@@ -67,6 +67,9 @@ MUTATED = {
     "tekton": [("tekton.dev", "*")],
 }
 
+# A value of enums to which others add: the Flux Operator adds its own kinds to those that an alert may be of.
+OPEN_ENUMS = {"flux": "ImagePolicy"}
+
 KUBERNETES = ("v1.27.16", "v1.28.15", "v1.29.15", "v1.30.14", "v1.31.14", "v1.32.13", "v1.33.13", "v1.34.11", "v1.35.8", "v1.36.5", "v1.37.2")
 
 # What main was when the version after it was begun: the clone is a fork without tags.
@@ -118,9 +121,9 @@ PROJECTS = [
     one("gpu-operator", "NVIDIA/gpu-operator", [r"deployments/gpu-operator/crds/.*\.yaml", BASES], "22.9", r"^nvidia\.com$"),
     one("karpenter", "kubernetes-sigs/karpenter", CRDS, "0.32", r"^karpenter\.sh$", module="sigs.k8s.io/karpenter"),
     # The providers narrow the labels of NodePool and NodeClaim.
-    one("karpenter-aws", "aws/karpenter-provider-aws", CRDS, "0.32", module="github.com/aws/karpenter-provider-aws"),
-    one("karpenter-azure", "Azure/karpenter-provider-azure", CRDS, "0.3"),
-    one("karpenter-gcp", "cloudpilot-ai/karpenter-provider-gcp", r"charts/karpenter(-crd/templates|/crds)/.*\.yaml", "0"),
+    one("karpenter-aws", "aws/karpenter-provider-aws", CRDS, "0.32", r"^karpenter\.", module="github.com/aws/karpenter-provider-aws"),
+    one("karpenter-azure", "Azure/karpenter-provider-azure", CRDS, "0.3", r"^karpenter\."),
+    one("karpenter-gcp", "cloudpilot-ai/karpenter-provider-gcp", r"charts/karpenter(-crd/templates|/crds)/.*\.yaml", "0", r"^karpenter\."),
     one("keda", "kedacore/keda", BASES, "2.12", module="github.com/kedacore/keda/v2"),
     one(
         "kserve",
