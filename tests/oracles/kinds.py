@@ -7,13 +7,15 @@
 CLONES holds bare clones of the repositories of `kinds_sources.py` as OWNER+NAME or OWNER+NAME/repo. What a clone lacks,
 releases and files, is taken from the zips of the Go module proxy; they are kept in CACHE, cut down to what is read.
 
-A file has the newest patch of each minor release, and of the others those that differ from the one before. Its nodes are schemas without prose; equal ones are one node, their
-children are indexes and stand before them. A key that a definition does not state is left out:
+A file has the newest patch of each minor release, and of the others those that differ from the one before: a release
+that is not listed has what the listed one before it has. Releases are in the order of their time. Nodes are schemas
+without prose; equal ones are one node, their children are indexes and stand before them. A key that a definition does
+not state is left out:
 
     type, format, nullable, properties {name: index}, required, additionalProperties (false or an index), items, enum,
     pattern, minimum, maximum, exclusiveMinimum, exclusiveMaximum, minLength, maxLength, minItems, maxItems, uniqueItems,
     minProperties, maxProperties, multipleOf, oneOf, anyOf, allOf, not, default
-    int-or-string   a number or a string; of a definition `anyOf` of these two is then left out
+    int-or-string   an integer or a string; of a definition `anyOf` of these two is then left out
     quantity        a quantity of the core API
     preserve        any field may stand here, and is kept
     embedded        a whole object with apiVersion, kind and metadata
@@ -38,9 +40,6 @@ from kinds_read import Core, Definitions, Pool
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TARGET = os.path.join(HERE, "..", "..", "schemas", "kinds")
-
-
-# --- files
 
 
 def write(project, read):
