@@ -80,7 +80,8 @@ impl FlagProgram {
     /// A flag in all stretches of releases that have it, whatever it is called there.
     pub fn find(self, flag: &str) -> impl Iterator<Item = ProgramFlag> {
         let written = plain(flag);
-        let wanted = if self.is("dotted") { written.split('.').next().unwrap_or_default() } else { &written }.to_owned();
+        let wanted =
+            if self.is("dotted") { written.split('.').next().unwrap_or_default() } else { &written }.to_owned();
         let named = move |row: &Row| {
             row.text("flag") == wanted
                 || plain(row.text("flag")) == wanted

@@ -24,11 +24,18 @@ pub fn judge(launch: &Launch) -> Option<Judged> {
             all.iter().copied().filter(|flag| version.is_none_or(|version| flag.holds(version))).collect();
         if own.is_empty() {
             let known = (program, version);
-            breaches.extend(missing(name, &all, known).map(|(class, says, meant)| told(class, place, name, says, meant)));
+            breaches
+                .extend(missing(name, &all, known).map(|(class, says, meant)| told(class, place, name, says, meant)));
         } else if let Some(says) = wrong_value(name, value, &own) {
             breaches.push(told(Class::ValueNotAllowed, value.span, name, says, None));
         } else if let Some(other) = excluded(&own, launch) {
-            breaches.push(told(Class::ContractViolated, place, name, format!("--{name} does not go with --{other}"), None));
+            breaches.push(told(
+                Class::ContractViolated,
+                place,
+                name,
+                format!("--{name} does not go with --{other}"),
+                None,
+            ));
         }
     }
     let contract = version.map_or_else(

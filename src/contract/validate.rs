@@ -106,7 +106,8 @@ impl Judge<'_> {
         if is_whole(view) {
             let stated = |name: &str| view.node().is_some_and(|node| node.get(name).is_some());
             let by_default = |name: &str| field(schema, name).is_some_and(|child| pack::node(child).default.is_some());
-            let every = |name: &str| at.path.is_empty() && name == "metadata";
+            let root = at.path.is_empty();
+            let every = |name: &str| root && name == "metadata";
             for name in schema.required.iter().filter(|name| !(stated(name) || by_default(name) || every(name))) {
                 push(&mut at.path, name);
                 let says = format!("{} is missing", at.path);

@@ -46,7 +46,8 @@ pub fn judge<'s>(
         for (workload, pod) in pods {
             for launch in pod.containers.iter().filter_map(|container| container.launch.as_deref()) {
                 let of = workload.name.clone();
-                found.extend(contract::flags::judge(launch).into_iter().flat_map(|judged| entities(judged, of.clone())));
+                found
+                    .extend(contract::flags::judge(launch).into_iter().flat_map(|judged| entities(judged, of.clone())));
             }
         }
         facts.breaches = found;
