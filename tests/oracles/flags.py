@@ -22,7 +22,7 @@ def main():
     gone = "--gone" in sys.argv
     sys.argv = sys.argv[:1]
     for name in asked or programs.PROGRAMS:
-        read, source, manner, renamed = programs.PROGRAMS[name]
+        read, source, manner, renamed, sparse = programs.PROGRAMS[name]
         found = []
         for version, options in read():
             found.append((version, options))
@@ -33,7 +33,7 @@ def main():
                 for flag in sorted(set(before) - set(after)):
                     print(f"{version} -{flag} [{before[flag]['replaced_by']}] {before[flag]['help'][:300]!r}")
             continue
-        print(name, rows.write(TABLE, rows.of_program(name, found, source, manner, renamed)), "rows")
+        print(name, rows.write(TABLE, rows.of_program(name, found, source, manner, renamed, sparse)), "rows")
 
 
 main()

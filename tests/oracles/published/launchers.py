@@ -77,7 +77,10 @@ def lmdeploy():
         serve.subparsers = argparse.ArgumentParser().add_subparsers()
         serve.add_parser_api_server()
         checked(made, of, "lmdeploy")
-        yield of.version, of_parser(serve.subparsers.choices["api_server"])
+        found = of_parser(serve.subparsers.choices["api_server"])
+        # The levels are those of the logging module, to which other modules add.
+        found["log-level"]["choices"] = []
+        yield of.version, found
 
 
 @program("xinference-local", "s3321")

@@ -11,15 +11,17 @@ from .options import of_parser
 PROGRAMS = {}
 
 
-def program(name, source, manner="", renamed=""):
+def program(name, source, manner="", renamed="", sparse=False):
     """Registers what yields (version, options) of each release, oldest first.
 
-    `renamed` says what took the place of flags that a release dropped: lines of `old… = new…`.
+    `renamed` says what took the place of flags that a release dropped: lines of `old… = new…`. `sparse`: there are releases
+    between those that are read.
     """
 
     def kept(read):
         sides = [line.split("=") for line in renamed.strip().splitlines()]
-        PROGRAMS[name] = (read, source, manner, {old: " ".join(new.split()) for olds, new in sides for old in olds.split()})
+        new = {old: " ".join(news.split()) for olds, news in sides for old in olds.split()}
+        PROGRAMS[name] = (read, source, manner, new, sparse)
         return read
 
     return kept
@@ -191,21 +193,21 @@ def mentioned(of, folder, prefixes):
     return {name: dict(empty) for name in found}
 
 
-@program("sglang:env", "s3320", "open")
+@program("sglang:env", "s3320", "open", sparse=True)
 def sglang_environment():
-    for of in newest_patches(release.packages("sglang", since="0.3")):
+    for of in newest_patches(release.packages("sglang", since="0.3"), 3):
         yield of.version, mentioned(of, "sglang/", ("SGLANG_", "SGL_"))
 
 
-@program("vllm:env", "s3319", "open")
+@program("vllm:env", "s3319", "open", sparse=True)
 def vllm_environment():
     for of in newest_patches(release.packages("vllm", since="0.4")):
         yield of.version, mentioned(of, "vllm/", ("VLLM_",))
 
 
-def newest_patches(releases):
-    """The newest release of each minor version."""
+def newest_patches(releases, parts=2):
+    """The newest release of those that begin with the same numbers."""
     newest = {}
     for of in releases:
-        newest[tuple(of.version.split(".")[:2])] = of
+        newest[tuple(of.version.split(".")[:parts])] = of
     return list(newest.values())

@@ -43,11 +43,9 @@ def load(url, first=None, end=None):
 class Ranged(io.RawIOBase):
     """A file behind a URL whose blocks are loaded when they are read."""
 
-    block = 1 << 18
-
-    def __init__(self, url, size):
+    def __init__(self, url, size, block):
         super().__init__()
-        self.url, self.size, self.at, self.blocks = url, size, 0, {}
+        self.url, self.size, self.block, self.at, self.blocks = url, size, block, 0, {}
 
     def seekable(self):
         return True
@@ -81,7 +79,7 @@ class Package:
         self.version, self.files, self.cache, self.archive = version, files, CACHE / package / version, None
         self.base = f"https://pypi.org/simple/{package}/"
 
-    def open(self):
+    def open(self, block=1 << 18):
         if self.archive:
             return
         wheels = [file for file in self.files if file["packagetype"] == "bdist_wheel"]
@@ -90,7 +88,7 @@ class Package:
         file = (wheels + sources)[0]
         url = urllib.parse.urljoin(self.base, file["url"])
         if wheels:
-            archive = zipfile.ZipFile(io.BufferedReader(Ranged(url, file["size"]), 1 << 16))
+            archive = zipfile.ZipFile(io.BufferedReader(Ranged(url, file["size"], block), 1 << 16))
             self.archive = {PURE.sub("", name): lambda name=name: archive.read(name) for name in archive.namelist()}
         elif file["filename"].endswith(".zip"):
             archive = zipfile.ZipFile(io.BytesIO(load(url)))
@@ -102,7 +100,7 @@ class Package:
 
     def text(self, path):
         """The text of a file without keeping it."""
-        self.open()
+        self.open(1 << 24)
         return self.archive[path]().decode("utf-8", "replace")
 
     def names(self):

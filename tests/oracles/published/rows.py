@@ -18,7 +18,11 @@ def key(option):
     return joined(sorted(option["aliases"])), option["takes"], joined(option["choices"]), replaced, needs, excludes
 
 
-def stretch(releases, first, last):
+def stretch(releases, first, last, sparse):
+    if sparse:
+        # Nothing is known of the releases between those that were read: they are given the flag.
+        parts = [f">{releases[first - 1]}" if first else "", f"<{releases[last + 1]}" if last < len(releases) - 1 else ""]
+        return joined(part for part in parts if part)
     if 0 < first == last < len(releases) - 1:
         return f"=={releases[first]}"
     parts = [f">={releases[first]}" if first else "", f"<={releases[last]}" if last < len(releases) - 1 else ""]
@@ -44,13 +48,12 @@ def one_name(read):
     return done[::-1]
 
 
-def of_program(program, read, source, manner, renamed=None):
+def of_program(program, read, source, manner, renamed, sparse=False):
     """Rows of one program. `read` is a list of (version, options), oldest first."""
     releases = [version for version, _ in read]
     if not releases:
         raise Unknown(f"{program}: no release was read")
     yield [program, "", "", manner, "", f">={releases[0]} <={releases[-1]}", "", "", "", "derived", source]
-    renamed = renamed or {}
     read = one_name(read)
     for flag in sorted({flag for _, options in read for flag in options}):
         runs = []
@@ -67,7 +70,7 @@ def of_program(program, read, source, manner, renamed=None):
                 # What took its place is named only where the next release has it.
                 after = read[last + 1][1]
                 replaced = joined(name for name in renamed.get(flag, "").split() if name in after)
-            yield [program, flag, aliases, takes, choices, stretch(releases, first, last), replaced, needs, excludes, "derived", source]
+            yield [program, flag, aliases, takes, choices, stretch(releases, first, last, sparse), replaced, needs, excludes, "derived", source]
 
 
 def write(path, rows):
