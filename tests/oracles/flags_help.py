@@ -21,7 +21,7 @@ from published import compiled, release
 TABLE = pathlib.Path(__file__).parents[2] / "rules/catalog/program_flags.csv"
 VLLM = """
 from importlib import import_module as load
-only(R)
+only(R); never(R + ".utils.cache")
 def first(*names):
     for name in names:
         if os.path.exists(name.replace(".", "/") + ".py") or os.path.isdir(name.replace(".", "/")): return load(name)
@@ -46,7 +46,7 @@ RUNS = {
     "deepspeed": ("deepspeed", "only('deepspeed'); never('deepspeed.accelerator')\nfrom deepspeed.launcher.runner import parse_args as g\ng(['--help'])", "0.15.4 0.19.8"),
     "horovodrun": ("horovod", "sys.argv = ['horovodrun', '--help']\nfrom horovod.runner.launch import parse_args as g\ng()", "0.28.1"),
     "ray start": ("ray", "only('ray'); only('ray._private'); only('ray.util'); never('ray.util.placement_group'); never('ray.core'); never('ray._private.worker'); never('ray._private.services'); never('ray._private.resource_and_label_spec')\nfrom ray.scripts.scripts import start as g\ng.main(['--help'], prog_name='ray start')", "2.9.0 2.60.0"),
-    "serve run": ("ray", "only('ray'); only('ray._private'); only('ray.serve'); only('ray.util'); never('ray.util.placement_group'); never('ray._private.services'); never('ray.core'); never('ray.experimental'); never('ray._private.worker'); never('ray.serve._private.api'); never('ray.serve.api'); never('ray.serve.config')\nfrom ray.serve.scripts import run as g\ng.main(['--help'], prog_name='serve run')", "2.9.0 2.60.0"),
+    "serve run": ("ray", "only('ray'); only('ray._private'); only('ray.serve'); only('ray.util'); never('ray.util.placement_group'); never('ray._private.services'); never('ray.core'); never('ray.experimental'); never('ray._private.worker'); never('ray.serve._private.api'); never('ray.serve.api'); never('ray.serve.config'); never('ray.serve.generated')\nfrom ray.serve.scripts import run as g\ng.main(['--help'], prog_name='serve run')", "2.9.0 2.60.0"),
     "lmdeploy serve api_server": ("lmdeploy", "sys.argv = ['lmdeploy', 'serve', 'api_server', '--help']\nfrom lmdeploy.cli.entrypoint import run\nrun()", "0.6.0 0.18.0"),
     "xinference-local": ("xinference", "from xinference.deploy.cmdline import local as g\ng.main(['--help'], prog_name='x')", "1.0.0 4.1.0"),
     "infinity_emb v1": ("infinity-emb", "sys.argv = ['infinity_emb', 'v1', '--help']\nimport importlib, os\ntp = importlib.import_module('infinity_emb.cli' if os.path.exists('infinity_emb/cli.py') else 'infinity_emb.infinity_server').tp\ntp()", "0.0.54 0.0.78"),
@@ -77,7 +77,7 @@ class Stub(type(os)):
     def __getattr__(self, name):
         if name == "__version__": return "99.0.0"
         if name in ("__commit__", "__file__"): return "none"
-        if name.startswith("__"): raise AttributeError(name)
+        if name.startswith("__") or name in ("npu", "musa", "hpu"): raise AttributeError(name)
         return Anything(self.__name__ + "." + name)
 sys.meta_path.append(Missing())
 def schema(*_):

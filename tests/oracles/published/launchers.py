@@ -42,7 +42,7 @@ def deepspeed():
 
 def ray_command(path, command):
     for of in release.packages("ray", since="2.0"):
-        made = modules(of, **{"ray.autoscaler._private.cli_logger": Anything("cli_logger")})
+        made = modules(of, **{"ray.autoscaler._private.cli_logger.cf": Anything("cf"), "colorful": Anything("colorful")})
         found = getattr(made.module(path), command)
         checked(made, of, "ray")
         yield of.version, clicks.of_command(found)
