@@ -21,7 +21,8 @@ from published import compiled, release
 TABLE = pathlib.Path(__file__).parents[2] / "rules/catalog/program_flags.csv"
 VLLM = """
 from importlib import import_module as load
-only(R); never(R + ".utils.cache")
+only(R); never(R + ".utils.cache"); never(R + "._custom_ops"); never(R + ".distributed"); never(R + ".platforms")
+platform = Anything("platform"); vars(platform)["device_type"] = "cuda"; sys.modules[R + ".platforms"].current_platform = platform
 def first(*names):
     for name in names:
         if os.path.exists(name.replace(".", "/") + ".py") or os.path.isdir(name.replace(".", "/")): return load(name)
@@ -38,19 +39,19 @@ import argparse
 p = argparse.ArgumentParser(prog="sglang serve"); ServerArgs.add_cli_args(p); p.print_help()
 """
 RUNS = {
-    "vllm": ("vllm", "R = 'vllm'" + VLLM, "0.6.3 0.10.2 0.33.0"),
-    "aphrodite": ("aphrodite-engine", "R = 'aphrodite'" + VLLM, "0.6.5 0.24.1"),
+    "vllm": ("vllm", "R = 'vllm'" + VLLM, "0.10.2"),
+    "aphrodite": ("aphrodite-engine", "R = 'aphrodite'" + VLLM, "0.6.5"),
     "sglang": ("sglang", SGLANG, "0.3.2 0.4.9 0.5.23"),
     "torchrun": ("torch", "only('torch'); only('torch.distributed'); only('torch.distributed.elastic'); never('torch.nn'); never('torch.multiprocessing')\nfrom torch.distributed.run import get_args_parser as g\ng().print_help()", "1.13.1 2.3.0 2.15.0"),
     "accelerate launch": ("accelerate", "from accelerate.commands.launch import launch_command_parser as g\nimport argparse\nargparse.ArgumentParser.print_help(g())", "0.20.3 0.34.2 1.15.0"),
-    "deepspeed": ("deepspeed", "only('deepspeed'); never('deepspeed.accelerator')\nfrom deepspeed.launcher.runner import parse_args as g\ng(['--help'])", "0.15.4 0.19.8"),
+    "deepspeed": ("deepspeed", "only('deepspeed'); never('deepspeed.accelerator')\nfrom deepspeed.launcher.runner import parse_args as g\ng(['--help'])", "0.19.8"),
     "horovodrun": ("horovod", "sys.argv = ['horovodrun', '--help']\nfrom horovod.runner.launch import parse_args as g\ng()", "0.28.1"),
-    "ray start": ("ray", "only('ray'); only('ray._private'); only('ray.util'); never('ray.util.placement_group'); never('ray.core'); never('ray._private.worker'); never('ray._private.services'); never('ray._private.resource_and_label_spec')\nfrom ray.scripts.scripts import start as g\ng.main(['--help'], prog_name='ray start')", "2.9.0 2.60.0"),
-    "serve run": ("ray", "only('ray'); only('ray._private'); only('ray.serve'); only('ray.util'); never('ray.util.placement_group'); never('ray._private.services'); never('ray.core'); never('ray.experimental'); never('ray._private.worker'); never('ray.serve._private.api'); never('ray.serve.api'); never('ray.serve.config'); never('ray.serve.generated')\nfrom ray.serve.scripts import run as g\ng.main(['--help'], prog_name='serve run')", "2.9.0 2.60.0"),
+    "ray start": ("ray", "only('ray'); only('ray._private'); only('ray.util'); never('ray.util.placement_group'); never('ray.core'); never('ray._private.worker'); never('ray._private.services'); never('ray._private.resource_and_label_spec')\nfrom ray.scripts.scripts import start as g\ng.main(['--help'], prog_name='ray start')", "2.60.0"),
+    "serve run": ("ray", "only('ray'); only('ray._private'); only('ray.serve'); only('ray.util'); never('ray.util.placement_group'); never('ray._private.services'); never('ray.core'); never('ray.experimental'); never('ray._private.worker'); never('ray.serve._private.api'); never('ray.serve.api'); never('ray.serve.config'); never('ray.serve.generated')\nfrom ray.serve.scripts import run as g\ng.main(['--help'], prog_name='serve run')", "2.60.0"),
     "lmdeploy serve api_server": ("lmdeploy", "sys.argv = ['lmdeploy', 'serve', 'api_server', '--help']\nfrom lmdeploy.cli.entrypoint import run\nrun()", "0.6.0 0.18.0"),
     "xinference-local": ("xinference", "from xinference.deploy.cmdline import local as g\ng.main(['--help'], prog_name='x')", "1.0.0 4.1.0"),
-    "infinity_emb v1": ("infinity-emb", "sys.argv = ['infinity_emb', 'v1', '--help']\nimport importlib, os\ntp = importlib.import_module('infinity_emb.cli' if os.path.exists('infinity_emb/cli.py') else 'infinity_emb.infinity_server').tp\ntp()", "0.0.54 0.0.78"),
-    "infinity_emb v2": ("infinity-emb", "sys.argv = ['infinity_emb', 'v2', '--help']\nimport importlib, os\ntp = importlib.import_module('infinity_emb.cli' if os.path.exists('infinity_emb/cli.py') else 'infinity_emb.infinity_server').tp\ntp()", "0.0.54 0.0.78"),
+    "infinity_emb v1": ("infinity-emb", "sys.argv = ['infinity_emb', 'v1', '--help']\nimport importlib, os\nsys.modules['uvloop'] = None\ntp = importlib.import_module('infinity_emb.cli' if os.path.exists('infinity_emb/cli.py') else 'infinity_emb.infinity_server').tp\ntp()", "0.0.54 0.0.78"),
+    "infinity_emb v2": ("infinity-emb", "sys.argv = ['infinity_emb', 'v2', '--help']\nimport importlib, os\nsys.modules['uvloop'] = None\ntp = importlib.import_module('infinity_emb.cli' if os.path.exists('infinity_emb/cli.py') else 'infinity_emb.infinity_server').tp\ntp()", "0.0.54 0.0.78"),
 }
 # The documentation of the programs in Rust holds their help; it may be a release behind.
 DOCUMENTED = {
@@ -140,7 +141,7 @@ def helped(program, version):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(of.text(name), encoding="utf-8")
         of.archive = None
-        gone = ["shtab", "torch_xla", "uvloop", "colorful", "torch_npu", "torch_musa", "sgl_kernel_npu"]
+        gone = ["shtab", "torch_xla", "colorful", "torch_npu", "torch_musa", "sgl_kernel_npu"]
         head = f"PLACE = {str(pathlib.Path(__file__).parent)!r}\nGONE = {gone!r}\n{START}\nsys.path.insert(0, {place!r})\n"
         done = subprocess.run([sys.executable, "-c", head + code], cwd=place, capture_output=True, text=True, check=False, timeout=300)
         return done.stdout, done.stderr

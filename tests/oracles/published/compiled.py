@@ -8,7 +8,7 @@ from . import release
 from .options import Unknown
 from .programs import program
 
-MIRRORS = pathlib.Path(os.environ.get("FLAGS_MIRRORS", "/work/.mirror"))
+MIRRORS = pathlib.Path(os.environ.get("FLAGS_MIRRORS", pathlib.Path.home() / ".cache/gpulint-mirrors"))
 
 
 def option(takes, aliases=(), choices=(), excludes=(), replaced_by=""):
