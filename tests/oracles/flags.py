@@ -6,7 +6,7 @@
 The parser of each published release is built from the release's own source (published/lazy.py) and asked what it takes.
 A flag that cannot be told whole (its choices depend on what was not read) ends the run. `--gone` prints the flags that a
 release dropped, with their last help text, instead of writing. FLAGS_CACHE is where files of packages are kept, FLAGS_MIRRORS
-where bare git repositories lie as OWNER+NAME/repo..
+where bare git repositories lie as OWNER+NAME/repo.
 """
 
 import pathlib
