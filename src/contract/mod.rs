@@ -27,6 +27,8 @@ pub struct Breach {
     pub says: String,
     /// What was meant, where that can be told.
     pub meant: Option<String>,
+    /// An unknown field by its name, and the objects around it with their schemas.
+    unknown: Option<(String, Vec<(String, u32)>)>,
 }
 
 /// What an object breaks, and the contract that says so.
@@ -93,7 +95,7 @@ pub fn judge(
             if !releases.iter().any(|release| (*first..=*last).contains(release)) {
                 continue;
             }
-            let mut found = validate::breaches(object, *root, share)?;
+            let mut found = validate::breaches(object, *root, breaches.as_deref(), share)?;
             found.retain(|breach| !served.mutated || breach.class != BreachClass::RequiredFieldMissing);
             breaches = Some(in_both(breaches, found, share)?);
             contract.get_or_insert_with(|| named(&served, &project, &releases));
@@ -102,7 +104,14 @@ pub fn judge(
             }
         }
     }
-    Ok(contract.zip(breaches).map(|(contract, breaches)| Judged { contract, breaches: together(breaches) }))
+    let Some((contract, mut breaches)) = contract.zip(breaches) else { return Ok(None) };
+    for breach in &mut breaches {
+        if let Some((field, above)) = breach.unknown.take() {
+            share.work(find::COST)?;
+            breach.meant = find::meant(&field, &above);
+        }
+    }
+    Ok(Some(Judged { contract, breaches: together(breaches) }))
 }
 
 /// The places of the releases of a project that may serve: all where none is stated; nothing where none that was read is as old as

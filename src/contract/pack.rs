@@ -1,9 +1,12 @@
 //! The packed schemas: which kinds there are, and their nodes. Nothing is read before it is asked for: a kind by its name, a node
 //! with the block that it stands in.
 
+use crate::parse::expression::{self, Expr};
 use flate2::read::DeflateDecoder;
+use regex::{Regex, RegexBuilder};
+use std::collections::HashMap;
 use std::io::Read;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 include!("node.rs");
 include!(concat!(env!("OUT_DIR"), "/schema_ends.rs"));
@@ -80,4 +83,28 @@ pub fn project(at: usize) -> Project<'static> {
 /// How many projects there are.
 pub fn projects() -> usize {
     PROJECT_ENDS.len()
+}
+
+/// Patterns that need more memory than this are not asked.
+const PATTERN: usize = 1 << 18;
+
+/// What is made of a text of the schemas when it is first asked for.
+type Made<T> = Mutex<HashMap<&'static str, Option<T>>>;
+
+fn made<T: Clone>(known: &Made<T>, text: &'static str, make: impl FnOnce() -> Option<T>) -> Option<T> {
+    // Whoever panicked with it left nothing half made.
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    known.entry(text).or_insert_with(make).clone()
+}
+
+/// A pattern; nothing where it is none, or asks for too much.
+pub fn pattern(text: &'static str) -> Option<Regex> {
+    static KNOWN: LazyLock<Made<Regex>> = LazyLock::new(Mutex::default);
+    made(&KNOWN, text, || RegexBuilder::new(text).size_limit(PATTERN).build().ok())
+}
+
+/// A rule in CEL; nothing where it is not understood.
+pub fn rule(text: &'static str) -> Option<Arc<Expr>> {
+    static KNOWN: LazyLock<Made<Arc<Expr>>> = LazyLock::new(Mutex::default);
+    made(&KNOWN, text, || expression::expression(text).ok().map(Arc::new))
 }

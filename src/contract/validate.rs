@@ -1,7 +1,7 @@
 //! An object against a schema, three-valued: what is not known breaks nothing, and neither does what depends on it.
 
 use super::pack::{self, Limit, Node, flags, types};
-use super::{Breach, cel, find};
+use super::{Breach, cel};
 use crate::budget::{NODE, STEP, Share, Spent};
 use crate::facts::BreachClass as Class;
 use crate::known::Known;
@@ -9,11 +9,9 @@ use crate::parse::scalar::Scalar;
 use crate::parse::{Shape, View, placeholder};
 use crate::quantity;
 use crate::source::Span;
-use regex::Regex;
 use serde_json::Value as Json;
-
-/// Patterns that need more memory than this are not asked.
-const PATTERN: usize = 1 << 18;
+use std::collections::BTreeSet;
+use std::ops::Bound;
 
 /// Where a value stands in its object: the path of its field, and those of the objects around it with their schemas.
 struct Place {
@@ -23,15 +21,18 @@ struct Place {
 
 struct Judge<'s> {
     share: &'s Share,
+    /// The fields that are looked at, where it is not all.
+    only: Option<BTreeSet<&'s str>>,
     found: Vec<Breach>,
 }
 
-/// What of an object breaks a schema.
+/// What of an object breaks a schema; of `only` where that is given: what another release takes is asked no more.
 ///
 /// # Errors
 /// The share is spent.
-pub fn breaches(object: View<'_>, root: u32, share: &Share) -> Result<Vec<Breach>, Spent> {
-    let mut judge = Judge { share, found: Vec::new() };
+pub fn breaches(object: View<'_>, root: u32, only: Option<&[Breach]>, share: &Share) -> Result<Vec<Breach>, Spent> {
+    let only = only.map(|only| only.iter().map(|breach| breach.field.as_str()).collect());
+    let mut judge = Judge { share, only, found: Vec::new() };
     judge.value(object, root, &mut Place { path: String::new(), above: Vec::new() })?;
     Ok(judge.found)
 }
@@ -39,22 +40,42 @@ pub fn breaches(object: View<'_>, root: u32, share: &Share) -> Result<Vec<Breach
 impl Judge<'_> {
     fn tell(&mut self, class: Class, place: Span, field: &str, says: String) -> Result<(), Spent> {
         self.share.make(NODE + field.len() + says.len())?;
-        self.found.push(Breach { class, place, field: field.to_owned(), says, meant: None });
+        self.found.push(Breach { class, place, field: field.to_owned(), says, meant: None, unknown: None });
         Ok(())
     }
 
+    /// Whether something is asked of a field, or below it.
+    fn asks(&self, path: &str) -> bool {
+        let below =
+            |field: &&str| field.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+        let Some(only) = &self.only else { return true };
+        path.is_empty()
+            || only
+                .range::<str, _>((Bound::Included(path), Bound::Unbounded))
+                .take_while(|field| field.starts_with(path))
+                .any(below)
+    }
+
+    /// Whether something is asked of a field itself.
+    fn asks_of(&self, path: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| only.contains(path))
+    }
+
     fn value(&mut self, view: View<'_>, number: u32, at: &mut Place) -> Result<(), Spent> {
-        self.share.work(NODE)?;
-        let schema = pack::node(number);
         // null is as good as nothing to kubectl and to the API server, where it is not a value.
-        if !view.is_some() || view.unknown().is_some() {
+        if !view.is_some() || view.unknown().is_some() || !self.asks(&at.path) {
             return Ok(());
         }
+        self.share.work(NODE)?;
+        let schema = pack::node(number);
         if let Some(says) = wrong_value(view, schema, &at.path) {
             return self.tell(Class::ValueNotAllowed, view.place(), &at.path, says);
         }
-        self.together(view, schema, at)?;
-        for rule in &schema.rules {
+        let asked = self.asks_of(&at.path);
+        if asked {
+            self.together(view, schema, at)?;
+        }
+        for rule in schema.rules.iter().filter(|_| asked) {
             if cel::holds(rule.rule, view, number, self.share)? == Some(false) {
                 let says = if rule.message.is_empty() {
                     format!("{} has to hold", rule.rule)
@@ -121,10 +142,10 @@ impl Judge<'_> {
 
     fn unknown_field(&mut self, object: View<'_>, key: &str, at: &Place) -> Result<(), Spent> {
         let Some((own, _)) = object.node().and_then(|node| node.entry(key)) else { return Ok(()) };
-        self.share.work(find::COST)?;
         self.tell(Class::UnknownField, own.span(), &at.path, format!("there is no field {}", at.path))?;
+        self.share.make(at.above.iter().map(|(path, _)| NODE + path.len()).sum())?;
         if let Some(last) = self.found.last_mut() {
-            last.meant = find::meant(key, &at.above);
+            last.unknown = Some((key.to_owned(), at.above.clone()));
         }
         Ok(())
     }
@@ -243,7 +264,7 @@ impl Node<'_> {
 }
 
 /// What is wrong with a value by itself.
-fn wrong_value(view: View<'_>, schema: &Node<'_>, path: &str) -> Option<String> {
+fn wrong_value(view: View<'_>, schema: &Node<'static>, path: &str) -> Option<String> {
     let node = view.node()?;
     let text = node.text();
     // Text that is empty is as if it were not there.
@@ -296,7 +317,7 @@ fn out_of(size: u64, (least, most): (Option<u64>, Option<u64>), path: &str, of: 
 }
 
 /// What is wrong with a scalar of the right type.
-fn wrong_text(text: &str, is: u8, schema: &Node<'_>, path: &str) -> Option<String> {
+fn wrong_text(text: &str, is: u8, schema: &Node<'static>, path: &str) -> Option<String> {
     if !schema.choices.is_empty() {
         let choices: Vec<Json> = schema.choices.iter().filter_map(|choice| serde_json::from_str(choice).ok()).collect();
         // What is no text is written as JSON writes it.
@@ -315,8 +336,7 @@ fn wrong_text(text: &str, is: u8, schema: &Node<'_>, path: &str) -> Option<Strin
         |wrong: bool, how: &str, bound: f64| wrong.then(|| format!("{path} is {text}, and has to be {how} {bound}"));
     schema.limits.iter().find_map(|limit| match *limit {
         Limit::Pattern(pattern) if is == types::STRING => {
-            let regex = regex::RegexBuilder::new(pattern).size_limit(PATTERN).build().ok()?;
-            (!Regex::is_match(&regex, text)).then(|| format!("{path} is {text}, and has to match {pattern}"))
+            (!pack::pattern(pattern)?.is_match(text)).then(|| format!("{path} is {text}, and has to match {pattern}"))
         }
         Limit::Length(least, most) if is == types::STRING => {
             out_of(text.chars().count() as u64, (least, most), path, "characters")

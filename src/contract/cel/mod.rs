@@ -7,7 +7,7 @@ mod values;
 use super::pack;
 use crate::budget::{NODE, Share, Spent};
 use crate::parse::View;
-use crate::parse::expression::{self, Expr, Kind, OPTIONAL, Op};
+use crate::parse::expression::{Expr, Kind, OPTIONAL, Op};
 use values::{Value, absent, equal, ordering};
 
 /// Why there is no value.
@@ -31,9 +31,9 @@ type Answer<'t> = Result<Value<'t>, Fail>;
 ///
 /// # Errors
 /// The share is spent.
-pub fn holds(rule: &str, view: View<'_>, schema: u32, share: &Share) -> Result<Option<bool>, Spent> {
+pub fn holds(rule: &'static str, view: View<'_>, schema: u32, share: &Share) -> Result<Option<bool>, Spent> {
     share.work(rule.len())?;
-    let Ok(expr) = expression::expression(rule) else { return Ok(None) };
+    let Some(expr) = pack::rule(rule) else { return Ok(None) };
     let mut eval = Eval { share, names: vec![("self".to_owned(), Value::of(view, Some(schema)))] };
     match eval.value(&expr) {
         Ok(Value::Bool(holds)) => Ok(Some(holds)),
