@@ -36,7 +36,7 @@ SCALAR = set(
 # Functions whose text is what they were given, more or less.
 AS_TEXT = set("toString indent nindent trim quote print b64enc".split())
 TEXT_FIRST = {"upper", "lower", "title", "untitle", "trim", "nospace", "b64enc", "b64dec", "sha256sum"}
-TEXT_LAST = {"trimSuffix", "trimPrefix", "trunc", "contains", "hasPrefix", "hasSuffix", "replace", "regexMatch", "splitList", "split"}
+TEXT_LAST = set("trimSuffix trimPrefix trunc contains hasPrefix hasSuffix replace regexMatch splitList split".split())
 # Functions that ask of a value and hand nothing on.
 ASKS = set("eq ne lt le gt ge not empty len kindIs kindOf typeOf typeIs typeIsLike isNil has mustHas fail".split())
 ENCODED = set(
@@ -160,7 +160,8 @@ class Chart:
                     continue
                 path = ("v", atom[1] + (key,))
                 self.read.add(path[1])
-                self.alias[path] = self.alias.get(path, NOTHING) | (value - {path})
+                for held in (path, ("v", atom[1] + ("*",))):
+                    self.alias[held] = self.alias.get(held, NOTHING) | (value - {held})
             elif atom[0] == "root":
                 if key is None:
                     self.take(value)
@@ -259,8 +260,7 @@ class Chart:
                         self.text(text, dot)
             elif atom[0] == "files":
                 for text in self.files.values():
-                    if "{{" in text and ".Values" in text:
-                        self.text(text, dot)
+                    self.text(text, dot)
 
     def text(self, text, dot):
         key = (text, dot)
@@ -403,8 +403,8 @@ class Chart:
                         rest = frozenset().union(*values[1:]) - {atom}
                         self.alias[atom] = self.alias.get(atom, NOTHING) | rest
             if name in ("default", "required", "ternary", "omit", "without") and values:
-                kept = {"default": values, "required": values[1:], "ternary": values[:2], "omit": values[:1], "without": values[:1]}
-                joined = frozenset().union(*kept[name]) if kept[name] else NOTHING
+                kept = {"default": values, "required": values[1:], "ternary": values[:2]}.get(name, values[:1])
+                joined = frozenset().union(*kept)
             return self.closed(joined)
         if name in ("kindIs", "kindOf", "typeOf", "typeIs", "typeIsLike"):
             self.kinds.update(atom[1] for atom in joined if atom[0] == "v")

@@ -96,7 +96,8 @@ class Repository:
                     if version:
                         out.setdefault(version.lstrip("v"), tag)
             return out
-        for line in self.git("log", "--reverse", "--first-parent", "--format=%H %cs", "--", f"{path}/Chart.yaml").splitlines():
+        log = self.git("log", "--reverse", "--first-parent", "--format=%H %cs", "--", f"{path}/Chart.yaml")
+        for line in log.splitlines():
             commit, _, date = line.partition(" ")
             version = self.version(commit, path)
             if version and date >= since:
@@ -148,7 +149,7 @@ def kind(value):
     return next((name for type_, name in names if isinstance(value, type_)), "")
 
 
-TYPES = {"boolean": "bool", "integer": "int", "number": "number", "string": "string", "object": "map", "array": "list", "null": "null"}
+TYPES = dict(boolean="bool", integer="int", number="number", string="string", object="map", array="list", null="null")
 
 
 def of_schema(schema, root, path, out, depth=0):
@@ -252,7 +253,7 @@ class Release:
             inner = re.match(r"charts/[^/]+/templates/(.*)", name)
             if name.startswith("templates/") or inner:
                 if not name.endswith((".yaml", ".yml", ".tpl", ".txt")):
-                    if ".Values" in text(name):
+                    if "{{" in text(name):
                         beside[name] = text(name)
                     continue
                 found = parsed(repository, blob)
@@ -262,8 +263,9 @@ class Release:
                 defined.update(found[1])
                 if not inner:
                     bodies.append((name, found[0]))
-            elif ".Values" in text(name) and not name.startswith(("ci/", "charts/", "tests/")) and not name.endswith(".md"):
-                beside[name] = text(name)
+            elif not name.startswith(("ci/", "charts/", "tests/")) and not name.endswith((".md", ".gotmpl")):
+                if "{{" in text(name):
+                    beside[name] = text(name)
         found = chart_templates.Chart(bodies, defined, beside, texts, sealed)
         self.fails = found.fails
         self.chart = found
@@ -303,16 +305,17 @@ class Release:
         below = {}
         for key in filter(None, self.keys):
             below.setdefault(key[:-1], set()).add(key[-1])
-        out, todo = {}, [((), ((),))]
+        out, todo = {}, [((), ((),), False)]
         while todo:
             # Several places of the values may be one here: the elements of a list, or of a mapping whose keys are free.
-            here, places = todo.pop()
+            here, places, taken = todo.pop()
             shut = any(place in self.shut for place in places)
             names = {}
             for place in places:
                 for name in below.get(place, ()):
                     names.setdefault(name, []).append(place + (name,))
-            open_ = not shut and any(place in self.whole for place in places)
+            taken |= any(place in self.whole for place in places)
+            open_ = taken and not shut
             # What no template reads may be taken in ways that were not seen.
             if here and not shut:
                 open_ |= not any(key in self.chart.read or key in self.types for held in names.values() for key in held)
@@ -324,7 +327,7 @@ class Release:
                 out[here + ("!",)] = ""
             if "*" in names:
                 names = {"*": [place for held in names.values() for place in held]}
-            todo += [(here + (name,), tuple(held)) for name, held in names.items()]
+            todo += [(here + (name,), tuple(held), taken) for name, held in names.items()]
         return out
 
     def type(self, here, places):
