@@ -1,6 +1,5 @@
 //! The values that releases of charts know.
 
-use super::table::Row;
 use super::tables::CHART_VALUES;
 use crate::suggest;
 use crate::version::Version;
@@ -10,68 +9,73 @@ use std::ops::Bound;
 /// The values that one release of a chart knows.
 #[derive(Debug)]
 pub struct ChartValues {
-    /// Keys by their paths, with whether anything may stand below them.
-    keys: BTreeMap<&'static str, bool>,
+    /// The keys below the paths that know theirs, with what they must hold. `!` among them: Helm refuses any other.
+    below: BTreeMap<&'static str, BTreeMap<&'static str, &'static str>>,
 }
 
 /// The values of a release of a chart from a repository, where they were read: `None` also for a chart of that name which may
 /// be another one.
 pub fn chart_values(chart: &str, version: &Version, repository: Option<&str>) -> Option<ChartValues> {
     let of_chart = || CHART_VALUES.rows().filter(|row| row.text("chart") == chart);
-    let whole = of_chart().find(|row| row.text("key").is_empty())?;
+    let whole = of_chart().find(|row| row.text("keys").is_empty())?;
     let same = whole.filled("repository").is_none_or(|part| repository.is_some_and(|from| from.contains(part)));
     if !same || !whole.holds(version) {
         return None;
     }
     whole.used();
-    let keys = of_chart().filter(|row| row.holds(version) && !row.text("key").is_empty());
-    let open = |row: Row| row.flag("open") == Some(true);
-    Some(ChartValues { keys: keys.map(|row| (row.text("key"), open(row))).collect() })
+    let mut below: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+    for row in of_chart().filter(|row| !row.text("keys").is_empty() && row.holds(version)) {
+        let keys = row.text("keys").split_ascii_whitespace();
+        below.entry(row.text("under")).or_default().extend(keys.map(|key| key.split_once(':').unwrap_or((key, ""))));
+    }
+    Some(ChartValues { below })
 }
 
-/// What the chart makes of a key.
+/// What may stand at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Taken {
-    /// It has keys of its own below it.
-    Map,
-    /// It takes it, whatever stands below.
-    Whole,
-    /// Nothing.
-    Unknown,
+    /// Keys that are known.
+    Keys,
+    /// Items, or values of free keys, that are alike: they stand at the path with `.*` behind it.
+    Elements,
+    /// Anything.
+    Anything,
 }
 
 impl ChartValues {
-    /// What the chart makes of the key at a path.
+    /// What may stand at the path of a known key.
     pub fn takes(&self, path: &str) -> Taken {
-        match self.keys.get(path) {
-            Some(false) if self.below(path).next().is_some() => Taken::Map,
-            Some(_) => Taken::Whole,
-            // What a comment of its values names may stand anywhere.
-            None => {
-                let last = path.rsplit('.').next().unwrap_or(path);
-                if self.keys.contains_key(format!("*.{last}").as_str()) { Taken::Whole } else { Taken::Unknown }
-            }
+        let elements = format!("{path}.*");
+        let from = (Bound::Included(elements.as_str()), Bound::Unbounded);
+        let first = || self.below.range::<str, _>(from).next().map(|(under, _)| under.strip_prefix(elements.as_str()));
+        match self.below.contains_key(path) {
+            true => Taken::Keys,
+            false if first().flatten().is_some_and(|rest| rest.is_empty() || rest.starts_with('.')) => Taken::Elements,
+            false => Taken::Anything,
         }
     }
 
-    /// The keys below a path.
-    fn below<'k>(&'k self, path: &str) -> impl Iterator<Item = &'static str> + use<'k> {
-        let prefix = format!("{path}.");
-        let from = self.keys.range::<str, _>((Bound::Included(prefix.as_str()), Bound::Unbounded));
-        from.map(|(key, _)| *key).take_while(move |key| key.starts_with(&prefix))
+    /// Whether the key is known below a path.
+    pub fn knows(&self, under: &str, key: &str) -> bool {
+        self.below.get(under).is_some_and(|keys| keys.contains_key(key))
     }
 
     /// The key that an unknown one was meant to be: one spelled like it in its place, else the only one of its name below it.
-    pub fn nearest(&self, path: &str) -> Option<&'static str> {
-        let (above, last) = path.rsplit_once('.').map_or(("", path), |(above, last)| (above, last));
-        let parts = |key: &'static str| key.rsplit_once('.').map_or(("", key), |(above, last)| (above, last));
-        let own = self.keys.keys().copied().filter(|key| !key.starts_with('*'));
-        let beside = own.clone().filter(|key| parts(key).0 == above);
-        if let Some(near) = suggest::nearest(last, beside.map(|key| parts(key).1)) {
-            return own.clone().find(|key| parts(key) == (above, near));
+    pub fn nearest(&self, under: &str, key: &str) -> Option<String> {
+        let path = |under: &str, key: &str| if under.is_empty() { key.to_owned() } else { format!("{under}.{key}") };
+        let beside = self.below.get(under)?.keys().copied().filter(|key| *key != "!");
+        if let Some(near) = suggest::nearest(key, beside) {
+            return Some(path(under, near));
         }
-        let mut same =
-            own.filter(|key| parts(key).1 == last && (above.is_empty() || key.starts_with(&format!("{above}."))));
-        same.next().filter(|_| same.next().is_none())
+        let inside = |at: &str| under.is_empty() || at == under || at.starts_with(&format!("{under}."));
+        let reached = |at: &str| at.rmatch_indices('.').all(|(end, _)| {
+            let (above, last) = at[..end].rsplit_once('.').unwrap_or(("", &at[..end]));
+            self.knows(above, last)
+        });
+        let mut same = self.below.iter().filter(|(at, keys)| {
+            !at.contains('*') && inside(at) && reached(&path(at, key)) && keys.contains_key(key)
+        });
+        let only = same.next().filter(|_| same.next().is_none())?;
+        Some(path(only.0, key))
     }
 }

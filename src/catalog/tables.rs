@@ -33,7 +33,7 @@ tables! {
         "package* version*:version variant* default+:flag cuda:version cuda_major:version rocm:version \
         cudnn:version torch:version torch_requirement:range python+:range sm ptx min_compute_capability:version \
         min_driver:version confidence:documented|interpolated|wheel released:date";
-    CHART_VALUES chart_values "chart* key* versions*:range open+:flag repository+";
+    CHART_VALUES chart_values "chart* under* versions*:range keys+ repository+";
     CLOUD_RUN_GPUS cloud_run_gpus "accelerator* vcpu:1..2048 memory_gib:1..65536";
     CLUSTER_AGENTS cluster_agents "program*";
     COMPLETE complete "table* family*";

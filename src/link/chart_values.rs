@@ -1,7 +1,7 @@
 //! Values of releases that their charts do not know: Helm drops them in silence.
 
 use crate::catalog::{self, ChartValues, Taken};
-use crate::facts::{Facts, HelmRelease, UnknownValue};
+use crate::facts::{Facts, HelmRelease, ReleaseFormat, UnknownValue};
 use crate::known::Fact;
 use crate::parse::{DEEPEST, View};
 use crate::source::Span;
@@ -11,6 +11,10 @@ use std::sync::Arc;
 /// Fills `release.unknown_values`.
 pub fn link(facts: &mut Facts) {
     for release in &mut facts.releases {
+        // What an umbrella chart states for a dependency its own templates and conditions may read too.
+        if release.format.get() == Some(&ReleaseFormat::ChartDependency) {
+            continue;
+        }
         let Some(known) = known(release) else { continue };
         let mut found = Vec::new();
         if let Some(values) = &release.values {
@@ -34,26 +38,36 @@ fn below(values: View<'_>, path: &str, (known, depth): (&ChartValues, usize), fo
     if depth == 0 {
         return;
     }
-    for (key, value) in values.entries() {
-        // Anchors that others repeat stand under such names.
-        if key.starts_with(['_', '.']) || key.starts_with("x-") || key.contains('.') {
-            continue;
+    let next = (known, depth - 1);
+    match known.takes(path) {
+        Taken::Anything => {}
+        Taken::Elements => {
+            let path = format!("{path}.*");
+            values.items().for_each(|item| below(item, &path, next, found));
+            values.entries().into_iter().for_each(|(_, value)| below(value, &path, next, found));
         }
-        let here = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
-        match known.takes(&here) {
-            Taken::Map => below(value, &here, (known, depth - 1), found),
-            Taken::Unknown => {
+        Taken::Keys => {
+            for (key, value) in values.entries() {
+                // Anchors that others repeat stand under such names.
+                if key.starts_with(['_', '.']) || key.starts_with("x-") || key.contains('.') {
+                    continue;
+                }
+                let here = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+                if known.knows(path, key) {
+                    below(value, &here, next, found);
+                    continue;
+                }
                 let place = values.node().and_then(|node| node.entry(key)).map_or(value.place(), |(key, _)| key.span());
-                found.push(unknown(&here, place, known));
+                found.push(unknown((path, key), place, known));
             }
-            Taken::Whole => {}
         }
     }
 }
 
-fn unknown(path: &str, place: Span, known: &ChartValues) -> UnknownValue {
+fn unknown((under, key): (&str, &str), place: Span, known: &ChartValues) -> UnknownValue {
+    let path = if under.is_empty() { key.to_owned() } else { format!("{under}.{key}") };
     let mut out = UnknownValue::blank(place);
-    out.key = Fact::value(path.to_owned(), place);
-    out.nearest = Fact::from_option(known.nearest(path).map(str::to_owned), place);
+    out.key = Fact::value(path, place);
+    out.nearest = Fact::from_option(known.nearest(under, key), place);
     out
 }
