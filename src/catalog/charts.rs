@@ -68,13 +68,16 @@ impl ChartValues {
             return Some(path(under, near));
         }
         let inside = |at: &str| under.is_empty() || at == under || at.starts_with(&format!("{under}."));
-        let reached = |at: &str| at.rmatch_indices('.').all(|(end, _)| {
-            let (above, last) = at[..end].rsplit_once('.').unwrap_or(("", &at[..end]));
-            self.knows(above, last)
-        });
-        let mut same = self.below.iter().filter(|(at, keys)| {
-            !at.contains('*') && inside(at) && reached(&path(at, key)) && keys.contains_key(key)
-        });
+        let reached = |at: &str| {
+            at.rmatch_indices('.').all(|(end, _)| {
+                let (above, last) = at[..end].rsplit_once('.').unwrap_or(("", &at[..end]));
+                self.knows(above, last)
+            })
+        };
+        let mut same = self
+            .below
+            .iter()
+            .filter(|(at, keys)| !at.contains('*') && inside(at) && reached(&path(at, key)) && keys.contains_key(key));
         let only = same.next().filter(|_| same.next().is_none())?;
         Some(path(only.0, key))
     }
