@@ -4,15 +4,36 @@ use super::table::{Row, within};
 use super::tables::{FLAG_PROGRAMS, PROGRAM_FLAGS};
 use crate::suggest;
 use crate::version::Version;
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{LazyLock, OnceLock};
 
 /// The rows of each program, in the order of its flags.
-static PROGRAMS: LazyLock<BTreeMap<&'static str, Vec<Row>>> = LazyLock::new(|| {
-    let mut out: BTreeMap<_, Vec<Row>> = BTreeMap::new();
-    PROGRAM_FLAGS.rows().for_each(|row| out.entry(row.text("program")).or_default().push(row));
+static PROGRAMS: LazyLock<BTreeMap<&'static str, Rows>> = LazyLock::new(|| {
+    let mut out: BTreeMap<_, Rows> = BTreeMap::new();
+    PROGRAM_FLAGS.rows().for_each(|row| out.entry(row.text("program")).or_default().all.push(row));
     out
 });
+
+/// The rows of a program, and which of them a flag has by any of its names.
+#[derive(Debug, Default)]
+struct Rows {
+    all: Vec<Row>,
+    named: OnceLock<HashMap<String, Vec<usize>>>,
+}
+
+impl Rows {
+    fn named(&self, plain_name: &str) -> &[usize] {
+        let named = self.named.get_or_init(|| {
+            let mut out: HashMap<String, Vec<usize>> = HashMap::new();
+            for (at, row) in self.all.iter().enumerate() {
+                let names = BTreeSet::from_iter([row.text("flag")].into_iter().chain(row.words("aliases")).map(plain));
+                names.into_iter().for_each(|name| out.entry(name).or_default().push(at));
+            }
+            out
+        });
+        named.get(plain_name).map_or(&[], Vec::as_slice)
+    }
+}
 
 /// A program whose flags are known as a whole, in some releases.
 #[derive(Debug, Clone, Copy)]
@@ -20,7 +41,7 @@ pub struct FlagProgram {
     /// Its name.
     pub name: &'static str,
     whole: Row,
-    rows: &'static [Row],
+    rows: &'static Rows,
 }
 
 /// A flag as some releases of a program have it.
@@ -47,7 +68,7 @@ pub fn flag_program<'w>(engine: &str, mut words: impl Iterator<Item = &'w str>) 
         return None;
     }
     let (name, rows) = PROGRAMS.get_key_value(row.text("program"))?;
-    let (whole, rows) = rows.split_first().filter(|(whole, _)| whole.text("flag").is_empty())?;
+    let whole = rows.all.first().filter(|whole| whole.text("flag").is_empty())?;
     whole.used();
     Some(FlagProgram { name, whole: *whole, rows })
 }
@@ -80,19 +101,13 @@ impl FlagProgram {
     /// A flag in all stretches of releases that have it, whatever it is called there.
     pub fn find(self, flag: &str) -> impl Iterator<Item = ProgramFlag> {
         let written = plain(flag);
-        let wanted =
-            if self.is("dotted") { written.split('.').next().unwrap_or_default() } else { &written }.to_owned();
-        let named = move |row: &Row| {
-            row.text("flag") == wanted
-                || plain(row.text("flag")) == wanted
-                || row.words("aliases").any(|alias| plain(alias) == wanted)
-        };
-        self.rows.iter().filter(move |row| named(row)).map(|row| ProgramFlag {
+        let wanted = if self.is("dotted") { written.split('.').next().unwrap_or_default() } else { &written };
+        self.rows.named(wanted).iter().map(|at| self.rows.all[*at]).map(|row| ProgramFlag {
             name: row.text("flag"),
             takes: row.text("takes"),
             versions: row.text("versions"),
             replaced_by: row.filled("replaced_by"),
-            row: *row,
+            row,
         })
     }
 
@@ -101,13 +116,13 @@ impl FlagProgram {
         let short = plain(flag);
         let of_release = |row: &&Row| version.is_none_or(|version| row.holds(version));
         let starts = |row: &Row| plain(row.text("flag")).starts_with(&short);
-        self.is("prefixes") && self.rows.iter().filter(of_release).any(starts)
+        self.is("prefixes") && self.rows.all[1..].iter().filter(of_release).any(starts)
     }
 
     /// The flag of a release, or of the newest ones, that was meant.
     pub fn nearest(self, flag: &str, version: Option<&Version>) -> Option<&'static str> {
         let of_release = |row: &&Row| version.is_none_or(|version| row.holds(version));
-        suggest::nearest(&plain(flag), self.rows.iter().filter(of_release).map(|row| row.text("flag")))
+        suggest::nearest(&plain(flag), self.rows.all[1..].iter().filter(of_release).map(|row| row.text("flag")))
     }
 }
 
