@@ -115,7 +115,10 @@ impl FlagProgram {
     pub fn abbreviates(self, flag: &str, version: Option<&Version>) -> bool {
         let short = plain(flag);
         let of_release = |row: &&Row| version.is_none_or(|version| row.holds(version));
-        let starts = |row: &Row| plain(row.text("flag")).starts_with(&short);
+        let starts = |row: &Row| {
+            let mut names = [row.text("flag")].into_iter().chain(row.words("aliases"));
+            names.any(|name| plain(name).starts_with(&short))
+        };
         self.is("prefixes") && self.rows.all[1..].iter().filter(of_release).any(starts)
     }
 

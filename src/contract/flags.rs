@@ -68,13 +68,15 @@ fn missing(
         return None;
     }
     let near = program.nearest(name, version).map(|near| format!("--{near}"));
-    let Some(other) = elsewhere.last() else {
+    if elsewhere.is_empty() {
         // Another program of the name may know it, unless it is a slip.
         let says = format!("there is no flag --{name}");
         return (version.is_some() || near.is_some()).then_some((Class::FlagUnknown, says, near));
-    };
-    let says = format!("there is no flag --{name}: other releases have it ({})", other.versions);
-    Some((Class::FlagNotOfRelease, says, other.replaced_by.map(|new| format!("--{new}"))))
+    }
+    let versions: Vec<&str> = elsewhere.iter().map(|flag| flag.versions).collect();
+    let says = format!("there is no flag --{name}: other releases have it ({})", versions.join(", "));
+    let since = elsewhere.iter().rev().find_map(|flag| flag.replaced_by);
+    Some((Class::FlagNotOfRelease, says, since.map(|new| format!("--{new}"))))
 }
 
 /// What is wrong with the value of a flag in every release that may run.

@@ -124,17 +124,17 @@ impl Judge<'_> {
             }
             at.path.truncate(whole);
         }
-        if is_whole(view) {
-            let stated = |name: &str| view.node().is_some_and(|node| node.get(name).is_some());
-            let by_default = |name: &str| field(schema, name).is_some_and(|child| pack::node(child).default.is_some());
-            let root = at.path.is_empty();
-            let every = |name: &str| root && name == "metadata";
-            for name in schema.required.iter().filter(|name| !(stated(name) || by_default(name) || every(name))) {
-                push(&mut at.path, name);
-                let says = format!("{} is missing", at.path);
-                self.tell(Class::RequiredFieldMissing, view.place(), &at.path.clone(), says)?;
-                at.path.truncate(whole);
-            }
+        let stated = |name: &str| view.node().is_some_and(|node| node.get(name).is_some());
+        let by_default = |name: &str| field(schema, name).is_some_and(|child| pack::node(child).default.is_some());
+        let root = at.path.is_empty();
+        let every = |name: &str| root && name == "metadata";
+        let lacks = |name: &&str| !(stated(name) || by_default(name) || every(name));
+        let missing: Vec<&str> = schema.required.iter().copied().filter(lacks).collect();
+        for name in missing.into_iter().filter(|_| is_whole(view)) {
+            push(&mut at.path, name);
+            let says = format!("{} is missing", at.path);
+            self.tell(Class::RequiredFieldMissing, view.place(), &at.path.clone(), says)?;
+            at.path.truncate(whole);
         }
         at.above.pop();
         Ok(())
@@ -265,12 +265,18 @@ impl Node<'_> {
 
 /// What is wrong with a value by itself.
 fn wrong_value(view: View<'_>, schema: &Node<'static>, path: &str) -> Option<String> {
-    let node = view.node()?;
-    let text = node.text();
+    let text = view.node()?.text();
     // Text that is empty is as if it were not there.
-    if text.is_some_and(|text| text.is_empty() || placeholder(text).is_some()) {
+    if text.is_some_and(str::is_empty) {
         return None;
     }
+    // Few values are wrong, and finding out whether one stands for another takes longer.
+    against(view, schema, path).filter(|_| text.is_none_or(|text| placeholder(text).is_none()))
+}
+
+fn against(view: View<'_>, schema: &Node<'static>, path: &str) -> Option<String> {
+    let node = view.node()?;
+    let text = node.text();
     let (is, shown) = match (node.kind(), node.scalar()) {
         (Shape::Map(_), _) => (types::OBJECT, "an object"),
         (Shape::Seq(_), _) => (types::ARRAY, "a list"),
@@ -361,7 +367,7 @@ fn holds(view: View<'_>, number: u32, share: &Share) -> Result<Option<bool>, Spe
     if text.is_some_and(|text| placeholder(text).is_some()) {
         return Ok(None);
     }
-    if wrong_value(view, schema, "").is_some() {
+    if against(view, schema, "").is_some() {
         return Ok(Some(false));
     }
     let mut known = true;

@@ -33,6 +33,9 @@ pub fn judge<'s>(
             let group =
                 object.api_version.get().map_or("", |version| version.split_once('/').map_or("", |(group, _)| group));
             let is_own = object.kind.get().is_some_and(|kind| own.contains(&(group.to_owned(), kind.clone())));
+            if is_test(path(source)) {
+                continue;
+            }
             let wanted = speaks.is_none_or(|speaks| speaks.contains(&source) || asks.contains(&source));
             if !wanted || is_own || object.drafted.get() == Some(&true) {
                 continue;
@@ -108,6 +111,12 @@ fn own_kinds(variants: &[Variant]) -> BTreeSet<(String, String)> {
 /// Whether a file is called like a patch, which states a part of an object.
 fn is_patch(path: &str) -> bool {
     path.rsplit('/').take(2).any(|part| part.to_ascii_lowercase().contains("patch"))
+}
+
+/// Whether a script is called like a test, which writes what is to fail, too.
+fn is_test(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.ends_with(".sh") && (name.starts_with("test") || name.ends_with("_test.sh"))
 }
 
 /// The files whose workloads ask for GPUs.
