@@ -3,7 +3,9 @@
 use super::drivers::min_driver;
 use super::software::{Build, framework_build};
 use super::table::{Patterned, Row, Table};
-use super::tables::{ENGINE_IMAGES, IMAGE_FAMILIES, IMAGE_FLAWS, IMAGE_TAGS, IMAGE_TRAITS, NGC, TEI_IMAGES};
+use super::tables::{
+    ENGINE_IMAGES, IMAGE_FAMILIES, IMAGE_FLAWS, IMAGE_TAGS, IMAGE_TRAITS, NGC, REGISTRIES, TEI_IMAGES,
+};
 use crate::version::Version;
 use std::sync::OnceLock;
 
@@ -79,6 +81,12 @@ pub fn image_traits(repository: &str, tag: &str) -> Option<Vec<&'static str>> {
     of_repository.peek()?;
     let held = of_repository.filter(|t| t.row.holds(&release) && t.is_about(tag));
     Some(held.inspect(|t| t.row.used()).map(|t| t.row.text("trait")).collect())
+}
+
+/// The least and the most parts that repositories of a registry have.
+pub fn registry_parts(registry: &str) -> Option<(usize, Option<usize>)> {
+    let row = REGISTRIES.rows().find(|row| names(row.text("registry"), registry))?;
+    Some((row.number("least")?, row.number("most")))
 }
 
 fn tagged<'r>(read: &'r OnceLock<Vec<Patterned>>, table: &'static Table) -> &'r [Patterned] {

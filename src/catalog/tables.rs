@@ -109,6 +109,7 @@ tables! {
     PROMISED_AVAILABILITY promised_availability
         "platforms* topology*:several-zones|single-instance percent:90..100 condition";
     PYTHON_SUPPORT python_support "package* versions*:range newest:version";
+    REGISTRIES registries "registry* least:1..10 most:1..10";
     RUNTIME_NEEDS runtime_needs "package* versions*:range cuda:version cudnn:version only_gpu:flag";
     SCALING_POLICIES scaling_policies "type* at metric inward outward target";
     SERVERS servers

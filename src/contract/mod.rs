@@ -4,6 +4,7 @@
 mod cel;
 mod find;
 pub mod flags;
+pub mod images;
 mod pack;
 mod validate;
 

@@ -18,6 +18,8 @@ words! {
         FlagUnknown = "flag-unknown",
         /// A flag that other releases of the program have.
         FlagNotOfRelease = "flag-not-of-release",
+        /// A reference of an image that no runtime reads, or that names no repository of its registry.
+        ImageReferenceMalformed = "image-reference-malformed",
     }
 
     /// What a workload is for.

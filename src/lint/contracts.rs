@@ -1,9 +1,10 @@
 //! What is deployed held against what software publishes of itself: objects against the schemas of their kinds (those of files that
-//! speak of GPUs, and of workloads that ask for some), command lines against the flags of their programs.
+//! speak of GPUs, and of workloads that ask for some), command lines against the flags of their programs, and references of images
+//! against their grammar.
 
 use crate::budget::Share;
 use crate::contract::{self, Judged, Stated};
-use crate::facts::{Breach, BreachClass, Facts, Object, list};
+use crate::facts::{Breach, BreachClass, Build, Facts, Image, Object, WorkloadFormat, list};
 use crate::known::Fact;
 use crate::link::Variant;
 use crate::parse::Problem;
@@ -11,6 +12,7 @@ use crate::rules::Ruleset;
 use crate::source::SourceId;
 use crate::version::Version;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Fills `breaches`; `speaks` are the files that are looked at, where it is not all,
 /// `path` is where a file stands.
@@ -27,6 +29,7 @@ pub fn judge<'s>(
     let (own, stated) = (own_kinds(variants), Versions::stated(variants));
     for facts in variants.iter_mut().map(|variant| &mut variant.facts) {
         let asks = asking(facts);
+        let wanted = |source: SourceId| speaks.is_none_or(|speaks| speaks.contains(&source) || asks.contains(&source));
         let mut found = Vec::new();
         for object in &facts.objects {
             let source = object.span.source;
@@ -36,8 +39,7 @@ pub fn judge<'s>(
             if is_test(path(source)) {
                 continue;
             }
-            let wanted = speaks.is_none_or(|speaks| speaks.contains(&source) || asks.contains(&source));
-            if !wanted || is_own || object.drafted.get() == Some(&true) {
+            if !wanted(source) || is_own || object.drafted.get() == Some(&true) {
                 continue;
             }
             match breaches(object, (&stated, count), is_patch(path(source))) {
@@ -53,8 +55,34 @@ pub fn judge<'s>(
                     .extend(contract::flags::judge(launch).into_iter().flat_map(|judged| entities(judged, of.clone())));
             }
         }
+        // What stands on a stage has the image at the bottom.
+        let mut seen = BTreeSet::new();
+        for (image, of) in images(facts) {
+            let place = image.reference.span;
+            if wanted(place.source) && !is_test(path(place.source)) && seen.insert((place.source, place.range().start))
+            {
+                found
+                    .extend(contract::images::judge(image).into_iter().flat_map(|judged| entities(judged, of.clone())));
+            }
+        }
         facts.breaches = found;
     }
+}
+
+/// The images that runtimes and builds fetch as they are written, with the names of what states them.
+fn images(facts: &Facts) -> impl Iterator<Item = (&Image, Fact<String>)> {
+    use WorkloadFormat::{AwsBatch, Compose, Ecs, Kubernetes, Nomad, Sagemaker};
+    let read = |format| matches!(format, Kubernetes | Compose | Ecs | AwsBatch | Sagemaker | Nomad);
+    let workloads =
+        facts.workloads.iter().filter(move |workload| workload.format.get().is_some_and(|format| read(*format)));
+    let pods = workloads.flat_map(|workload| workload.pods.iter().map(move |pod| (workload, pod)));
+    let run = pods.flat_map(|(workload, pod)| {
+        pod.containers.iter().map(move |container| (&container.image, workload.name.clone()))
+    });
+    // With a build argument it is another at every build.
+    let literal = |build: &&Arc<Build>| build.from.get().is_some_and(|from| !from.contains('$'));
+    let built = facts.builds.iter().filter(literal).map(|build| (&build.base, build.stage.clone()));
+    run.chain(built)
 }
 
 /// What the repository states of versions.
