@@ -4,7 +4,8 @@ use super::drivers::min_driver;
 use super::software::{Build, framework_build};
 use super::table::{Patterned, Row, Table};
 use super::tables::{
-    ENGINE_IMAGES, IMAGE_FAMILIES, IMAGE_FLAWS, IMAGE_TAGS, IMAGE_TRAITS, NGC, REGISTRIES, TEI_IMAGES,
+    ENGINE_IMAGES, FLOATING_TAGS, IMAGE_FAMILIES, IMAGE_FLAWS, IMAGE_NEWEST, IMAGE_TAGS, IMAGE_TRAITS, NGC, REGISTRIES,
+    TEI_IMAGES,
 };
 use crate::version::Version;
 use std::sync::OnceLock;
@@ -69,6 +70,18 @@ pub fn image_flaw(repository: &str, tag: &str) -> Option<Option<&'static str>> {
     let of_repository = || tagged(&READ, &IMAGE_FLAWS).iter().filter(|t| t.row.text("repository") == repository);
     of_repository().next()?;
     Some(of_repository().find(|t| t.is_about(tag)).map(|t| t.row.text("flaw")))
+}
+
+/// Whether another image stands behind a tag tomorrow: `latest`, which is what no tag means, and what a family calls its newest.
+pub fn image_floats(repository: &str, tag: &str) -> bool {
+    static READ: OnceLock<Vec<Patterned>> = OnceLock::new();
+    let about = |found: &&Patterned| names(found.row.text("repository"), repository) && found.is_about(tag);
+    tag.is_empty() || tagged(&READ, &FLOATING_TAGS).iter().find(about).inspect(|found| found.row.used()).is_some()
+}
+
+/// The newest tag of a repository that stays what it is, as far as the catalog goes.
+pub fn image_newest(repository: &str) -> Option<&'static str> {
+    IMAGE_NEWEST.rows().find(|row| names(row.text("repository"), repository)).map(|row| row.text("pinned"))
 }
 
 /// What is particular about an image by its repository and tag: old-apt-key, no-library-path. The release is what the

@@ -57,6 +57,7 @@ tables! {
         "engine* feature* value* versions*:range min:version only";
     FIELD_FLAGS field_flags "kind* field* flag switch:flag";
     FLAG_PROGRAMS flag_programs "engine* commands program";
+    FLOATING_TAGS floating_tags "repository* tag*:pattern";
     GCP_ATTACHABLE_GPUS gcp_attachable_gpus "accelerator* machine_family counts";
     GCP_MACHINE_FAMILIES gcp_machine_families "family* memory_gib_per_vcpu:0..64";
     GKE_MACHINES gke_machines "accelerator* machine_type";
@@ -73,6 +74,7 @@ tables! {
         "family* repositories+ tag+:pattern package accelerator cuda_from:build|ngc|none|tag require_cuda:flag \
         forward_compat:flag";
     IMAGE_FLAWS image_flaws "repository* tag*:pattern flaw";
+    IMAGE_NEWEST image_newest "repository* pinned";
     IMAGE_TAGS image_tags
         "repository* tag* cuda:version min_driver:version framework framework_version tensorrt:version \
         python:version os min_compute_capability:version released:date end_of_life:date";
