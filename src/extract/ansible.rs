@@ -264,6 +264,9 @@ fn release(tree: &Arc<Tree>, arguments: View<'_>) -> HelmRelease {
     out.values = Some(Raw::new(tree, values));
     out.values_from = arguments.get("values_files").strings();
     out.set = arguments.get("set_values").items().filter_map(assignment).collect();
+    let is_text = |item: &View<'_>| item.get("value_type").string().get().is_some_and(|ty| ty == "string");
+    let texts = arguments.get("set_values").items().filter(is_text).filter_map(assignment);
+    out.set_text = texts.map(|(name, value)| Fact::value(name, value.span)).collect();
     if values.is_some() && !values.node().is_some_and(Node::is_map) {
         // They stand in a variable.
         out.set.insert(REST.to_owned(), Fact::unknown(Why::Template, values.place()));

@@ -224,6 +224,9 @@ fn release(words: &[Word], at: usize) -> Option<HelmRelease> {
                 true => stated(&value, *expands),
                 false => Fact::unknown(Why::NotModelled("a value from a list or a file".into()), value.whole()),
             };
+            if name == "set-string" {
+                out.set_text.push(Fact::value(key.to_owned(), value.span));
+            }
             out.set.insert(key.to_owned(), value);
         }
     }

@@ -121,6 +121,7 @@ fn release(whole: &Raw, tree: &Tree, (environment, share): (Option<&str>, &Share
             Some((set.get("name").string().get()?.clone(), if value.is_absent() { listed() } else { value }))
         })
         .collect();
+    out.set_text = view.get("setString").items().map(|set| set.get("name").string()).collect();
     Ok(out)
 }
 

@@ -40,7 +40,12 @@ pub fn unknown(why: Why, place: Span) -> Image {
 pub fn reference(text: &Traced) -> Image {
     let whole = text.text();
     let mut image = Image::blank(text.whole());
-    image.reference = part(text, 0..whole.len());
+    let place = text.span(0..whole.len());
+    image.reference = match placeholder(whole) {
+        Some(why) => Fact::unknown(why, place),
+        None if whole.is_empty() => Fact::absent(place),
+        None => Fact::value(whole.to_owned(), place),
+    };
     if whole.is_empty() {
         return image;
     }
@@ -119,11 +124,21 @@ fn leading_placeholder(text: &str) -> Option<usize> {
 
 fn part(text: &Traced, range: Range<usize>) -> Fact<String> {
     let (value, span) = (&text.text()[range.clone()], text.span(range));
-    match placeholder(value) {
+    match placeholder(value).or_else(|| draft(value)) {
         Some(why) => Fact::unknown(why, span),
         None if value.is_empty() => Fact::absent(span),
         None => Fact::value(value.to_owned(), span),
     }
+}
+
+/// Why a part is not known that somebody is to fill in: `PROJECT_ID`, `YOUR-REGISTRY`.
+fn draft(part: &str) -> Option<Why> {
+    let shouts = |word: &str| {
+        let letters = || word.chars().filter(char::is_ascii_alphabetic);
+        letters().count() > 1 && letters().all(|c| c.is_ascii_uppercase())
+    };
+    let is_draft = part.contains(['<', '>', '%']) || part.split(['/', '.', '-', ' ', ':', '@']).any(shouts);
+    is_draft.then_some(Why::Template)
 }
 
 fn from_map(view: View<'_>) -> Image {
@@ -192,6 +207,21 @@ mod tests {
         assert_eq!(image.tag.get().map(String::as_str), Some("12.4.1-base"));
         assert_eq!(image.tag.span.range(), 24..35);
         assert_eq!(image.digest.get().map(String::as_str), Some("sha256:ab"));
+    }
+
+    #[test]
+    fn what_is_to_be_filled_in_is_not_known() {
+        for text in [
+            "IMAGE_NAME",
+            "<YOUR ACR>.azurecr.io/a:1",
+            "a.io/YOUR_ORG/b",
+            "FILLED BY THE OPERATOR",
+            "REGION-docker.pkg.dev/a/b/c",
+        ] {
+            let image = read(text);
+            assert!(image.registry.is_unknown() || image.repository.is_unknown(), "{text}");
+        }
+        assert_eq!(read("a/MyApp:v1").repository.get().map(String::as_str), Some("a/MyApp"));
     }
 
     #[test]

@@ -189,6 +189,8 @@ entities! {
         values_complete: Fact<bool>,
         /// Single values set by name, `driver.version`.
         set: Labels,
+        /// The names of those that are text, whatever they look like: `--set-string`, forceString.
+        set_text: Vec<Fact<String>>,
         /// Values that this release of the chart does not know, where the catalog has all that it knows.
         #[joined = true]
         unknown_values: Vec<UnknownValue>,

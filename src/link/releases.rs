@@ -10,7 +10,7 @@ use crate::parse::{Dialect, Problem, Raw, laid_over, merged, yaml};
 use crate::paths;
 use crate::source::SourceId;
 use crate::version::Version;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Values files and ConfigMaps, by the last part of their names, which are paths where they are files.
@@ -77,7 +77,12 @@ fn set_by_name(shared: &mut Arc<HelmRelease>, share: &Share) -> Result<(), Spent
         return Ok(());
     }
     let release = Arc::make_mut(shared);
-    let named = release.set.iter().filter(|(name, _)| *name != REST).map(|(name, value)| (name.as_str(), value));
+    let texts: BTreeSet<&String> = release.set_text.iter().filter_map(Fact::get).collect();
+    let named = release
+        .set
+        .iter()
+        .filter(|(name, _)| *name != REST)
+        .map(|(name, value)| (name.as_str(), value, texts.contains(name)));
     let rest = release.set.get(REST);
     release.values = Some(laid_over(release.values.as_ref(), named, rest, (release.span, share))?);
     Ok(())

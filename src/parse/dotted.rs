@@ -22,21 +22,25 @@ enum Part {
 }
 
 /// A document with single values laid over it: each replaces what stands at its name, and the rest is shared. What cannot be
-/// told of the names (`rest`) may stand anywhere. Names that are none say nothing.
+/// told of the names (`rest`) may stand anywhere. Names that are none say nothing. A value is true, false, null or a whole number
+/// where it reads so, and else text; with `true` it is text in any case.
+/// https://github.com/helm/helm/blob/main/pkg/strvals/parser.go `typedVal`
 ///
 /// # Errors
 /// The maps and lists that values are put into are too large.
 pub fn laid_over<'s>(
     base: Option<&Raw>,
-    values: impl Iterator<Item = (&'s str, &'s Fact<String>)>,
+    values: impl Iterator<Item = (&'s str, &'s Fact<String>, bool)>,
     rest: Option<&Fact<String>>,
     (place, share): (Span, &Share),
 ) -> Result<Raw, Spent> {
     let mut builder = Builder::new(place.source, Dialect::Kubernetes);
     let mut root = Put::Table(BTreeMap::new());
-    for (name, value) in values {
+    for (name, value, is_text) in values {
         let kind = match &value.known {
-            Known::Value(text) => NodeKind::Scalar { text: Traced::opaque(text.as_str(), value.span), plain: true },
+            Known::Value(text) => {
+                NodeKind::Scalar { text: Traced::opaque(text.as_str(), value.span), plain: !is_text && is_typed(text) }
+            }
             Known::Absent => continue,
             Known::Unknown(why) => NodeKind::Unknown(why.clone()),
         };
@@ -60,6 +64,12 @@ pub fn laid_over<'s>(
     builder.tree().documents.push(id);
     let open = base.and_then(|base| base.open);
     Ok(Raw { place: base.map_or(place, |base| base.place), id: Some(id), tree: Arc::new(builder.finish()), open })
+}
+
+/// Whether Helm gives a value that is set by name a type of its own.
+fn is_typed(text: &str) -> bool {
+    ["true", "false", "null", "0"].iter().any(|typed| text.eq_ignore_ascii_case(typed))
+        || !text.starts_with('0') && text.parse::<i64>().is_ok()
 }
 
 /// `a.b\.c[0]` names the first item of `b.c` in `a`.
@@ -213,8 +223,19 @@ mod tests {
         let span = Span::new(SourceId(0), 0..1);
         let set: Vec<(&str, Fact<String>)> =
             set.iter().map(|(k, v)| (*k, Fact::value((*v).to_owned(), span))).collect();
-        laid_over(base.as_ref(), set.iter().map(|(name, value)| (*name, value)), None, (span, &Share::of(1, 0)))
+        laid_over(base.as_ref(), set.iter().map(|(name, value)| (*name, value, false)), None, (span, &Share::of(1, 0)))
             .expect("little is made")
+    }
+
+    #[test]
+    fn a_value_has_the_type_that_helm_gives_it() {
+        let raw = over("", &[("a", "8"), ("b", "0.95"), ("c", "1e3"), ("d", "007"), ("e", "False"), ("f", "yes")]);
+        let root = raw.view();
+        assert_eq!(root.get("a").int().get(), Some(&8));
+        assert_eq!(root.get("e").boolean().get(), Some(&false));
+        for text in ["b", "c", "d", "f"] {
+            assert!(root.get(text).node().is_some_and(|node| !node.is_plain()), "{text}");
+        }
     }
 
     #[test]
@@ -246,7 +267,7 @@ mod tests {
         let span = Span::new(SourceId(0), 0..1);
         let rest = Fact::unknown(Why::Variable("x".into()), span);
         let set = Fact::value("1".to_owned(), span);
-        let raw = laid_over(None, [("a.b", &set)].into_iter(), Some(&rest), (span, &Share::of(1, 0)))
+        let raw = laid_over(None, [("a.b", &set, false)].into_iter(), Some(&rest), (span, &Share::of(1, 0)))
             .expect("little is made");
         assert_eq!(raw.view().path("a.b").int().get(), Some(&1));
         assert!(raw.view().path("c").int().is_unknown());

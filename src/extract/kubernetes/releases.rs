@@ -74,8 +74,10 @@ fn releases(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
                     values_in_text(source.path("helm.values"))
                 };
                 out.values_from = source.path("helm.valueFiles").strings();
-                let parameters = source.path("helm.parameters").items();
-                out.set = parameters
+                let parameters = || source.path("helm.parameters").items();
+                let forced = parameters().filter(|p| p.get("forceString").boolean().get() == Some(&true));
+                out.set_text = forced.map(|p| p.get("name").string()).collect();
+                out.set = parameters()
                     .filter_map(|p| Some((p.get("name").string().get()?.clone(), p.get("value").string())))
                     .collect();
                 facts.releases.push(Arc::new(out));

@@ -37,6 +37,9 @@ pub fn release(tree: &Arc<Tree>, view: View<'_>, share: &Share, facts: &mut Fact
     }
     let given = ["set", "set_string", "set_sensitive", "set_wo"].into_iter().flat_map(|key| view.get(key).items());
     out.set = given.filter_map(single).collect();
+    let is_text = |set: &View<'_>| set.get("type").string().get().is_some_and(|ty| ty == "string");
+    let texts = view.get("set_string").items().chain(view.get("set").items().filter(is_text));
+    out.set_text = texts.map(|set| set.get("name").string()).collect();
     let lists = view.get("set_list").items().filter_map(single);
     out.set.extend(lists.map(|(name, value)| {
         let why = Why::NotModelled("a value from a list".into());
