@@ -4,8 +4,8 @@ use super::drivers::min_driver;
 use super::software::{Build, framework_build};
 use super::table::{Patterned, Row, Table};
 use super::tables::{
-    ENGINE_IMAGES, FLOATING_TAGS, IMAGE_FAMILIES, IMAGE_FLAWS, IMAGE_NEWEST, IMAGE_TAGS, IMAGE_TRAITS, NGC, REGISTRIES,
-    TEI_IMAGES,
+    ENGINE_IMAGES, FLOATING_TAGS, IMAGE_FAMILIES, IMAGE_FLAWS, IMAGE_MOVES, IMAGE_NEWEST, IMAGE_RELEASES, IMAGE_TAGS,
+    IMAGE_TRAITS, NGC, REGISTRIES, TEI_IMAGES,
 };
 use crate::version::Version;
 use std::sync::OnceLock;
@@ -64,12 +64,63 @@ pub enum Unrecognised {
 
 /// Why a tag does not exist or what is broken in its image; no tag is written as `latest`. A mirror may keep what the
 /// registry removed, so the repository is compared with its host. `Some(None)` for another tag of a repository with flaws.
-pub fn image_flaw(repository: &str, tag: &str) -> Option<Option<&'static str>> {
+pub fn image_flaw(repository: &str, tag: &str) -> Option<Option<String>> {
     static READ: OnceLock<Vec<Patterned>> = OnceLock::new();
     let tag = if tag.is_empty() { "latest" } else { tag };
     let of_repository = || tagged(&READ, &IMAGE_FLAWS).iter().filter(|t| t.row.text("repository") == repository);
-    of_repository().next()?;
-    Some(of_repository().find(|t| t.is_about(tag)).map(|t| t.row.text("flaw")))
+    let flaw =
+        of_repository().find(|t| t.is_about(tag)).inspect(|t| t.row.used()).map(|t| t.row.text("flaw").to_owned());
+    let flaw = flaw.or_else(|| unreleased(repository, tag));
+    let known = flaw.is_some() || of_repository().next().is_some();
+    known.then_some(flaw)
+}
+
+/// Why a tag names no release, in families that tag every one: its minor release has none, or later patches and not this.
+fn unreleased(repository: &str, tag: &str) -> Option<String> {
+    let of_repository = IMAGE_RELEASES.rows().filter(|row| row.text("repository") == repository);
+    let named = of_repository.filter_map(|row| {
+        let (before, after) = row.text("tag").split_once("{release}")?;
+        let release = tag.strip_prefix(before)?.strip_suffix(after)?;
+        release.bytes().all(|b| b.is_ascii_digit() || b == b'.').then_some((row, release))
+    });
+    // Where several fit, the one that leaves the least says what the rest is.
+    let (row, text) = named.min_by_key(|(_, release)| release.len())?;
+    let release = Version::parse(text)?;
+    let all: Vec<Version> = row.words("releases").filter_map(Version::parse).collect();
+    let whole = release.release().len() >= 3 && all.iter().all(|one| one.release().len() >= 3);
+    let newest = row.version("until").or_else(|| all.iter().max().cloned())?;
+    if !whole || release >= newest || row.version("since").is_none_or(|since| release < since) || all.contains(&release)
+    {
+        return None;
+    }
+    let line = release.release()[..2].to_vec();
+    let mut of_line = all.iter().filter(|one| one.release().starts_with(&line)).peekable();
+    let passed = of_line.peek().is_none() || of_line.any(|one| *one > release);
+    passed.then(|| {
+        row.used();
+        let near: Vec<String> =
+            all.iter().filter(|one| one.release().starts_with(&line)).map(|one| one.to_string()).collect();
+        match near.is_empty() {
+            true => format!("there is no release {text}"),
+            false => format!("there is no release {text}; of {}.{} there are {}", line[0], line[1], near.join(", ")),
+        }
+    })
+}
+
+/// What became of the images of a repository: `frozen`, `gone`, `private` or `redirected`, with where they are now.
+pub fn image_move(repository: &str, tag: &str) -> Option<(&'static str, Option<&'static str>)> {
+    static READ: OnceLock<Vec<Patterned>> = OnceLock::new();
+    let tag = if tag.is_empty() { "latest" } else { tag };
+    let about = |found: &&Patterned| {
+        let pattern = found.row.text("repository");
+        let is_host = pattern
+            .strip_suffix("/*")
+            .is_some_and(|above| repository.strip_prefix(above).is_some_and(|below| below.starts_with('/')));
+        (pattern == repository || is_host) && found.is_about(tag)
+    };
+    let found = tagged(&READ, &IMAGE_MOVES).iter().find(about)?;
+    found.row.used();
+    Some((found.row.text("state"), found.row.filled("moved_to")))
 }
 
 /// Whether another image stands behind a tag tomorrow: `latest`, which is what no tag means, and what a family calls its newest.
@@ -255,12 +306,12 @@ fn accelerator(tag: &str, family: Row) -> Option<&'static str> {
     let word = |word: &str| {
         let cuda = word.strip_prefix("cu").is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
         match word.trim_end_matches(|c: char| c.is_ascii_digit()) {
-            "rocm" | "hipblas" => Some("amd"),
+            "rocm" | "hipblas" | "hip" => Some("amd"),
             "neuron" | "neuronx" => Some("aws"),
             "gaudi" | "hpu" => Some("habana"),
-            "xpu" | "intel" => Some("intel"),
+            "xpu" | "intel" | "sycl" | "openvino" => Some("intel"),
             "tpu" => Some("google"),
-            "musa" | "vulkan" | "cann" => Some("other"),
+            "musa" | "vulkan" | "cann" | "npu" | "l4t" => Some("other"),
             "cpu" => Some("cpu"),
             "gpu" | "cuda" => Some("nvidia"),
             _ => cuda.then_some("nvidia"),

@@ -10,7 +10,7 @@
 //! | machines | [`instance`], [`instance_gpu`], [`nearest_instance`], [`is_instance_like`], [`attachable_counts`], [`cloud_run_minimum`] |
 //! | platforms | [`platform_driver`], [`default_driver`], [`platform_toolkit`], [`eks_ami_driver`], [`node_image`] |
 //! | CUDA and drivers | [`min_driver`], [`native_driver`], [`native_cuda`], [`branch`], [`image_accepts_driver`], [`sm_supported`], [`first_cuda`], [`last_cuda`], [`cuda_exists`], [`cuda_image_exists`], [`newest_host_gcc`] |
-//! | images | [`image`], [`image_family`], [`image_flaw`], [`image_floats`], [`image_newest`], [`image_traits`], [`registry_parts`] |
+//! | images | [`image`], [`image_family`], [`image_flaw`], [`image_floats`], [`image_move`], [`image_newest`], [`image_traits`], [`registry_parts`] |
 //! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`constrains`], [`decides_others`], [`extra_packages`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`], [`package_traits`] |
 //! | systems | [`base_os`] |
 //! | programs | [`server`], [`server_of_program`], [`server_of_image`], [`is_tagged_by_release`], [`launcher_of_program`], [`wrappers`] |
@@ -56,7 +56,8 @@ pub use gpus::{
     nearest_product, product_known, reported_memory, skypilot_gpus,
 };
 pub use images::{
-    ImageInfo, Unrecognised, image, image_family, image_flaw, image_floats, image_newest, image_traits, registry_parts,
+    ImageInfo, Unrecognised, image, image_family, image_flaw, image_floats, image_move, image_newest, image_traits,
+    registry_parts,
 };
 pub use kinds::{
     Absence, FieldFlag, PodPlace, Stands, asks_for_no_device, field_flags, gpu_suffix, pod_places, workload_kinds,

@@ -74,7 +74,9 @@ tables! {
         "family* repositories+ tag+:pattern package accelerator cuda_from:build|ngc|none|tag require_cuda:flag \
         forward_compat:flag";
     IMAGE_FLAWS image_flaws "repository* tag*:pattern flaw";
+    IMAGE_MOVES image_moves "repository* tag*:pattern moved_to since state:frozen|gone|private|redirected";
     IMAGE_NEWEST image_newest "repository* pinned";
+    IMAGE_RELEASES image_releases "repository* tag* package module since:version until:version holes releases";
     IMAGE_TAGS image_tags
         "repository* tag* cuda:version min_driver:version framework framework_version tensorrt:version \
         python:version os min_compute_capability:version released:date end_of_life:date";
