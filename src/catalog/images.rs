@@ -386,6 +386,15 @@ mod tests {
     }
 
     #[test]
+    fn a_release_that_never_was_has_no_image() {
+        let flaw = |tag| image_flaw("rayproject/ray", tag).flatten();
+        assert_eq!(flaw("2.13.0").as_deref(), Some("there is no release 2.13.0"));
+        assert!(flaw("2.9.3").is_none(), "it is there");
+        assert!(flaw("2.6.4").is_none() && flaw("2.999.0").is_none(), "it may have come since");
+        assert!(flaw("2.13").is_none() && flaw("nightly").is_none(), "no whole release");
+    }
+
+    #[test]
     fn tags_by_their_grammar() {
         let info = image("nvidia/cuda", "12.4.1-cudnn-devel-ubuntu22.04").expect("nvidia/cuda");
         assert_eq!((info.cuda, info.flavor.as_deref()), (v("12.4.1"), Some("devel")));
