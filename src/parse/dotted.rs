@@ -214,7 +214,8 @@ fn other_keys(builder: &mut Builder, why: &Why, span: Span) -> Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::{Scalar, yaml};
+    use crate::parse::scalar::Scalar;
+    use crate::parse::yaml;
     use crate::source::SourceId;
 
     fn over(base: &str, set: &[(&str, &str)]) -> Raw {
