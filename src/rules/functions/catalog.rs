@@ -146,17 +146,17 @@ lookups! {
     "image_flaw" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(str_type), "What is known to be broken in an image, or why its tag does not exist; null for other tags of such a repository.", |a| {
         catalog::image_flaw(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or(""))
     };
-    "image_floats" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(bool_type), "Whether another image stands behind a tag tomorrow: latest, nightly; none is latest.", |a| {
-        Some(catalog::image_floats(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or("")))
+    "image_floats" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(bool_type), "Whether another image stands behind a tag tomorrow: true for latest, nightly, and no tag; unknown for others.", |a| {
+        catalog::image_floats(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or("")).then_some(true)
     };
-    "image_state" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(str_type), "What became of the images of a repository that moved or ended: frozen, gone, private or redirected; null for others.", |a| {
-        Some(catalog::image_move(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or("")).map(|(state, _)| state))
+    "image_state" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(str_type), "What became of the images of a repository that moved or ended: frozen, gone, private or redirected; unknown for others.", |a| {
+        catalog::image_move(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or("")).map(|(state, _)| state)
     };
-    "image_moved_to" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(str_type), "Where the images of a repository are now; null where nobody says.", |a| {
-        Some(catalog::image_move(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or("")).and_then(|(_, to)| to))
+    "image_moved_to" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(str_type), "Where the images of a repository that moved are now; unknown where nobody says.", |a| {
+        catalog::image_move(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or("")).and_then(|(_, to)| to)
     };
-    "image_newest" (param("repository", str_type)) -> Output::Type(str_type), "The newest tag of a repository that stays what it is, of those that the catalog knows; null for other repositories.", |a| {
-        Some(catalog::image_newest(&text(&a[0])?))
+    "image_newest" (param("repository", str_type)) -> Output::Type(str_type), "The newest tag of a repository that stays what it is, of those that the catalog knows; unknown for other repositories.", |a| {
+        catalog::image_newest(&text(&a[0])?)
     };
     "image_accelerator" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(str_type), "What an image's code runs on: nvidia, amd, cpu.", |a| {
         catalog::image(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or("latest")).ok()?.accelerator
