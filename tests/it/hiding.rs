@@ -197,7 +197,7 @@ fn terraform_in_json_is_terraform() {
     let pod = |requests: &str| {
         format!(
             "{{\"resource\": [{{\"kubernetes_pod\": {{\"p\": {{\"metadata\": {{\"name\": \"p\"}}, \"spec\": {{\"container\": \
-             {{\"name\": \"c\", \"image\": \"x\", \"resources\": {{\"requests\": {requests}, \"limits\": {{\"nvidia.com/gpu\": \
+             {{\"name\": \"c\", \"image\": \"x:1\", \"resources\": {{\"requests\": {requests}, \"limits\": {{\"nvidia.com/gpu\": \
              1}}}}}}}}}}}}}}]}}"
         )
     };
