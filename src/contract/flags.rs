@@ -80,6 +80,11 @@ fn missing(
 }
 
 /// What is wrong with the value of a flag in every release that may run.
+/// Whether a text is neither JSON nor what a shell, a template or a file may make JSON of.
+fn is_no_json(text: &str) -> bool {
+    !text.contains(['$', '<', '{', '/', '\'', '\\']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_err()
+}
+
 fn wrong_value(name: &str, value: &Fact<String>, own: &[ProgramFlag]) -> Option<String> {
     let text = value.get()?;
     let wrong = |flag: &ProgramFlag| {
@@ -88,6 +93,7 @@ fn wrong_value(name: &str, value: &Fact<String>, own: &[ProgramFlag]) -> Option<
             "none" | "boolean" | "optional" => None,
             "int" if text.parse::<i64>().is_err() && text != "true" => Some("a whole number".to_owned()),
             "float" if text.parse::<f64>().is_err() && text != "true" => Some("a number".to_owned()),
+            "json" if is_no_json(text) => Some("JSON".to_owned()),
             "one" if choices.clone().next().is_some() && choices.clone().all(|choice| choice != text) => {
                 Some(format!("one of {}", choices.collect::<Vec<_>>().join(", ")))
             }

@@ -111,6 +111,11 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant]) -> Rendered {
     let is_installed = |one: &One| one.refused.is_none() && !one.elsewhere;
     let installed: BTreeSet<SourceId> =
         done.iter().filter(|(.., one)| is_installed(one)).map(|(chart, ..)| *chart).collect();
+    let refusing: BTreeSet<SourceId> = done
+        .iter()
+        .filter(|(_, set, one)| set.name.is_empty() && one.refused.is_some())
+        .map(|(chart, ..)| *chart)
+        .collect();
     out.notes = notes(&charts, &done, (&open, &left), sources);
     let failed = open.iter().filter_map(|release| release.failed);
     out.failures.extend(
@@ -118,6 +123,7 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant]) -> Rendered {
     );
     let mut given_up = BTreeSet::new();
     let mut missed = BTreeSet::new();
+    let mut told = BTreeSet::new();
     let mut in_part = BTreeSet::new();
     let mut seen = BTreeSet::new();
     for chart in charts.iter().filter(|chart| installed.contains(&chart.metadata.source)) {
@@ -127,10 +133,12 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant]) -> Rendered {
         if !one.facts.workloads.is_empty() {
             out.values.extend(one.values);
         }
-        // What only another set lacks or breaks is seldom meant to be complete.
+        // What only another set lacks or breaks is seldom meant to be complete; but where the chart refuses its own values,
+        // another set is what it is made for.
         let own = set.name.is_empty();
-        if own && (one.refused.is_none() || !installed.contains(&chart)) {
-            out.failures.extend(one.failure.map(|problem| (problem, Trouble::Template)));
+        if one.refused.is_none() && (own || refusing.contains(&chart)) || own && !installed.contains(&chart) {
+            let new = one.failure.filter(|problem| told.insert(problem.span));
+            out.failures.extend(new.map(|problem| (problem, Trouble::Template)));
             unread.extend(one.unread);
         }
         out.failures.extend(one.gave_up.filter(|_| given_up.insert(chart)));

@@ -135,7 +135,7 @@ fn rendered(chart: &Chart<'_>, set: &ValueSet, doubts: &Doubts, share: &Share) -
     let missing: Vec<String> =
         installed.iter().filter(|one| !one.here).map(|one| one.dependency.name.clone()).collect();
     let verdict = schema::judge(&root, &values, share);
-    let mut out = Rendered { crds: crds(&root), failure: verdict.violation, ..Rendered::default() };
+    let mut out = Rendered { crds: crds(&root), ..Rendered::default() };
     problems.into_iter().for_each(|problem| out.fail(problem.span.source, problem, &missing));
     for template in templates.iter().filter(|t| is_document(&t.name) && parsed.has(&t.name)) {
         let about: Map = [("Name", template.name.as_str()), ("BasePath", template.base.as_str())]
@@ -153,6 +153,8 @@ fn rendered(chart: &Chart<'_>, set: &ValueSet, doubts: &Doubts, share: &Share) -
             Err(error) => out.fail(template.file.source, error, &missing),
         }
     }
+    // What does not parse or render fails with other values, too.
+    out.failure = out.failure.or(verdict.violation);
     let noticed = parsed.noticed();
     out.missed.extend(noticed.missed.into_iter().map(|(span, message)| Problem { span, message }));
     out.cut = noticed.cut.into_iter().collect();
