@@ -29,7 +29,7 @@ pub struct Breach {
     /// What was meant, where that can be told.
     pub meant: Option<String>,
     /// An unknown field by its name, and the objects around it with their schemas.
-    unknown: Option<(String, Vec<(String, u32)>)>,
+    pub(crate) unknown: Option<(String, Vec<(String, u32)>)>,
 }
 
 /// What an object breaks, and the contract that says so.

@@ -18,6 +18,8 @@ words! {
         FlagUnknown = "flag-unknown",
         /// A flag that other releases of the program have.
         FlagNotOfRelease = "flag-not-of-release",
+        /// A value of a chart that nothing reads, while its templates read one of nearly that name.
+        ChartValueUnread = "chart-value-unread",
         /// A reference of an image that no runtime reads, or that names no repository of its registry.
         ImageReferenceMalformed = "image-reference-malformed",
     }

@@ -13,6 +13,7 @@ use crate::known::{Fact, Why};
 use crate::link::{Routes, Variant};
 use crate::parse::{Builder, Dialect, Entry, NodeKind, Problem, Raw};
 use crate::render::gotemplate::Doubts;
+use crate::render::helm::reads::{Misread, misread};
 use crate::render::helm::sets::{MAX_SETS, Release};
 use crate::render::helm::{self, Chart, File, KUBERNETES, ValueSet};
 use crate::source::{SourceId, Sources, Span, Traced};
@@ -38,6 +39,8 @@ pub struct Rendered {
     pub skipped: Vec<(String, String)>,
     /// What files of charts state that nothing renders, and that are manifests as they stand.
     pub manifests: Vec<Read>,
+    /// What templates read by a name that no values have, with the names of the charts.
+    pub misread: Vec<(String, Misread)>,
     /// Charts that were not judged, or with and without what operators serve, with what to know of it.
     pub notes: Vec<(String, String)>,
     /// Files of values that rendered documents speak for.
@@ -103,8 +106,11 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant]) -> Rendered {
     let left: Vec<Vec<String>> = sets.iter_mut().map(leave_out).collect();
     let by_chart = |release: &&&HelmRelease| release.format.get() == Some(&ReleaseFormat::ChartDependency);
     let listed: Vec<&HelmRelease> = releases.iter().filter(by_chart).copied().collect();
+    let misread = charts.par_iter().zip(&sets).flat_map_iter(|(chart, sets)| {
+        misread(chart, sets).into_iter().map(|found| (chart.own_name().to_owned(), found))
+    });
+    let mut out = Rendered { misread: misread.collect(), ..Rendered::default() };
     let done = every_set(&charts, sets, &listed, sources);
-    let mut out = Rendered::default();
     // A template that some chart or some set rendered was read.
     let mut read = BTreeSet::new();
     let mut unread: BTreeMap<SourceId, String> = BTreeMap::new();

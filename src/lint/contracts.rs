@@ -8,6 +8,7 @@ use crate::facts::{Breach, BreachClass, Build, Facts, Image, Object, WorkloadFor
 use crate::known::Fact;
 use crate::link::Variant;
 use crate::parse::Problem;
+use crate::render::helm::reads::Misread;
 use crate::rules::Ruleset;
 use crate::source::SourceId;
 use crate::version::Version;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 pub fn judge<'s>(
     variants: &mut [Variant],
     (speaks, path): (Option<&BTreeSet<SourceId>>, impl Fn(SourceId) -> &'s str),
-    rules: &Ruleset,
+    (rules, misread): (&Ruleset, Vec<(String, Misread)>),
 ) {
     let asked = list("breaches").is_some_and(|list| rules.by_subject().asks(list.subject, None));
     if !asked {
@@ -67,6 +68,19 @@ pub fn judge<'s>(
         }
         facts.breaches = found;
     }
+    if let Some(first) = variants.first_mut() {
+        let wanted = |found: &(String, Misread)| speaks.is_none_or(|speaks| speaks.contains(&found.1.place.source));
+        first.facts.breaches.extend(misread.into_iter().filter(wanted).flat_map(unread));
+    }
+}
+
+/// What breaks a chart's own values, as rules are asked about it.
+fn unread((chart, found): (String, Misread)) -> impl Iterator<Item = Breach> {
+    let Misread { place, read, stated } = found;
+    let says = format!("templates read {read}, which the values do not have, and nothing reads their {stated}");
+    let class = BreachClass::ChartValueUnread;
+    let breach = contract::Breach { class, place, field: read, says, meant: Some(stated), unknown: None };
+    entities(Judged { contract: format!("values of {chart}"), breaches: vec![breach] }, Fact::value(chart, place))
 }
 
 /// The images that runtimes and builds fetch as they are written, with the names of what states them.

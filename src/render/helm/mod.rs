@@ -5,6 +5,7 @@ pub mod chart;
 mod ignore;
 pub mod install;
 pub mod objects;
+pub mod reads;
 mod schema;
 pub mod sets;
 #[cfg(test)]
