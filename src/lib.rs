@@ -25,6 +25,7 @@ pub mod judge;
 pub mod known;
 pub mod link;
 pub mod lint;
+pub mod names;
 pub mod parse;
 pub mod paths;
 pub mod quantity;

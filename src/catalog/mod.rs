@@ -17,7 +17,7 @@
 //! | engines | [`launch_flags`], [`flag_program`], [`feature_needs`], [`model_supported_since`], [`engine_default`] |
 //! | models | [`model`], [`models`], [`named_model`], [`weight_format`], [`encoder_peak`] |
 //! | trainers | [`training_options`], [`training_defaults`], [`optimizer_state_bytes`] |
-//! | Kubernetes | [`pod_places`] |
+//! | Kubernetes | [`pod_places`], [`inner_names`], [`references`], [`creators`] |
 //! | data | [`stores_of`], [`key_of`], [`endpoints_of`], [`tls_minimum`] |
 //! | the rest | [`accelerator`], [`advisories`], [`api_removed_in`], [`Lookup`], [`within`] |
 
@@ -33,6 +33,7 @@ mod machines;
 mod mentions;
 mod model_names;
 mod models;
+mod names;
 mod programs;
 mod protection;
 mod servers;
@@ -71,6 +72,7 @@ pub use machines::{
 pub use mentions::mentions;
 pub use model_names::{NamedModel, named_model};
 pub use models::{Model, model, models, published_quantization};
+pub use names::{Creator, InnerName, Reference, creators, inner_names, made_by, named_kind, references};
 pub use programs::{
     ImageModel, Planner, Server, StatingCommand, Wrapper, is_launcher, is_tagged_by_release, launcher_of_program,
     server, server_of_image, server_of_metric, server_of_program, servers, stating_commands, wrappers,

@@ -81,6 +81,7 @@ tables! {
         "repository* tag* cuda:version min_driver:version framework framework_version tensorrt:version \
         python:version os min_compute_capability:version released:date end_of_life:date";
     IMAGE_TRAITS image_traits "repository* tag*:pattern versions*:range trait*";
+    INNER_NAMES inner_names "group* kind* at* from* to+ what+ unless+ fails+";
     INSTANCES instances
         "provider instance_type* gpu gpu_name gpu_count:0..64 gpu_memory_gb:1..2000 vcpu:1..2048 \
         memory_gib:1..65536 network_gbps:0..100000 rdma rdma_nics:0..128 nvlink:flag nvswitch:flag \
@@ -96,6 +97,7 @@ tables! {
         memory_mib:1024..2000000 max_instances:1..16";
     MODEL_NAMES model_names "engine* names* model format";
     MODEL_SUPPORT model_support "engine* models* versions:range since:version";
+    NAME_CREATORS name_creators "makes* by* name*";
     NGC ngc
         "month*:version cuda:version driver:version min_driver:version tensorrt:version cudnn:version \
         nccl:version os python:version min_compute_capability:version";
@@ -113,6 +115,8 @@ tables! {
     PROMISED_AVAILABILITY promised_availability
         "platforms* topology*:several-zones|single-instance percent:90..100 condition";
     PYTHON_SUPPORT python_support "package* versions*:range newest:version";
+    REFERENCES references
+        "group* kind* at* name* names* part* kind_at+ namespace_at+ parts+ optional+ near+:flag fails+";
     REGISTRIES registries "registry* least:1..10 most:1..10";
     RUNTIME_NEEDS runtime_needs "package* versions*:range cuda:version cudnn:version only_gpu:flag";
     SCALING_POLICIES scaling_policies "type* at metric inward outward target";

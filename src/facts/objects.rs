@@ -42,6 +42,8 @@ entities! {
         meant: Fact<String>,
         /// The contract, with its releases.
         contract: Fact<String>,
+        /// What stands where the name was looked for, in words, at the place where it stands.
+        instead: Fact<String>,
     }
 
     /// An infrastructure resource as written: a Terraform resource block, a CloudFormation or ROS resource, a resource of Pulumi under the names of Terraform.

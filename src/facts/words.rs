@@ -22,6 +22,10 @@ words! {
         ChartValueUnread = "chart-value-unread",
         /// A reference of an image that no runtime reads, or that names no repository of its registry.
         ImageReferenceMalformed = "image-reference-malformed",
+        /// A name leads to nothing, in something that was read whole.
+        NameNotFound = "name-not-found",
+        /// A name leads to nothing here, and something else of nearly this name does not seem to be meant by anything.
+        NameNearlyFound = "name-nearly-found",
     }
 
     /// What a workload is for.

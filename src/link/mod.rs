@@ -29,7 +29,8 @@ mod training;
 mod variant;
 
 pub use bases::{Based, based};
-pub use boundary::{Boundary, Deployed, Layout};
+pub use boundary::{Boundary, Deployed, Layout, Reach};
+pub use candidates::Candidates;
 pub use directories::{Dir, Directories};
 pub use software::named_by;
 pub use variant::{Routes, Variant};
@@ -120,7 +121,7 @@ fn each<T: Send>(
 
 /// A namespace as a key of joins: what is joined is in the same one, or one of both does not state its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Namespace<'a> {
+pub enum Namespace<'a> {
     /// What anything may be in.
     Any,
     /// The stated one, or none.
@@ -129,12 +130,12 @@ enum Namespace<'a> {
 
 impl<'a> Namespace<'a> {
     /// What something with a name or another sign is found by.
-    fn listed<S: Copy>(namespace: &'a Fact<String>, sign: S) -> [(Self, S); 2] {
+    pub fn listed<S: Copy>(namespace: &'a Fact<String>, sign: S) -> [(Self, S); 2] {
         [(Namespace::Any, sign), (Namespace::Of(namespace.get().map(String::as_str)), sign)]
     }
 
     /// Where to look for something with a name or another sign.
-    fn sought<S: Copy>(namespace: &'a Fact<String>, sign: S) -> Vec<(Self, S)> {
+    pub fn sought<S: Copy>(namespace: &'a Fact<String>, sign: S) -> Vec<(Self, S)> {
         match namespace.get() {
             Some(stated) => vec![(Namespace::Of(Some(stated)), sign), (Namespace::Of(None), sign)],
             None => vec![(Namespace::Any, sign)],

@@ -1,16 +1,17 @@
 //! What is deployed held against what software publishes of itself: objects against the schemas of their kinds (those of files that
-//! speak of GPUs, and of workloads that ask for some), command lines against the flags of their programs, and references of images
-//! against their grammar.
+//! speak of GPUs, and of workloads that ask for some), command lines against the flags of their programs, references of images
+//! against their grammar, names against what they lead to.
 
 use crate::budget::Share;
 use crate::contract::{self, Judged, Stated};
 use crate::facts::{Breach, BreachClass, Build, Facts, Image, Object, WorkloadFormat, list};
 use crate::known::Fact;
-use crate::link::Variant;
+use crate::link::{Directories, Variant};
+use crate::names;
 use crate::parse::Problem;
 use crate::render::helm::reads::Misread;
 use crate::rules::Ruleset;
-use crate::source::SourceId;
+use crate::source::{SourceId, Span};
 use crate::version::Version;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,7 +20,8 @@ use std::sync::Arc;
 /// `path` is where a file stands.
 pub fn judge<'s>(
     variants: &mut [Variant],
-    (speaks, path): (Option<&BTreeSet<SourceId>>, impl Fn(SourceId) -> &'s str),
+    directories: &Directories<'_>,
+    (speaks, path): (Option<&BTreeSet<SourceId>>, impl Fn(SourceId) -> &'s str + Sync),
     (rules, misread): (&Ruleset, Vec<(String, Misread)>),
 ) {
     let asked = list("breaches").is_some_and(|list| rules.by_subject().asks(list.subject, None));
@@ -28,9 +30,11 @@ pub fn judge<'s>(
     }
     let count = variants.iter().map(|variant| variant.facts.objects.len()).sum();
     let (own, stated) = (own_kinds(variants), Versions::stated(variants));
+    let mut all_asking = BTreeSet::new();
     for facts in variants.iter_mut().map(|variant| &mut variant.facts) {
         let asks = asking(facts);
         let wanted = |source: SourceId| speaks.is_none_or(|speaks| speaks.contains(&source) || asks.contains(&source));
+        all_asking.extend(asks.iter().copied());
         let mut found = Vec::new();
         for object in &facts.objects {
             let source = object.span.source;
@@ -72,6 +76,12 @@ pub fn judge<'s>(
         let wanted = |found: &(String, Misread)| speaks.is_none_or(|speaks| speaks.contains(&found.1.place.source));
         first.facts.breaches.extend(misread.into_iter().filter(wanted).flat_map(unread));
     }
+    let wanted = |place: Span| {
+        let (file, path) = (place.source, path(place.source));
+        let whole = !is_test(path) && !is_patch(path);
+        whole && speaks.is_none_or(|speaks| speaks.contains(&file) || all_asking.contains(&file))
+    };
+    names::judge(variants, directories, &wanted);
 }
 
 /// What breaks a chart's own values, as rules are asked about it.

@@ -241,7 +241,8 @@ fn repository(
     rebase(&mut variants, directories);
     link::join(&mut variants, directories);
     let speaks = (!rules.all_kinds).then(|| mentions.keys().copied().collect());
-    contracts::judge(&mut variants, (speaks.as_ref(), |id| here.path(id)), (rules, rendered.misread));
+    let asked = (speaks.as_ref(), |id| here.path(id));
+    contracts::judge(&mut variants, directories, asked, (rules, rendered.misread));
     // What is completed twice lacks the same twice.
     let mut cut: Vec<Problem> =
         variants.iter_mut().flat_map(|variant| std::mem::take(&mut variant.facts.cut)).collect();

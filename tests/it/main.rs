@@ -21,6 +21,7 @@ mod hiding;
 mod invariants;
 mod kinds;
 mod languages;
+mod names;
 mod releases;
 mod reports;
 mod robustness;

@@ -11,11 +11,14 @@ use crate::budget::{NODE, STEP, Share, Spent};
 use crate::known::Why;
 use crate::parse::{Node, Tree};
 use crate::paths;
-use crate::source::SourceId;
+use crate::source::{SourceId, Span};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Longest chain of services that extend each other.
 const MAX_DEPTH: usize = 16;
+
+/// What a project is made of.
+const KINDS: [&str; 5] = ["services", "volumes", "networks", "secrets", "configs"];
 
 /// Lists that a service states as a whole.
 const WHOLE: &[&str] = &["command", "entrypoint", "test"];
@@ -117,7 +120,10 @@ impl Reader<'_, '_> {
             let layers = if one.items().is_empty() { std::slice::from_ref(one) } else { one.items() };
             let mut included: Option<Doc> = None;
             for path in layers.iter().filter_map(Doc::text).filter_map(|path| join(directory, path)) {
-                let Some(mut layer) = self.loaded(&path) else { continue };
+                let Some(mut layer) = self.loaded(&path) else {
+                    self.leave_open(project, item.span, &path);
+                    continue;
+                };
                 parts.extend(self.files.get(path.as_str()).map(|file| file.source));
                 self.include(&path, &mut layer, (parts, depth));
                 included = Some(match included {
@@ -125,16 +131,30 @@ impl Reader<'_, '_> {
                     None => layer,
                 });
             }
-            let services = included.as_mut().and_then(|doc| doc.remove("services"));
-            let (Some(services), Some(own)) = (services, project.entry("services", item.span)) else { continue };
-            let size = services.entries().len() + own.entries().len();
-            if self.share.make(size * NODE).is_err() {
-                return;
+            for kind in KINDS {
+                let all = included.as_mut().and_then(|doc| doc.remove(kind)).filter(|all| !all.entries().is_empty());
+                let (Some(all), Some(own)) = (all, project.entry(kind, item.span)) else { continue };
+                let size = all.entries().len() + own.entries().len();
+                if self.share.make(size * NODE).is_err() {
+                    return;
+                }
+                let names: HashSet<String> =
+                    own.entries().iter().filter_map(|(key, _)| key.text().map(str::to_owned)).collect();
+                let new = |(name, _): &&(Doc, Doc)| name.text().is_some_and(|name| !names.contains(name));
+                own.extend(all.entries().iter().filter(new).cloned());
             }
-            let names: HashSet<String> =
-                own.entries().iter().filter_map(|(key, _)| key.text().map(str::to_owned)).collect();
-            let new = |(name, _): &&(Doc, Doc)| name.text().is_some_and(|name| !names.contains(name));
-            own.extend(services.entries().iter().filter(new).cloned());
+        }
+    }
+
+    /// Lets a project have more than is written, as it includes what is not at hand.
+    fn leave_open(&self, project: &mut Doc, place: Span, path: &str) {
+        let why = Why::NotStated(format!("what {path} holds").into());
+        for kind in KINDS {
+            let Some(own) = project.entry(kind, place) else { continue };
+            if own.is_null() {
+                *own = Doc::map(place);
+            }
+            own.set(Doc::string("<<", place), Doc { value: Value::Unknown(why.clone()), ..Doc::null(place) });
         }
     }
 

@@ -1,0 +1,227 @@
+//! Whether something that is not here seems to be here under another name: one that nothing else names and that differs by a
+//! slip, or by what was put before or behind one of both, or that is in another namespace. Knows names only.
+
+use super::references::{Asked, in_facts, named_kind};
+use super::walk::names;
+use super::{Broken, share, whole};
+use crate::catalog;
+use crate::facts::{BreachClass, Object};
+use crate::known::Fact;
+use crate::link::{Deployed, Dir};
+use crate::source::SourceId;
+use crate::suggest::slips;
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
+
+/// Shorter names are like too many others.
+const SHORTEST: usize = 5;
+
+/// Longer ones are no names of objects.
+const LONGEST: usize = 253;
+
+/// What stands together: a variant, and of the plain files a directory.
+type Place = (usize, Option<Dir>);
+
+/// How a name is found that is not quite the same.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Sign {
+    /// In small letters, with `-` for what separates words.
+    Same(String),
+    /// Without one letter.
+    Slip(String),
+    /// A part of it from the start or to the end.
+    Part(String),
+    /// Itself.
+    Whole(String),
+}
+
+/// The objects of a repository, as far as it was asked for them.
+pub struct Nearby<'a> {
+    deployed: Deployed<'a>,
+    /// Where something is asked for, and of which kind.
+    sought: HashSet<(Place, &'static str)>,
+    count: usize,
+    index: OnceCell<Index<'a>>,
+    named: OnceCell<HashSet<(&'static str, String)>>,
+    made: OnceCell<HashSet<(&'static str, String)>>,
+}
+
+#[derive(Default)]
+struct Index<'a> {
+    by_name: HashMap<(&'static str, &'a str), Vec<(Place, &'a Object)>>,
+    by_sign: HashMap<(Place, &'static str, Sign), Vec<&'a Object>>,
+}
+
+impl<'a> Nearby<'a> {
+    /// What may stand near to what is asked for, each by the variant that asks.
+    pub fn new(deployed: Deployed<'a>, asked: &[(usize, Asked)], count: usize) -> Self {
+        let sought = asked.iter().map(|(own, one)| (place(deployed, *own, one.name.1.source), one.kind)).collect();
+        Self { deployed, sought, count, index: OnceCell::new(), named: OnceCell::new(), made: OnceCell::new() }
+    }
+
+    /// What seems to be meant by a name that leads nowhere.
+    pub fn find(&self, own: usize, asked: &Asked) -> Option<Broken> {
+        let name = asked.name.0.as_str();
+        if self.is_made(asked.kind, name) {
+            return None;
+        }
+        let place = place(self.deployed, own, asked.name.1.source);
+        let index = self.index();
+        let kind = asked.kind.rsplit('/').next().unwrap_or(asked.kind);
+        let (object, says) = match index.by_name.get(&(asked.kind, name)) {
+            Some(same) => {
+                // One of them may be in the right namespace, as long as that is not said.
+                let here = asked.namespace.get()?;
+                if same.iter().any(|(_, object)| object.namespace.get().is_none_or(|other| other == here)) {
+                    return None;
+                }
+                let (_, object) = same.iter().find(|(at, _)| *at == place)?;
+                let other = object.namespace.get()?;
+                (*object, format!("{kind} {name} is not in the namespace {here}, but in {other}: {}", asked.row.fails))
+            }
+            None => {
+                let object = self.similar(place, asked)?;
+                let other = object.name.get()?;
+                (object, format!("no {kind} {name} is here, but {other}, which no field names: {}", asked.row.fails))
+            }
+        };
+        let class = Fact::watched(|| {
+            asked.row.used();
+            Fact::value(BreachClass::NameNearlyFound, asked.name.1)
+        });
+        let meant = object.name.get().filter(|other| *other != name).cloned();
+        Some(Broken { class, says, meant, instead: Some((format!("this {kind}"), object.span)) })
+    }
+
+    /// Whether something makes an object of this name.
+    pub fn is_made(&self, kind: &'static str, name: &str) -> bool {
+        let constant = |creator: catalog::Creator| creator.by.is_empty() && fits(creator.name, name);
+        catalog::creators(kind).any(constant) || self.made().contains(&(kind, name.to_owned()))
+    }
+
+    /// The only object beside a reference whose name is nearly the one that is named, and that nothing names.
+    fn similar(&self, place: Place, asked: &Asked) -> Option<&'a Object> {
+        let name = asked.name.0.as_str();
+        if !(SHORTEST..=LONGEST).contains(&name.len()) {
+            return None;
+        }
+        // Clients that are not here name Services.
+        let service = asked.kind == "core/Service";
+        let mut wanted = signs(name);
+        wanted.extend(parts(name).map(|part| Sign::Whole(part.to_owned())));
+        wanted.push(Sign::Part(name.to_owned()));
+        let index = self.index();
+        let mut found: Vec<&Object> = Vec::new();
+        for sign in wanted {
+            let objects = index.by_sign.get(&(place, asked.kind, sign.clone())).map(Vec::as_slice).unwrap_or_default();
+            let fits = |other: &str| match sign {
+                Sign::Same(_) => true,
+                Sign::Slip(_) => slips(name, other) == 1 && without_digits(name) != without_digits(other),
+                Sign::Part(_) => !service && other != name && other.len() > name.len(),
+                Sign::Whole(_) => !service && other.len() < name.len() && other.len() >= SHORTEST,
+            };
+            found.extend(objects.iter().filter(|o| o.name.get().is_some_and(|other| fits(other))));
+        }
+        found.sort_by_key(|object| object.span);
+        found.dedup_by_key(|object| object.span);
+        let namespace = |object: &&&Object| match (object.namespace.get(), asked.namespace.get()) {
+            (Some(one), Some(other)) => one == other,
+            _ => true,
+        };
+        let [only] = found[..] else { return None };
+        Some(only).filter(|only| namespace(&only)).filter(|only| {
+            let other = only.name.get().cloned().unwrap_or_default();
+            !self.named().contains(&(asked.kind, other))
+        })
+    }
+
+    fn index(&self) -> &Index<'a> {
+        self.index.get_or_init(|| {
+            let mut index = Index::default();
+            for (own, variant) in self.deployed.variants().iter().enumerate() {
+                for object in &variant.facts.objects {
+                    let (Some(kind), Some(name)) = (named_kind(object), object.name.get()) else { continue };
+                    let place = place(self.deployed, own, object.span.source);
+                    index.by_name.entry((kind, name)).or_default().push((place, object));
+                    if !self.sought.contains(&(place, kind)) || name.len() > LONGEST {
+                        continue;
+                    }
+                    let all = signs(name).into_iter().chain([Sign::Whole(name.clone())]);
+                    for sign in all.chain(parts(name).map(|part| Sign::Part(part.to_owned()))) {
+                        index.by_sign.entry((place, kind, sign)).or_default().push(object);
+                    }
+                }
+            }
+            index
+        })
+    }
+
+    /// The names that something names.
+    fn named(&self) -> &HashSet<(&'static str, String)> {
+        self.named.get_or_init(|| {
+            let facts = self.deployed.variants().iter().map(|variant| &variant.facts);
+            facts.flat_map(|facts| in_facts(facts, self.count)).map(|asked| (asked.kind, asked.name.0)).collect()
+        })
+    }
+
+    /// The names that objects of other kinds make.
+    fn made(&self) -> &HashSet<(&'static str, String)> {
+        self.made.get_or_init(|| {
+            let facts = self.deployed.variants().iter().map(|variant| &variant.facts);
+            facts.flat_map(|facts| &facts.objects).flat_map(|object| made_by(object, self.count)).collect()
+        })
+    }
+}
+
+/// What stands together with a file of a variant.
+fn place(deployed: Deployed<'_>, own: usize, file: SourceId) -> Place {
+    let plain = deployed.plain_position() == Some(own);
+    (own, plain.then(|| deployed.layout().at(file)))
+}
+
+/// The kinds and names of what an object makes.
+fn made_by(object: &Object, count: usize) -> Vec<(&'static str, String)> {
+    let Some((body, (group, kind))) = whole(object) else { return Vec::new() };
+    let mut out = Vec::new();
+    for (makes, creator) in catalog::made_by(group, kind) {
+        let Some((before, (paths, behind))) =
+            creator.name.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
+        else {
+            continue;
+        };
+        let share = share(count, body);
+        let found =
+            paths.split('|').filter_map(|path| names(body, path, &share).ok()).find(|found| !found.all.is_empty());
+        let all = found.into_iter().flat_map(|found| found.all);
+        out.extend(all.map(|(name, _)| (*makes, format!("{before}{name}{behind}"))));
+    }
+    out
+}
+
+/// Whether a name is of a form in which `*` stands for any text.
+fn fits(form: &str, name: &str) -> bool {
+    match form.split_once('*') {
+        Some((start, end)) => name.len() >= start.len() + end.len() && name.starts_with(start) && name.ends_with(end),
+        None => form == name,
+    }
+}
+
+/// By what a name is found that differs by its letters.
+fn signs(name: &str) -> Vec<Sign> {
+    let same = name.to_lowercase().replace(['_', '.'], "-");
+    let letters = name.char_indices().map(|(at, letter)| {
+        let (before, behind) = (&name[..at], &name[at + letter.len_utf8()..]);
+        Sign::Slip(format!("{before}{behind}"))
+    });
+    letters.chain([Sign::Slip(name.to_owned()), Sign::Same(same)]).collect()
+}
+
+/// The parts of a name before and behind each `-` that are names by themselves.
+fn parts(name: &str) -> impl Iterator<Item = &str> {
+    let cuts = name.match_indices('-');
+    cuts.flat_map(move |(at, _)| [&name[..at], &name[at + 1..]]).filter(|part| part.len() >= SHORTEST)
+}
+
+fn without_digits(name: &str) -> String {
+    name.chars().filter(|letter| !letter.is_ascii_digit()).collect()
+}
