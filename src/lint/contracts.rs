@@ -87,7 +87,7 @@ pub fn judge<'s>(
 /// What breaks a chart's own values, as rules are asked about it.
 fn unread((chart, found): (String, Misread)) -> impl Iterator<Item = Breach> {
     let Misread { place, read, stated } = found;
-    let says = format!("templates read {read}, which the values do not have, and nothing reads their {stated}");
+    let says = format!("templates read {read}, which the values do not have, and not their {stated}");
     let class = BreachClass::ChartValueUnread;
     let breach = contract::Breach { class, place, field: read, says, meant: Some(stated), unknown: None };
     entities(Judged { contract: format!("values of {chart}"), breaches: vec![breach] }, Fact::value(chart, place))
