@@ -12,6 +12,7 @@
 //! | CUDA and drivers | [`min_driver`], [`native_driver`], [`native_cuda`], [`branch`], [`image_accepts_driver`], [`sm_supported`], [`first_cuda`], [`last_cuda`], [`cuda_exists`], [`cuda_image_exists`], [`newest_host_gcc`] |
 //! | images | [`image`], [`image_family`], [`image_flaw`], [`image_floats`], [`image_move`], [`image_newest`], [`image_traits`], [`registry_parts`] |
 //! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`constrains`], [`decides_others`], [`extra_packages`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`], [`package_traits`] |
+//! | releases | [`wheel_requirements`], [`wheel_pythons`], [`newest_release_with`], [`releases_around`], [`Bounds`] |
 //! | systems | [`base_os`] |
 //! | programs | [`server`], [`server_of_program`], [`server_of_image`], [`is_tagged_by_release`], [`launcher_of_program`], [`wrappers`] |
 //! | engines | [`launch_flags`], [`flag_program`], [`feature_needs`], [`model_supported_since`], [`engine_default`] |
@@ -36,11 +37,13 @@ mod models;
 mod names;
 mod programs;
 mod protection;
+mod ranges;
 mod servers;
 mod software;
 mod table;
 mod tables;
 mod training;
+mod wheels;
 
 pub use advisories::{Advisory, advisories};
 pub use charts::{ChartValues, Taken, chart_values};
@@ -81,6 +84,7 @@ pub use protection::{
     EndpointShape, KeyShape, OpeningShape, ScalingShape, SpendingShape, StoreShape, endpoints_of, internal_balancers,
     key_of, openings_of, scaling_policy_of, spending_limit_of, stores_of, tls_minimum,
 };
+pub use ranges::Bounds;
 pub use servers::{
     Accelerator, FeatureNeeds, LaunchFlag, accelerator, api_removed_in, feature_needs, is_fabric, launch_flags,
     model_supported_since, nearest_accelerator, options_file, resource_unknown, whole_gpu,
@@ -92,6 +96,7 @@ pub use software::{
 };
 pub use table::{Cell, Holds, within};
 pub use training::{TrainingOption, optimizer_state_bytes, training_defaults, training_options};
+pub use wheels::{WheelRequirement, newest_release_with, releases_around, wheel_pythons, wheel_requirements};
 
 /// Whether a table says of itself that it holds everything of a family, so that what it does not hold does not exist.
 pub fn complete(table: &str, family: &str) -> bool {

@@ -4,8 +4,9 @@ use super::gpus::{Coverage, coverage};
 use super::table::{Row, within};
 use super::tables::{
     BASE_OS, BUILDS, CONFLICTING_PACKAGES, CPU_ONLY_PACKAGES, PACKAGE_EXTRAS, PACKAGE_PINS, PACKAGE_TRAITS,
-    PYTHON_SUPPORT, RUNTIME_NEEDS, TOOLKIT_RANGES, TORCH_VARIANTS, WHEEL_GLIBC,
+    RUNTIME_NEEDS, TOOLKIT_RANGES, TORCH_VARIANTS, WHEEL_GLIBC,
 };
+use super::wheels::{wheel_pythons, wheel_requirement, wheels_cap, wheels_require};
 use crate::version::Version;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -104,14 +105,14 @@ pub fn newest_release(
 pub fn decides_others(package: &str) -> bool {
     static DECIDING: LazyLock<BTreeSet<&str>> =
         LazyLock::new(|| PACKAGE_PINS.rows().chain(BUILDS.rows()).map(|r| r.text("package")).collect());
-    DECIDING.contains(package)
+    DECIDING.contains(package) || wheels_require(package)
 }
 
 /// Whether some release of a package states which releases of another go with it.
 pub fn constrains(package: &str, other: &str) -> bool {
     let pinned = PACKAGE_PINS.rows().any(|r| r.text("package") == package && r.text("requires") == other);
     let built = || builds(package).any(|r| r.filled("torch").or_else(|| r.filled("torch_requirement")).is_some());
-    pinned || other == "torch" && built()
+    pinned || wheels_cap(package, other) || other == "torch" && built()
 }
 
 /// The packages that an extra of a package brings along.
@@ -126,9 +127,13 @@ pub fn package_requirement(package: &str, version: &Version, other: &str) -> Opt
     if version.is_nightly() {
         return None;
     }
+    // What no metadata states: pip installs a release all the same, and it does not run.
     let mut pins = PACKAGE_PINS.rows().filter(|r| r.text("package") == package && r.text("requires") == other);
     if let Some(pin) = pins.find(|r| r.holds(version)) {
-        return Some((pin.text("requirement").to_owned(), pin.flag("declared") == Some(true)));
+        return Some((pin.text("requirement").to_owned(), false));
+    }
+    if let Some(range) = wheel_requirement(package, version, other) {
+        return Some((range.to_owned(), true));
     }
     let exact =
         builds(package).find(|r| r.version("version").as_ref() == Some(version)).filter(|_| other == "torch")?;
@@ -144,9 +149,9 @@ pub fn torch_variant_exists(version: &Version, variant: &str) -> Option<bool> {
     (variant.starts_with("cu") || variant == "cpu").then(|| row.words("variants").any(|v| v == variant))
 }
 
-/// The newest CPython that a release has wheels for.
+/// The newest CPython that a release installs on.
 pub fn newest_python(package: &str, version: &Version) -> Option<Version> {
-    PYTHON_SUPPORT.rows().find(|r| r.text("package") == package && r.holds(version))?.version("newest")
+    wheel_pythons(package, version)?.1
 }
 
 /// CUDA and cuDNN that a package loads at run time; the numbers as far as they matter.

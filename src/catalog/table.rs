@@ -3,6 +3,7 @@
 use crate::evidence;
 use crate::version::Version;
 use regex::Regex;
+use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
@@ -143,6 +144,28 @@ impl Table {
     /// The rows in the order of the file.
     pub(super) fn rows(&'static self) -> impl Iterator<Item = Row> + Clone {
         self.lines().skip(1)
+    }
+
+    /// The rows whose first column is exactly this, in a table that is sorted by it.
+    pub(super) fn about(&'static self, first: &str) -> impl Iterator<Item = Row> + Clone {
+        let row = move |at: usize| Row {
+            table: self,
+            line: self.layout.lines[at],
+            ends: &self.layout.ends[at * self.layout.width..][..self.layout.width],
+        };
+        let before = |name: &str, to: bool| {
+            let (mut low, mut high) = (1, self.layout.lines.len());
+            while low < high {
+                let middle = low.midpoint(high);
+                match row(middle).field(0).cmp(name) {
+                    Ordering::Less => low = middle + 1,
+                    Ordering::Equal if to => low = middle + 1,
+                    _ => high = middle,
+                }
+            }
+            low
+        };
+        (before(first, false)..before(first, true)).map(row)
     }
 
     /// Whether the first column of some row is exactly this.

@@ -105,8 +105,13 @@ tables! {
     OPENINGS openings "type* at* applies ports from to sources public";
     OPTIMIZERS optimizers "optimizer* aliases+ state_bytes:0..64 state_bytes_16bit:0..64";
     PACKAGE_EXTRAS package_extras "package* extra* brings";
-    PACKAGE_PINS package_pins "package* versions*:range requires* requirement:range declared:flag";
+    PACKAGE_PINS package_pins "package* versions*:range requires* requirement:range";
+    PACKAGE_RELEASES package_releases "package* releases";
+    PACKAGE_REQUIRES package_requires
+        "package* versions*:range extra* requires* python*:range requirement:range linux_only:flag";
     PACKAGE_TRAITS package_traits "package* versions*:range trait*";
+    PACKAGE_WHEELS package_wheels
+        "package* versions*:range oldest_python:version newest_python:version platforms";
     PLAIN_MACHINES plain_machines "provider* types*:pattern";
     PLATFORMS platforms
         "platform* version* variant* kubernetes* date+:date driver:version other_drivers \
@@ -114,7 +119,6 @@ tables! {
     PROGRAM_FLAGS program_flags "program* flag* aliases+ takes choices versions*:range replaced_by needs excludes";
     PROMISED_AVAILABILITY promised_availability
         "platforms* topology*:several-zones|single-instance percent:90..100 condition";
-    PYTHON_SUPPORT python_support "package* versions*:range newest:version";
     REFERENCES references
         "group* kind* at* name* names* part* kind_at+ namespace_at+ parts+ optional+ near+:flag fails+";
     REGISTRIES registries "registry* least:1..10 most:1..10";

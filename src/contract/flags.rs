@@ -46,7 +46,7 @@ pub fn judge(launch: &Launch) -> Option<Judged> {
 }
 
 fn told(class: Class, place: Span, name: &str, says: String, meant: Option<String>) -> Breach {
-    Breach { class, place, field: format!("--{name}"), says, meant, unknown: None }
+    Breach { class, place, field: format!("--{name}"), says, meant, other: None, unknown: None }
 }
 
 /// The word that a flag is written with.

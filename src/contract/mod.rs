@@ -6,6 +6,7 @@ mod find;
 pub mod flags;
 pub mod images;
 mod pack;
+pub mod requirements;
 mod validate;
 
 use crate::budget::{STEP, Share, Spent};
@@ -28,6 +29,8 @@ pub struct Breach {
     pub says: String,
     /// What was meant, where that can be told.
     pub meant: Option<String>,
+    /// What it does not go with, and where that stands.
+    pub other: Option<(String, Span)>,
     /// An unknown field by its name, and the objects around it with their schemas.
     pub(crate) unknown: Option<(String, Vec<(String, u32)>)>,
 }

@@ -40,7 +40,15 @@ pub fn breaches(object: View<'_>, root: u32, only: Option<&[Breach]>, share: &Sh
 impl Judge<'_> {
     fn tell(&mut self, class: Class, place: Span, field: &str, says: String) -> Result<(), Spent> {
         self.share.make(NODE + field.len() + says.len())?;
-        self.found.push(Breach { class, place, field: field.to_owned(), says, meant: None, unknown: None });
+        self.found.push(Breach {
+            class,
+            place,
+            field: field.to_owned(),
+            says,
+            meant: None,
+            other: None,
+            unknown: None,
+        });
         Ok(())
     }
 

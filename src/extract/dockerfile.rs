@@ -421,7 +421,13 @@ fn written(found: &mut install::Install, scope: &Scope<'_>) {
     for file in std::mem::take(&mut found.files) {
         let body = file.get().and_then(|path| scope.files.get(paths::name(path)));
         match body.filter(|body| scope.share.make(body.text().len()).is_ok()) {
-            Some(body) => found.packages.extend(install::of_requirements(body)),
+            Some(body) => {
+                let mut packages = install::of_requirements(body);
+                packages
+                    .iter_mut()
+                    .for_each(|package| package.options.clone_from(found.options.as_ref().unwrap_or(&file)));
+                found.packages.append(&mut packages);
+            }
             None => found.files.push(file),
         }
     }

@@ -22,15 +22,17 @@ pub struct Install {
     pub constraints: Vec<Fact<String>>,
     /// Extras and groups of the project in the working directory.
     pub groups: Vec<Fact<String>>,
+    /// Its options, as packages state them.
+    pub options: Option<Fact<String>>,
 }
 
 /// Options of pip and uv that take a value, beside those that are read.
 const WITH_VALUE: &str = "--target -t --prefix --python -p --platform --python-version --implementation --abi \
     --trusted-host --cert --client-cert --proxy --cache-dir --timeout --retries --resume-retries --upgrade-strategy --root \
-    --src --progress-bar --log --report --exists-action --keyring-provider --use-feature --use-deprecated --torch-backend \
+    --src --progress-bar --log --report --exists-action --keyring-provider --use-feature --torch-backend \
     --python-platform --python-preference --config-settings -C --global-option --build-option --install-option --no-binary \
     --only-binary --no-binary-package --no-build-package --no-build-isolation-package --index-strategy --link-mode \
-    --resolution --prerelease --exclude-newer --override --overrides --build-constraint --build-constraints -b \
+    --resolution --prerelease --exclude-newer --build-constraint --build-constraints -b \
     --reinstall-package --refresh-package --upgrade-package -P --package --directory --project --script --wheel-dir -w \
     --dest -d";
 
@@ -124,12 +126,18 @@ fn of_pip(words: &[Traced], manager: PackageManager) -> Install {
             "-e" | "--editable" => named.extend(rest.next()),
             "-i" | "--index-url" | "--default-index" => index = value(),
             "--extra-index-url" | "--index" | "-f" | "--find-links" => extra.extend(value()),
+            "--override" | "--overrides" | "--use-deprecated" => {
+                options.push(name);
+                value();
+            }
             _ if WITH_VALUE.split_whitespace().any(|option| option == name) => {
                 value();
             }
             _ => options.push(text),
         }
     }
+    let whole = words.first().zip(words.last()).map(|(first, last)| first.whole().to(last.whole()));
+    install.options = whole.map(|whole| Fact::value(options.join(" "), whole));
     for word in named {
         let Some(requirement) = requirements::requirement(word) else {
             // `.[gpu]`: the project itself with its extras.
@@ -142,7 +150,7 @@ fn of_pip(words: &[Traced], manager: PackageManager) -> Install {
         };
         let mut package = of_requirement(&requirement, manager);
         set_indexes(&mut package, index.as_ref(), &extra);
-        package.options = Fact::value(options.join(" "), word.whole());
+        package.options = install.options.clone().unwrap_or(package.options);
         install.packages.push(package);
     }
     install

@@ -76,6 +76,9 @@ pub fn toml_file(tree: &Tree, path: &str, share: &Share) -> Option<PackageFile> 
     optional(view.path("tool.poetry"), &mut out.packages, share);
     out.packages.extend(view.get("package").items().chain(view.get("packages").items()).map(locked));
     out.python = project.get("requires-python").string().or(|| view.get("requires-python").string());
+    let overriding = view.path("tool.uv.override-dependencies").items().filter_map(|item| item.traced());
+    let names = overriding.filter_map(|text| Some(requirements::requirement(&text)?.name));
+    out.overrides = names.map(|name| install::fact(&name).map(|name| normalized(&name))).collect();
     indexes(view.path("tool.uv"), &mut out.packages, share);
     (!out.packages.is_empty()).then_some(out)
 }

@@ -40,10 +40,10 @@ entities! {
         says: Fact<String>,
         /// The field that was meant.
         meant: Fact<String>,
+        /// What it does not go with, where that stands.
+        other: Fact<String>,
         /// The contract, with its releases.
         contract: Fact<String>,
-        /// What stands where the name was looked for, in words, at the place where it stands.
-        instead: Fact<String>,
     }
 
     /// An infrastructure resource as written: a Terraform resource block, a CloudFormation or ROS resource, a resource of Pulumi under the names of Terraform.

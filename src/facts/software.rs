@@ -105,7 +105,7 @@ entities! {
         extra_indexes: Fact<String>,
         /// URL or file name of a direct reference.
         url: Fact<String>,
-        /// Options of the install command, space separated: --no-build-isolation --no-deps.
+        /// Options of the install command, space separated: --no-build-isolation --no-deps; its place is that of all words of the command.
         options: Fact<String>,
         /// The condition under which it is installed (PEP 508), `python_version < "3.10"`.
         marker: Fact<String>,
@@ -133,7 +133,9 @@ entities! {
         constraints: Vec<Fact<String>>,
         /// The extra or group that these packages are installed with.
         group: Fact<String>,
-        /// requires-python, or the python pin of a conda environment.
+        /// Packages that are installed in the releases stated here, whatever others require of them.
+        overrides: Vec<Fact<String>>,
+        /// requires-python, the python pin of a conda environment, or the Python of the stage of a Dockerfile.
         python: Fact<String>,
     }
 

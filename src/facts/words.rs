@@ -26,6 +26,8 @@ words! {
         NameNotFound = "name-not-found",
         /// A name leads to nothing here, and something else of nearly this name does not seem to be meant by anything.
         NameNearlyFound = "name-nearly-found",
+        /// Requirements of one package that no release of it meets.
+        RequirementConflict = "requirement-conflict",
     }
 
     /// What a workload is for.

@@ -287,6 +287,7 @@ fn list_of(build: &Build, software: &Software) -> Option<Arc<PackageFile>> {
     let mut list = PackageFile::blank(build.span);
     list.path = build.path.clone();
     list.kind = Fact::value(PackageFileKind::Dockerfile, build.span);
+    list.python = software.python.clone().map(|python| format!("=={}.{}.*", python.major(), python.minor()));
     list.packages = software.packages.values().filter(from_index).cloned().collect();
     // What is already there stays, and what was asked for is said all the same.
     let kept = build.packages.iter().filter(|p| p.unquoted.get().is_some());

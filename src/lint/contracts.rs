@@ -1,6 +1,6 @@
 //! What is deployed held against what software publishes of itself: objects against the schemas of their kinds (those of files that
 //! speak of GPUs, and of workloads that ask for some), command lines against the flags of their programs, references of images
-//! against their grammar, names against what they lead to.
+//! against their grammar, packages against what their wheels require, names against what they lead to.
 
 use crate::budget::Share;
 use crate::contract::{self, Judged, Stated};
@@ -70,6 +70,13 @@ pub fn judge<'s>(
                     .extend(contract::images::judge(image).into_iter().flat_map(|judged| entities(judged, of.clone())));
             }
         }
+        for file in &facts.package_files {
+            // What the catalog knows of packages is about GPUs.
+            if !is_test(path(file.span.source)) {
+                let judged = contract::requirements::judge(file);
+                found.extend(judged.into_iter().flat_map(|judged| entities(judged, file.path.clone())));
+            }
+        }
         facts.breaches = found;
     }
     if let Some(first) = variants.first_mut() {
@@ -89,7 +96,7 @@ fn unread((chart, found): (String, Misread)) -> impl Iterator<Item = Breach> {
     let Misread { place, read, stated } = found;
     let says = format!("templates read {read}, which the values do not have, and not their {stated}");
     let class = BreachClass::ChartValueUnread;
-    let breach = contract::Breach { class, place, field: read, says, meant: Some(stated), unknown: None };
+    let breach = contract::Breach { class, place, field: read, says, meant: Some(stated), other: None, unknown: None };
     entities(Judged { contract: format!("values of {chart}"), breaches: vec![breach] }, Fact::value(chart, place))
 }
 
@@ -212,6 +219,8 @@ fn entities(judged: Judged, of: Fact<String>) -> impl Iterator<Item = Breach> {
         out.class = Fact::value(found.class, found.place);
         out.field = Fact::value(found.field, found.place);
         out.says = Fact::value(found.says, found.place);
+        let other = found.other.map(|(says, place)| Fact::value(says, place));
+        out.other = other.unwrap_or(Fact::absent(found.place));
         out.meant = Fact::from_option(found.meant, found.place);
         out.contract = Fact::value(judged.contract.clone(), found.place);
         out

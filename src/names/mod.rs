@@ -40,7 +40,7 @@ impl Broken {
         out.field = Fact::value(String::new(), self.class.span);
         out.says = Fact::value(self.says, self.class.span);
         out.meant = Fact::from_option(self.meant, self.class.span);
-        out.instead = match self.instead {
+        out.other = match self.instead {
             Some((text, place)) => Fact::value(text, place),
             None => Fact::absent(self.class.span),
         };

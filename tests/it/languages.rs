@@ -114,7 +114,7 @@ fn what_is_below_something_unknown_may_not_be_there() {
 /// Package rules that fire, with their places.
 fn packages(files: &[(&str, &str)]) -> Vec<String> {
     let outcome = run(files, &Ruleset::builtin());
-    let rules = ["companion-package-mismatch", "conflicting-packages", "framework-not-pinned", "torch-vulnerable"];
+    let rules = ["conflicting-packages", "framework-not-pinned", "requirement-conflict", "torch-vulnerable"];
     rules
         .iter()
         .flat_map(|rule| places(&outcome, rule).into_iter().map(move |place| format!("{rule} {place}")))
@@ -123,7 +123,7 @@ fn packages(files: &[(&str, &str)]) -> Vec<String> {
 
 #[test]
 fn packages_that_exclude_each_other_are_no_conflict() {
-    let mismatch = "companion-package-mismatch";
+    let mismatch = "requirement-conflict";
     for (path, exclusive, together) in [
         (
             "requirements.txt",
@@ -171,12 +171,12 @@ fn constraints_pin_what_is_installed_and_install_nothing() {
     let held = "FROM python:3.12\nCOPY constraints.txt .\nRUN pip install -c constraints.txt torch\n";
     assert_eq!(packages(&[("docker/Dockerfile", held), ("docker/constraints.txt", pins)]), [] as [String; 0]);
     let listed = [("requirements.txt", "-c constraints.txt\ntorch\ntorchvision\n"), ("constraints.txt", pins)];
-    assert_eq!(packages(&listed), ["companion-package-mismatch requirements.txt:3"]);
+    assert_eq!(packages(&listed), ["requirement-conflict requirements.txt:3"]);
     let included = [
         ("a.requirements.txt", "-r base/requirements.txt\ntorchvision==0.17.2\n"),
         ("base/requirements.txt", "torch==2.6.0\n"),
     ];
-    assert_eq!(packages(&included), ["companion-package-mismatch a.requirements.txt:2"]);
+    assert_eq!(packages(&included), ["requirement-conflict a.requirements.txt:2"]);
 }
 
 #[test]

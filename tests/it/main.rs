@@ -24,6 +24,7 @@ mod languages;
 mod names;
 mod releases;
 mod reports;
+mod requirements;
 mod robustness;
 mod schemas;
 mod supply_chain;

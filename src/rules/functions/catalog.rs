@@ -230,6 +230,10 @@ lookups! {
     "newest_python" (param("package", str_type), param("version", version_type)) -> Output::Type(version_type), "The newest Python that a release has wheels for.", |a| {
         catalog::newest_python(&text(&a[0])?, version(&a[1])?.as_ref())
     };
+    "releases_around" (param("package", str_type), param("version", version_type)) -> Output::Type(str_type), "The releases of a package next to a final one that was never published; null for one that was, or may be yet.", |a| {
+        let (older, newer) = catalog::releases_around(&text(&a[0])?, version(&a[1])?.as_ref())?;
+        Some(older.map_or_else(|| newer.to_string(), |older| format!("{older} and {newer}")))
+    };
     "conflicting_packages" (param("package", str_type)) -> Output::Type(strings_type), "Packages that must not be installed together with this one.", |a| {
         catalog::conflicting_packages(&text(&a[0])?)
     };

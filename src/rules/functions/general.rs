@@ -166,6 +166,10 @@ functions! {
         let stated = a[0].span.zip(a[1].span);
         Value::of(Data::Bool(stated.is_some_and(|(one, other)| one.source == other.source)))
     };
+    "same_place" (param("value", dyn_type), param("other", dyn_type)) -> Output::Type(bool_type), false, "Whether the same text states both.", |a, _| {
+        let stated = a[0].span.zip(a[1].span);
+        Value::of(Data::Bool(stated.is_some_and(|(one, other)| one == other)))
+    };
     "all_read" () -> Output::Type(bool_type), true, "True where everything was read that may be deployed with what is asked about; else unknown: a template that was not rendered or a file that does not parse may hold what is missed.", |_, context| {
         context.unread().map_or(Value::of(Data::Bool(true)), |path| Value::unknown(Why::Unread(path.into()), None))
     };

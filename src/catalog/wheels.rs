@@ -1,0 +1,134 @@
+//! What packages publish of their releases: which there are, which releases of others they require, and on which Python
+//! they install.
+
+use super::ranges::Bounds;
+use super::table::Row;
+use super::tables::{PACKAGE_RELEASES, PACKAGE_REQUIRES, PACKAGE_WHEELS};
+use crate::version::Version;
+
+/// What the wheel of a release requires.
+#[derive(Debug, Clone, Copy)]
+pub struct WheelRequirement {
+    /// The package.
+    pub package: &'static str,
+    /// The range of its releases.
+    pub range: &'static str,
+    /// The Pythons for which it does; blank for all that install the release.
+    pub python: &'static str,
+    /// Whether it does on Linux only; builds for other releases of CUDA may require something else.
+    pub linux_only: bool,
+    row: Row,
+}
+
+impl WheelRequirement {
+    fn of(row: Row) -> Self {
+        Self {
+            package: row.text("requires"),
+            range: row.text("requirement"),
+            python: row.text("python"),
+            linux_only: row.flag("linux_only") == Some(true),
+            row,
+        }
+    }
+
+    /// Whether it is required without an extra, or with one of these.
+    pub fn is_asked_for<'e>(&self, mut extras: impl Iterator<Item = &'e str>) -> bool {
+        let extra = self.row.text("extra");
+        extra.is_empty() || extras.any(|asked| extra.split(' ').any(|one| one == asked))
+    }
+}
+
+/// What a release requires of packages whose releases matter here.
+pub fn wheel_requirements(package: &str, version: &Version) -> impl Iterator<Item = WheelRequirement> {
+    let rows = PACKAGE_REQUIRES.about(package).filter(|row| !version.is_prerelease() && row.holds(version));
+    rows.map(WheelRequirement::of).collect::<Vec<_>>().into_iter()
+}
+
+/// The range of another package that a release requires, whatever its extras and its Python.
+pub fn wheel_requirement(package: &str, version: &Version, other: &str) -> Option<&'static str> {
+    let always =
+        |one: &WheelRequirement| one.package == other && one.python.is_empty() && one.is_asked_for([].into_iter());
+    wheel_requirements(package, version).find(always).map(|one| one.range)
+}
+
+/// Whether the wheels of some releases of a package keep newer releases of another one out.
+pub fn wheels_cap(package: &str, other: &str) -> bool {
+    let caps = |row: &Row| Bounds::of(row.text("requirement")).is_some_and(|bounds| bounds.caps());
+    PACKAGE_REQUIRES
+        .about(package)
+        .any(|row| row.text("requires") == other && row.text("extra").is_empty() && caps(&row))
+}
+
+/// Whether the wheels of some releases of a package require others.
+pub fn wheels_require(package: &str) -> bool {
+    PACKAGE_REQUIRES.about(package).next().is_some()
+}
+
+/// The newest release of a package that goes with some releases of another one.
+pub fn newest_release_with(package: &str, other: &str, wanted: &Bounds) -> Option<Version> {
+    let goes = |version: &Version| {
+        let bounds = wheel_requirement(package, version, other).and_then(Bounds::of);
+        bounds.is_some_and(|bounds| !bounds.excludes(wanted))
+    };
+    releases(package).filter(goes).max()
+}
+
+/// The oldest and the newest Python that a release installs on, as far as the releases of Python that were there decide.
+pub fn wheel_pythons(package: &str, version: &Version) -> Option<(Option<Version>, Option<Version>)> {
+    let row = PACKAGE_WHEELS.about(package).find(|row| row.holds(version))?;
+    Some((row.version("oldest_python"), row.version("newest_python")))
+}
+
+/// The final releases that a package has published, in their order: `2.1.0,1,2` stands for three.
+fn releases(package: &str) -> impl Iterator<Item = Version> {
+    let words = PACKAGE_RELEASES.about(package).flat_map(|row| row.words("releases"));
+    words.flat_map(|word| {
+        let head = word.split(',').next().unwrap_or(word);
+        let stem = head.rsplit_once('.').map_or("", |(stem, _)| stem);
+        let others = word.split(',').skip(1).map(move |last| format!("{stem}.{last}"));
+        [head.to_owned()].into_iter().chain(others).filter_map(|text| Version::parse(&text))
+    })
+}
+
+/// The releases next to a final one that was never published; `None` for one that was, and for what is newer than all that
+/// are known.
+pub fn releases_around(package: &str, version: &Version) -> Option<(Option<Version>, Version)> {
+    if version.is_prerelease() || version.local().is_some() {
+        return None;
+    }
+    let (older, newer): (Vec<Version>, Vec<Version>) = releases(package).partition(|release| release < version);
+    let next = newer.into_iter().min().filter(|next| next != version)?;
+    Some((older.into_iter().max(), next))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn v(text: &str) -> Version {
+        Version::parse(text).expect("version")
+    }
+
+    #[test]
+    fn requirements_of_releases() {
+        assert_eq!(wheel_requirement("torchvision", &v("0.16.2"), "torch"), Some("==2.1.2"));
+        assert_eq!(wheel_requirement("torchvision", &v("0.16.2rc1"), "torch"), None);
+        assert!(wheels_cap("xformers", "torch") && !wheels_cap("accelerate", "torch"));
+        let wanted = Bounds::of("==2.2.0").expect("a range");
+        assert_eq!(newest_release_with("torchvision", "torch", &wanted), Some(v("0.17.0")));
+    }
+
+    #[test]
+    fn releases_that_were_never_published() {
+        assert_eq!(releases_around("torch", &v("2.3.2")), Some((Some(v("2.3.1")), v("2.4.0"))));
+        for there in ["2.3.1", "2.4", "99.0", "2.3.2rc1", "2.3.2+cu121"] {
+            assert_eq!(releases_around("torch", &v(there)), None, "{there}");
+        }
+        assert_eq!(releases_around("nobody-publishes-this", &v("1.0")), None);
+    }
+
+    #[test]
+    fn pythons_that_install_a_release() {
+        assert_eq!(wheel_pythons("torch", &v("2.1.0")).map(|found| found.1), Some(Some(v("3.11"))));
+    }
+}
