@@ -80,9 +80,10 @@ fn missing(
 }
 
 /// What is wrong with the value of a flag in every release that may run.
-/// Whether a text is neither JSON nor what a shell, a template or a file may make JSON of.
+/// Whether a text is neither JSON nor what a shell, a template or a file may make JSON of. Older releases read key=value, too.
 fn is_no_json(text: &str) -> bool {
-    !text.contains(['$', '<', '{', '/', '\'', '\\']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_err()
+    !text.contains(['$', '<', '{', '=', '/', '\'', '\\'])
+        && serde_json::from_str::<serde::de::IgnoredAny>(text).is_err()
 }
 
 fn wrong_value(name: &str, value: &Fact<String>, own: &[ProgramFlag]) -> Option<String> {
