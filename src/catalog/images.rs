@@ -85,6 +85,10 @@ fn unreleased(repository: &str, tag: &str) -> Option<String> {
     });
     // Where several fit, the one that leaves the least says what the rest is.
     let (row, text) = named.min_by_key(|(_, release)| release.len())?;
+    // Most tags are of a release, and need no more than that.
+    if row.words("releases").any(|one| one == text) {
+        return None;
+    }
     let release = Version::parse(text)?;
     let all: Vec<Version> = row.words("releases").filter_map(Version::parse).collect();
     let whole = release.release().len() >= 3 && all.iter().all(|one| one.release().len() >= 3);

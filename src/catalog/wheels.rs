@@ -46,9 +46,11 @@ pub fn wheel_requirements(package: &str, version: &Version) -> impl Iterator<Ite
 
 /// The range of another package that a release requires, whatever its extras and its Python.
 pub fn wheel_requirement(package: &str, version: &Version, other: &str) -> Option<&'static str> {
+    // Ranges are read last: names are compared sooner.
     let always =
-        |one: &WheelRequirement| one.package == other && one.python.is_empty() && one.is_asked_for([].into_iter());
-    wheel_requirements(package, version).find(always).map(|one| one.range)
+        |row: &Row| row.text("requires") == other && row.text("extra").is_empty() && row.text("python").is_empty();
+    let mut rows = PACKAGE_REQUIRES.about(package).filter(always);
+    rows.find(|row| !version.is_prerelease() && row.holds(version)).map(|row| row.text("requirement"))
 }
 
 /// Whether the wheels of some releases of a package keep newer releases of another one out.
@@ -81,19 +83,24 @@ pub fn wheel_pythons(package: &str, version: &Version) -> Option<(Option<Version
 
 /// The final releases that a package has published, in their order: `2.1.0,1,2` stands for three.
 fn releases(package: &str) -> impl Iterator<Item = Version> {
+    texts(package).filter_map(|text| Version::parse(&text))
+}
+
+fn texts(package: &str) -> impl Iterator<Item = String> {
     let words = PACKAGE_RELEASES.about(package).flat_map(|row| row.words("releases"));
     words.flat_map(|word| {
         let head = word.split(',').next().unwrap_or(word);
         let stem = head.rsplit_once('.').map_or("", |(stem, _)| stem);
         let others = word.split(',').skip(1).map(move |last| format!("{stem}.{last}"));
-        [head.to_owned()].into_iter().chain(others).filter_map(|text| Version::parse(&text))
+        [head.to_owned()].into_iter().chain(others)
     })
 }
 
 /// The releases next to a final one that was never published; `None` for one that was, and for what is newer than all that
 /// are known.
 pub fn releases_around(package: &str, version: &Version) -> Option<(Option<Version>, Version)> {
-    if version.is_prerelease() || version.local().is_some() {
+    let text = version.to_string();
+    if version.is_prerelease() || version.local().is_some() || texts(package).any(|release| release == text) {
         return None;
     }
     let (older, newer): (Vec<Version>, Vec<Version>) = releases(package).partition(|release| release < version);
