@@ -1,4 +1,4 @@
-//! Packs the schemas of `schemas/kinds/*.json`: equal nodes of all projects are kept once, in blocks that are inflated when a
+//! Packs the schemas of `schemas/kinds/*.json` and `schemas/documents/*.json`: equal nodes of all projects are kept once, in blocks that are inflated when a
 //! kind is met that needs them.
 
 #[path = "../src/contract/node.rs"]
@@ -57,7 +57,7 @@ pub struct Pack {
 
 /// Packs the schemas. What projects are called, and which charts install them, stands in `projects.json`.
 pub fn pack(schemas: &Path) -> Pack {
-    let all = fs::read_dir(schemas.join("kinds")).expect("schemas of kinds");
+    let all = ["kinds", "documents"].into_iter().flat_map(|of| fs::read_dir(schemas.join(of)).expect("schemas"));
     let mut files: Vec<PathBuf> = all.flatten().map(|entry| entry.path()).collect();
     // The API of Kubernetes first: others copy parts of it, and nearly every run asks for it.
     files.sort_by_key(|file| (!file.ends_with("core.json"), file.clone()));
@@ -195,6 +195,7 @@ fn plain<'j>(json: &'j Value) -> Node<'j> {
         ("preserve", flags::PRESERVE),
         ("embedded", flags::EMBEDDED),
         ("metadata", flags::METADATA),
+        ("extensions", flags::EXTENSIONS),
     ];
     let mut flags: u16 = stated.iter().filter(|(key, _)| json[*key] == true).map(|(_, flag)| flag).sum();
     if json["additionalProperties"] == false {

@@ -63,11 +63,7 @@ pub fn projects() -> Vec<Published> {
     let published = |at| {
         let Project { name, source, releases, .. } = pack::project(at);
         let own = kinds.iter().filter(|kind| kind.project as usize == at);
-        let named = |kind: &Kind<'_>| match kind.group {
-            "" => format!("{} {}", kind.version, kind.kind),
-            group => format!("{group}/{} {}", kind.version, kind.kind),
-        };
-        Published { name, source, releases, kinds: own.map(named).collect() }
+        Published { name, source, releases, kinds: own.map(called).collect() }
     };
     (0..pack::projects()).map(published).collect()
 }
@@ -80,7 +76,8 @@ pub trait Stated {
     fn chart(&self, name: &str) -> &[Version];
 }
 
-/// Holds an object against the contracts of its kind. A breach is one of every release of every project that may serve it.
+/// Holds an object of Kubernetes against the contracts of its kind, or another document (of no version of an API) against those
+/// of what it is called. A breach is one of every release of every project that may serve it.
 ///
 /// # Errors
 /// The share is spent.
@@ -99,7 +96,8 @@ pub fn judge(
             if !releases.iter().any(|release| (*first..=*last).contains(release)) {
                 continue;
             }
-            let mut found = validate::breaches(object, *root, breaches.as_deref(), share)?;
+            let of_kubernetes = !served.version.is_empty();
+            let mut found = validate::breaches(object, (*root, of_kubernetes), breaches.as_deref(), share)?;
             found.retain(|breach| !served.mutated || breach.class != BreachClass::RequiredFieldMissing);
             breaches = Some(in_both(breaches, found, share)?);
             contract.get_or_insert_with(|| named(&served, &project, &releases));
@@ -168,7 +166,6 @@ fn together(breaches: Vec<Breach>) -> Vec<Breach> {
 
 /// How a contract is called: `karpenter.sh/v1 NodePool, Karpenter 1.0.10 to 1.8.1`.
 fn named(served: &Kind<'_>, project: &Project<'_>, releases: &[u16]) -> String {
-    let group = if served.group.is_empty() { String::new() } else { format!("{}/", served.group) };
     let serves = |release: &&u16| served.roots.iter().any(|(first, last, _)| (first..=last).contains(release));
     let own: Vec<&str> = releases.iter().filter(serves).map(|at| project.releases[*at as usize]).collect();
     let range = match own.as_slice() {
@@ -176,5 +173,14 @@ fn named(served: &Kind<'_>, project: &Project<'_>, releases: &[u16]) -> String {
         [first, .., last] => format!("{first} to {last}"),
         [] => String::new(),
     };
-    format!("{group}{} {}, {} {range}", served.version, served.kind, project.name)
+    format!("{}, {} {range}", called(served), project.name)
+}
+
+/// A kind by its name: `karpenter.sh/v1 NodePool`; another document by what it is called.
+fn called(kind: &Kind<'_>) -> String {
+    match (kind.group, kind.version) {
+        (_, "") => kind.kind.to_owned(),
+        ("", version) => format!("{version} {}", kind.kind),
+        (group, version) => format!("{group}/{version} {}", kind.kind),
+    }
 }

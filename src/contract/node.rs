@@ -100,6 +100,8 @@ pub mod flags {
     pub const METADATA: u16 = 32;
     /// No other fields are allowed.
     pub const CLOSED: u16 = 64;
+    /// Fields whose names begin with `x-` are the writer's own.
+    pub const EXTENSIONS: u16 = 128;
 }
 
 /// Something that publishes schemas of kinds.
@@ -121,11 +123,11 @@ pub struct Project<'p> {
 /// A kind as one project serves it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Kind<'p> {
-    /// The group of the API; empty for the core group.
+    /// The group of the API; empty for the core group, and for documents that are no objects.
     pub group: &'p str,
-    /// The version of the API.
+    /// The version of the API; empty for documents that are no objects.
     pub version: &'p str,
-    /// The kind.
+    /// The kind, or what such a document is called.
     pub kind: &'p str,
     /// The place of its project.
     pub project: u16,

@@ -21,18 +21,25 @@ struct Place {
 
 struct Judge<'s> {
     share: &'s Share,
+    /// Whether it is an object of Kubernetes, with apiVersion, kind and metadata.
+    of_kubernetes: bool,
     /// The fields that are looked at, where it is not all.
     only: Option<BTreeSet<&'s str>>,
     found: Vec<Breach>,
 }
 
-/// What of an object breaks a schema; of `only` where that is given: what another release takes is asked no more.
+/// What of a value breaks a schema, an object of Kubernetes or another document; of `only` where that is given: what another release takes is asked no more.
 ///
 /// # Errors
 /// The share is spent.
-pub fn breaches(object: View<'_>, root: u32, only: Option<&[Breach]>, share: &Share) -> Result<Vec<Breach>, Spent> {
+pub fn breaches(
+    object: View<'_>,
+    (root, of_kubernetes): (u32, bool),
+    only: Option<&[Breach]>,
+    share: &Share,
+) -> Result<Vec<Breach>, Spent> {
     let only = only.map(|only| only.iter().map(|breach| breach.field.as_str()).collect());
-    let mut judge = Judge { share, only, found: Vec::new() };
+    let mut judge = Judge { share, of_kubernetes, only, found: Vec::new() };
     judge.value(object, root, &mut Place { path: String::new(), above: Vec::new() })?;
     Ok(judge.found)
 }
@@ -118,7 +125,7 @@ impl Judge<'_> {
         let whole = at.path.len();
         for (key, value) in view.entries() {
             let child = field(schema, key);
-            if at.path.is_empty() || schema.has(flags::EMBEDDED) {
+            if at.path.is_empty() && self.of_kubernetes || schema.has(flags::EMBEDDED) {
                 // Every object has these.
                 if matches!(key, "apiVersion" | "kind") || key == "metadata" && child.is_none() {
                     continue;
@@ -127,6 +134,7 @@ impl Judge<'_> {
             push(&mut at.path, key);
             match child {
                 Some(child) => self.value(value, metadata(child), at)?,
+                None if schema.has(flags::EXTENSIONS) && key.starts_with("x-") => {}
                 None if is_closed(schema) && !key.starts_with('$') => self.unknown_field(view, key, at)?,
                 None => {}
             }
@@ -134,7 +142,7 @@ impl Judge<'_> {
         }
         let stated = |name: &str| view.node().is_some_and(|node| node.get(name).is_some());
         let by_default = |name: &str| field(schema, name).is_some_and(|child| pack::node(child).default.is_some());
-        let root = at.path.is_empty();
+        let root = at.path.is_empty() && self.of_kubernetes;
         let every = |name: &str| root && name == "metadata";
         let lacks = |name: &&str| !(stated(name) || by_default(name) || every(name));
         let missing: Vec<&str> = schema.required.iter().copied().filter(lacks).collect();

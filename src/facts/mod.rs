@@ -45,6 +45,15 @@ pub type Labels = BTreeMap<String, Fact<String>>;
 /// Environment variables by their names.
 pub type Variables = BTreeMap<String, Box<EnvVar>>;
 
+/// A document that is no object of Kubernetes, in a file of its own or as a text in another document.
+#[derive(Debug, Clone)]
+pub struct Document {
+    /// What it is called: the name of its format.
+    pub kind: &'static str,
+    /// The document.
+    pub body: Raw,
+}
+
 /// Declares the lists of entities: the fields of [`Facts`], how they come together, and what rules are asked about.
 /// `shared` lists are what any deployment may be joined with; the others belong to one.
 macro_rules! lists {
@@ -57,6 +66,8 @@ macro_rules! lists {
             pub images: Vec<(String, Fact<String>)>,
             /// What models say of themselves in their `config.json`.
             pub model_configs: Vec<Raw>,
+            /// Documents that are no objects of Kubernetes, as they are written.
+            pub documents: Vec<Document>,
             /// What scripts in ConfigMaps launch, by `ConfigMap/name/key`.
             pub scripts: Vec<(String, Box<Launch>, Option<Box<Training>>)>,
             /// Options that files state for servers, by the path of the file or `ConfigMap/name/key`.
@@ -86,6 +97,7 @@ macro_rules! lists {
                 $(self.$list.extend(other.$list);)*
                 self.images.extend(other.images);
                 self.model_configs.extend(other.model_configs);
+                self.documents.extend(other.documents);
                 self.scripts.extend(other.scripts);
                 self.options.extend(other.options);
                 for (value, uses) in other.uses {

@@ -8,7 +8,7 @@ use crate::facts::{Breach, BreachClass, Build, Facts, Image, Object, WorkloadFor
 use crate::known::Fact;
 use crate::link::{Directories, Variant};
 use crate::names;
-use crate::parse::Problem;
+use crate::parse::{Problem, View};
 use crate::render::helm::reads::Misread;
 use crate::rules::Ruleset;
 use crate::source::{SourceId, Span};
@@ -28,7 +28,7 @@ pub fn judge<'s>(
     if !asked {
         return;
     }
-    let count = variants.iter().map(|variant| variant.facts.objects.len()).sum();
+    let count = variants.iter().map(|variant| variant.facts.objects.len() + variant.facts.documents.len()).sum();
     let (own, stated) = (own_kinds(variants), Versions::stated(variants));
     let mut all_asking = BTreeSet::new();
     for facts in variants.iter_mut().map(|variant| &mut variant.facts) {
@@ -49,6 +49,14 @@ pub fn judge<'s>(
             }
             match breaches(object, (&stated, count), is_patch(path(source))) {
                 Ok(breaches) => found.extend(breaches),
+                Err(cut) => facts.cut.push(cut),
+            }
+        }
+        for document in facts.documents.iter().filter(|document| wanted(document.body.place.source)) {
+            let (kind, place) = (document.kind.to_owned(), document.body.place);
+            match held(document.body.view(), ("", document.kind), (&stated, count), place) {
+                Ok(Some(judged)) => found.extend(entities(judged, Fact::value(kind, place))),
+                Ok(None) => {}
                 Err(cut) => facts.cut.push(cut),
             }
         }
@@ -193,10 +201,7 @@ fn breaches(object: &Object, (stated, count): (&Versions, usize), patch: bool) -
     if view.get("sops").is_some() {
         return Ok(Vec::new());
     }
-    let bytes = view.node().map_or(0, |node| node.span().range().len());
-    let judged = contract::judge(view, (version, kind), stated, &Share::of(count, bytes));
-    let cut = |spent| Problem { span: object.span, message: format!("this object against its schema: {spent}") };
-    let Some(judged) = judged.map_err(cut)? else { return Ok(Vec::new()) };
+    let Some(judged) = held(view, (version, kind), (stated, count), object.span)? else { return Ok(Vec::new()) };
     let of = object.kind.clone().map(|kind| match object.name.get() {
         Some(name) => format!("{kind} {name}"),
         None => kind,
@@ -209,6 +214,18 @@ fn breaches(object: &Object, (stated, count): (&Versions, usize), patch: bool) -
     };
     let breaches = judged.breaches.into_iter().filter(told).collect();
     Ok(entities(Judged { breaches, ..judged }, of).collect())
+}
+
+/// A document held against what is published of its kind, with its share of what is spent on `count` of them.
+fn held(
+    view: View<'_>,
+    kind: (&str, &str),
+    (stated, count): (&Versions, usize),
+    span: Span,
+) -> Result<Option<Judged>, Problem> {
+    let bytes = view.node().map_or(0, |node| node.span().range().len());
+    let cut = |spent| Problem { span, message: format!("this document against its schema: {spent}") };
+    contract::judge(view, kind, stated, &Share::of(count, bytes)).map_err(cut)
 }
 
 /// What breaks a contract, as rules are asked about it; `of` is what breaks it.
