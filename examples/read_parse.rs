@@ -2,7 +2,7 @@
 //! `benches/figures.sh` measures a whole run against.
 
 use gpulint::discover::{self, Found, Kind, MAX_BYTES, Options};
-use gpulint::parse::{Dialect, dockerfile, hcl, requirements, toml, yaml};
+use gpulint::parse::{Dialect, dockerfile, hcl, pbtxt, requirements, toml, yaml};
 use gpulint::source::SourceId;
 use rayon::prelude::*;
 use std::hint::black_box;
@@ -30,6 +30,7 @@ fn parse(id: SourceId, found: &Found) -> usize {
         Kind::Requirements => drop(black_box(requirements::parse(id, &text))),
         Kind::Toml => drop(black_box(toml::parse(id, &text))),
         Kind::Terraform | Kind::TerraformVars | Kind::Bake => drop(black_box(hcl::parse(id, &text))),
+        Kind::Pbtxt => drop(black_box(pbtxt::parse(id, &text))),
         Kind::Nomad | Kind::Packer | Kind::Setup | Kind::Shell | Kind::Makefile | Kind::Chart | Kind::Data => {}
     }
     text.len()

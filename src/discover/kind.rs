@@ -33,6 +33,8 @@ pub enum Kind {
     Shell,
     /// Makefiles.
     Makefile,
+    /// `config.pbtxt` of a model that Triton serves.
+    Pbtxt,
     /// A template, or another file that only the Helm chart it stands in reads.
     Chart,
     /// A file without a kind that a kustomization takes data from.
@@ -171,6 +173,7 @@ fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
             Some(Kind::Shell)
         }
         "nomad" => Some(Kind::Nomad),
+        "pbtxt" if stem == "config" => Some(Kind::Pbtxt),
         "hcl" if stem.ends_with(".pkr") => Some(Kind::Packer),
         "hcl" if !NOT_JOBS.iter().any(|other| stem.ends_with(other)) => Some(Kind::Nomad),
         "mk" | "mak" => Some(Kind::Makefile),

@@ -3,7 +3,7 @@
 //! options of their programs; runs nothing. Of several branches all are read: each says what may be deployed.
 
 use super::written::{self, Document, Given, parts, stated};
-use super::{compose, kubernetes, machines, options, slurm, wrappers};
+use super::{compose, embedded, kubernetes, machines, slurm, wrappers};
 use crate::catalog;
 use crate::facts::{Facts, HelmRelease, InfraFormat, NodePool, ReleaseFormat, Workload, WorkloadFormat};
 use crate::known::{Fact, Known, Why};
@@ -47,7 +47,7 @@ fn read_to(script: &Script, depth: usize, facts: &mut Facts) {
         }
         let mut redirections = script.command_of(heredoc).into_iter().flat_map(|command| &command.redirections);
         if let Some(file) = redirections.find_map(|word| word.text().split_once('>')) {
-            options::embedded(&heredoc.text, file.1.trim_matches(['>', '|', ' ']), facts);
+            embedded::text(&heredoc.text, file.1.trim_matches(['>', '|', ' ']), facts);
         }
     }
 }

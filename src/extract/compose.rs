@@ -1,7 +1,7 @@
 //! Compose projects: services as workloads of one container.
 
 use super::kubernetes::{self, environment, labels};
-use super::{MOST_WORKLOADS, image, launch, too_many, training};
+use super::{MOST_WORKLOADS, embedded, image, launch, too_many, training};
 use crate::facts::value::REST;
 use crate::facts::{
     Container, ContainerRole, EnvVar, Facts, Labels, Mount, Pod, Port, SharedMemory, Variables, Volume, Workload,
@@ -24,6 +24,7 @@ pub fn is_project(root: Node<'_>, path: &str) -> bool {
 
 /// Reads a project.
 pub fn project(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
+    embedded::read(root.view().get("configs"), "configs", facts);
     let services = root.view().get("services");
     let services = services.entries();
     facts.cut.extend(services.get(MOST_WORKLOADS).map(|(_, view)| too_many(view.place())));

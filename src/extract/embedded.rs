@@ -1,13 +1,29 @@
-//! Configuration files that stand as a text in another document: the data of a ConfigMap, a value of a chart. Knows how
-//! the device plugin's and the MIG manager's files look; not who reads them.
+//! Configuration files that stand as a text in another document: the data of a ConfigMap, a value of a chart, a file that a
+//! script writes. Knows in which formats programs read such files, and how the device plugin's and the MIG manager's look; not
+//! who reads them.
 
-use crate::facts::{Facts, Object};
+use super::formats::{self, Format};
+use super::{options, training, triton};
+use crate::facts::{Facts, Malformed, Object};
 use crate::known::Fact;
-use crate::parse::{DEEPEST, Dialect, Node, Raw, Tree, View, yaml};
-use crate::source::Span;
+use crate::parse::{DEEPEST, Dialect, Node, Problem, Raw, Tree, View, pbtxt, toml, yaml};
+use crate::source::{SourceId, Traced};
+use serde::de::IgnoredAny;
 use std::sync::Arc;
 
-/// What a configuration document is, by its keys: DevicePluginConfig or MigConfig.
+/// Formats of files that stand in other documents, and whether a text may be of one.
+static INSIDE: &[(&str, fn(&str) -> bool)] = &[
+    ("component", |text| ["mig-configs:", "sharing:", "migStrategy:"].iter().any(|key| text.contains(key))),
+    ("llama-swap", |text| text.contains("models:") && text.contains("cmd:")),
+    ("ray-serve", |text| text.contains("import_path")),
+    ("training", training::may_be_file),
+    ("server-options", options::may_be_file),
+];
+
+/// What a text shows that a template fills in, or a program before it reads it.
+const FILLED: [&str; 6] = ["{{", "${", "$(", "<%", "{%", "__"];
+
+/// What a configuration document of a component is, by its keys: DevicePluginConfig or MigConfig.
 pub fn kind(root: Node<'_>) -> Option<&'static str> {
     if root.get("mig-configs").is_some_and(Node::is_map) {
         return Some("MigConfig");
@@ -17,41 +33,99 @@ pub fn kind(root: Node<'_>) -> Option<&'static str> {
     (sharing || flags).then_some("DevicePluginConfig")
 }
 
-/// A configuration document as a raw object of that kind.
-pub fn object(tree: &Arc<Tree>, root: Node<'_>, kind: &str, name: (&str, Span)) -> Object {
+/// Reads such a document as a raw object of its kind.
+pub fn component(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
+    facts.objects.extend(kind(root).map(|kind| Arc::new(object(tree, root, kind, path))));
+}
+
+/// A configuration document as a raw object of a kind.
+pub fn object(tree: &Arc<Tree>, root: Node<'_>, kind: &str, path: &str) -> Object {
     let mut out = Object::blank(root.head());
     out.kind = Fact::value(kind.to_owned(), root.head());
-    out.name = Fact::value(name.0.to_owned(), name.1);
+    out.name = Fact::value(path.to_owned(), root.head());
     out.body = Some(Raw::new(tree, root.view()));
     out
 }
 
-/// Reads every text of a document that is such a configuration; spans lead into the text.
-pub fn read(view: View<'_>, facts: &mut Facts) {
-    search(view, (DEEPEST, ""), facts);
+/// Reads every text of a document that is a configuration; spans lead into the text. `at` is where the document stands.
+pub fn read(view: View<'_>, at: &str, facts: &mut Facts) {
+    search(view, (DEEPEST, at), facts);
 }
 
-fn search(view: View<'_>, (depth, key): (usize, &str), facts: &mut Facts) {
-    let Some(node) = view.node() else { return };
-    if depth == 0 {
-        return;
-    }
-    if let Some(text) = node.text() {
-        if text.contains('\n')
-            && ["mig-configs:", "sharing:", "migStrategy:"].iter().any(|k| text.contains(k))
-            && let Some(text) = node.traced()
-        {
-            let tree = Arc::new(yaml::parse_traced(&text, Dialect::Kubernetes));
-            for root in tree.roots() {
-                if let Some(kind) = kind(root) {
-                    facts.objects.push(Arc::new(object(&tree, root, kind, (key, view.place()))));
-                }
-            }
+fn search(view: View<'_>, (depth, at): (usize, &str), facts: &mut Facts) {
+    let Some(node) = view.node().filter(|_| depth > 0) else { return };
+    if node.text().is_some() {
+        // What stands on one line is a value, not a file.
+        if let Some(text) = node.traced().filter(|text| text.text().contains('\n')) {
+            self::text(&text, at, facts);
+            let problem = malformed(&text, at);
+            facts.malformed.extend(problem.map(|(syntax, problem)| Malformed { at: at.to_owned(), syntax, problem }));
         }
         return;
     }
-    view.items().for_each(|item| search(item, (depth - 1, key), facts));
+    view.items().for_each(|item| search(item, (depth - 1, at), facts));
     for (key, child) in view.entries() {
-        search(child, (depth - 1, key), facts);
+        let at = if at.is_empty() { key.to_owned() } else { format!("{at}/{key}") };
+        search(child, (depth - 1, &at), facts);
     }
+}
+
+/// Reads a text if it is of a format that stands in other documents.
+pub fn text(text: &Traced, at: &str, facts: &mut Facts) {
+    if at.ends_with("config.pbtxt") {
+        return triton::embedded(text, at, facts);
+    }
+    let may_be = INSIDE.iter().filter(|(_, shows)| shows(text.text())).map(|(name, _)| *name);
+    let may_be: Vec<&Format> = may_be.filter_map(formats::named).collect();
+    if may_be.is_empty() {
+        return;
+    }
+    let tree = Arc::new(yaml::parse_traced(text, Dialect::Core));
+    for root in tree.roots() {
+        if let Some(format) = may_be.iter().find(|format| (format.is)(root, at)) {
+            format.document(&tree, root, at, facts);
+        }
+    }
+}
+
+/// What keeps a text from being what its name says that it is: `config.json`, `config.yaml`, `config.toml`; with what that is.
+fn malformed(text: &Traced, at: &str) -> Option<(&'static str, Problem)> {
+    let written = text.text();
+    if FILLED.iter().any(|sign| written.contains(sign)) {
+        return None;
+    }
+    let read = |parse: fn(SourceId, &str) -> Tree| {
+        let mut tree = parse(text.whole().source, written);
+        tree.retrace(text);
+        tree.problems.into_iter().next()
+    };
+    match at.rsplit_once('.')?.1 {
+        "json" => Some(("JSON", not_json(text)?)),
+        "yaml" | "yml" => Some(("YAML", read(|source, text| yaml::parse(source, text, Dialect::Core))?)),
+        "toml" => Some(("TOML", read(toml::parse)?)),
+        "pbtxt" => Some(("text of protocol buffers", read(pbtxt::parse)?)),
+        _ => None,
+    }
+}
+
+/// Why a text is no JSON; comments are let be, as programs that allow them call their files so, too.
+fn not_json(text: &Traced) -> Option<Problem> {
+    let written = text.text();
+    if written.contains("//")
+        || written.contains("/*")
+        || written.lines().any(|line| line.trim_start().starts_with('#'))
+    {
+        return None;
+    }
+    let error = serde_json::from_str::<IgnoredAny>(written).err()?;
+    let line = written.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum::<usize>();
+    // Columns are counted in bytes, from one.
+    let mut at = (line + error.column().saturating_sub(1)).min(written.len());
+    while !written.is_char_boundary(at) {
+        at -= 1;
+    }
+    let end = written[at..].chars().next().map_or(at, |c| at + c.len_utf8());
+    let said = error.to_string();
+    let said = said.split(" at line ").next().unwrap_or(&said);
+    Some(Problem { span: text.span(at..end), message: format!("not valid JSON: {said}") })
 }

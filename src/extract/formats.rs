@@ -3,11 +3,11 @@
 use super::{
     TextFile, ansible, bake, bounded, ci, cloudformation, clusters, compose, describes_others, dockerfile, dstack, ecs,
     embedded, helmfile, kubernetes, llama_swap, makefile, nomad, options, package_tables, packer, platforms,
-    protection, pulumi, recipes, requirements, setup, skypilot, slurm, toolkit, training, truss, values,
+    protection, pulumi, recipes, requirements, setup, skypilot, slurm, toolkit, training, triton, truss, values,
 };
 use crate::budget::Share;
 use crate::discover::{self, Kind};
-use crate::facts::{Facts, Object};
+use crate::facts::{Document, Facts, Object};
 use crate::known::Fact;
 use crate::parse::{Dialect, Node, Raw, Tree, View, hcl, toml, yaml};
 use crate::render::{self, terraform::ModuleFile};
@@ -190,13 +190,19 @@ pub static DOCUMENTS: &[Format] = &[
         read: |_, root, path, facts| llama_swap::read(root, path, facts),
     },
     Format {
+        name: "ray-serve",
+        about: "configurations of Ray Serve, in files and in RayServices",
+        is: |root, _| is_ray_serve(root),
+        // What its applications launch is read where they are deployed.
+        read: |tree, root, path, facts| {
+            facts.objects.push(Arc::new(embedded::object(tree, root, "RayServeConfig", path)));
+        },
+    },
+    Format {
         name: "component",
         about: "configurations of the device plugin, the MIG manager and the scheduler",
         is: |root, _| embedded::kind(root).is_some(),
-        read: |tree, root, path, facts| {
-            let object = |kind| embedded::object(tree, root, kind, (path, root.head()));
-            facts.objects.extend(embedded::kind(root).map(object).map(Arc::new));
-        },
+        read: embedded::component,
     },
     Format {
         name: "model",
@@ -282,6 +288,12 @@ pub static TEXTS: &[TextFormat] = &[
     },
     TextFormat { name: "makefile", about: "recipes of Makefiles", kinds: &[Kind::Makefile], read: makefile::read },
     TextFormat {
+        name: "triton",
+        about: "`config.pbtxt` of models that Triton serves",
+        kinds: &[Kind::Pbtxt],
+        read: triton::read,
+    },
+    TextFormat {
         name: "requirements",
         about: "requirements and constraints of pip",
         kinds: &[Kind::Requirements],
@@ -295,6 +307,30 @@ pub fn format(root: Node<'_>, path: &str) -> Option<&'static Format> {
         return None;
     }
     DOCUMENTS.iter().find(|format| (format.is)(root, path))
+}
+
+/// Whether a document is a configuration of Ray Serve: https://docs.ray.io/en/latest/serve/production-guide/config.html
+fn is_ray_serve(root: Node<'_>) -> bool {
+    let applications = root.get("applications").into_iter().flat_map(Node::items);
+    applications.filter(|application| application.is_map()).any(|application| application.get("import_path").is_some())
+}
+
+/// The format of documents that is called so.
+pub fn named(name: &str) -> Option<&'static Format> {
+    DOCUMENTS.iter().find(|format| format.name == name)
+}
+
+impl Format {
+    /// Reads a document of this format.
+    pub fn document(&self, tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
+        (self.read)(tree, root, path, facts);
+        let kind = match self.name {
+            "component" => embedded::kind(root),
+            "training" => training::kind(root),
+            name => Some(name),
+        };
+        facts.documents.extend(kind.map(|kind| Document { kind, body: Raw::new(tree, root.view()) }));
+    }
 }
 
 /// The key under which a setting of a cloud stands in a file of its own.

@@ -5,7 +5,7 @@ use super::startup;
 use crate::budget::{Share, Spent};
 use crate::facts::Facts;
 use crate::known::Fact;
-use crate::parse::{Dialect, Node, Problem, View, yaml};
+use crate::parse::{Node, Problem, View};
 use crate::source::Traced;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -41,17 +41,6 @@ pub fn read(root: Node<'_>, path: &str, facts: &mut Facts) {
         let place = command.whole();
         facts.workloads[before..].iter_mut().for_each(|started| started.name = Fact::value(name.to_owned(), place));
     }
-}
-
-/// Reads a configuration that stands in another file; whether it is one.
-pub fn embedded(text: &Traced, at: &str, facts: &mut Facts) -> bool {
-    if !text.text().contains("models:") || !text.text().contains("cmd:") {
-        return false;
-    }
-    let tree = yaml::parse_traced(text, Dialect::Core);
-    let Some(root) = yaml::root(&tree).filter(|root| is_config(*root)) else { return false };
-    read(root, at, facts);
-    true
 }
 
 /// Macros with their texts.

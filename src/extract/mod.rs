@@ -47,6 +47,7 @@ pub mod startup;
 pub mod terraform;
 pub mod toolkit;
 pub mod training;
+pub mod triton;
 pub mod truss;
 pub mod values;
 pub mod wrappers;
@@ -56,7 +57,7 @@ pub use formats::{DOCUMENTS, Format, TEXTS, TextFormat, format};
 
 use crate::budget::Share;
 use crate::discover::Kind;
-use crate::facts::{Container, Document, Facts, PackageFile, Pod, Workload, WorkloadFormat};
+use crate::facts::{Container, Facts, PackageFile, Pod, Workload, WorkloadFormat};
 use crate::known::Fact;
 use crate::parse::{Node, Problem, Raw, Tree};
 use crate::render::terraform::{ModuleFile, Workspace};
@@ -146,10 +147,7 @@ fn key(part: &str) -> Option<&str> {
 
 fn document(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     match format(root, path) {
-        Some(format) => {
-            (format.read)(tree, root, path, facts);
-            facts.documents.push(Document { kind: format.name, body: Raw::new(tree, root.view()) });
-        }
+        Some(format) => format.document(tree, root, path, facts),
         None if describes_others(root) => {}
         None => ansible::variables(tree, root, path, facts),
     }

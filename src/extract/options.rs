@@ -4,8 +4,7 @@
 use crate::catalog;
 use crate::facts::{Facts, Labels};
 use crate::known::{Fact, Why};
-use crate::parse::{Dialect, Node, View, yaml};
-use crate::source::Traced;
+use crate::parse::{Node, View};
 
 /// Options that a file has to state before it is one of these: others have keys of one name.
 const LEAST: usize = 2;
@@ -26,7 +25,7 @@ pub fn is_file(root: Node<'_>) -> bool {
 }
 
 /// Whether a text has such options at the starts of its lines, and nothing else there.
-fn may_be_file(text: &str) -> bool {
+pub fn may_be_file(text: &str) -> bool {
     let at_top = |line: &&str| !line.is_empty() && !line.starts_with([' ', '\t', '#', '-', '\r']);
     let (mut all, mut own) = (0, 0);
     for line in text.lines().filter(at_top) {
@@ -76,15 +75,4 @@ pub fn read(root: Node<'_>, path: &str, facts: &mut Facts) {
         options.insert(name, fact);
     }
     facts.options.push((path.to_owned(), options));
-}
-
-/// Reads a file that stands in another one.
-pub fn embedded(text: &Traced, at: &str, facts: &mut Facts) {
-    if !may_be_file(text.text()) {
-        return;
-    }
-    let tree = yaml::parse_traced(text, Dialect::Core);
-    if let Some(root) = yaml::root(&tree).filter(|root| is_file(*root)) {
-        read(root, at, facts);
-    }
 }

@@ -1,12 +1,12 @@
 //! Training runs: what command lines and configuration files state about them. Knows how the files of trainers look;
 //! what their options mean are rows of the catalog.
 
-use super::{install, launch, llama_swap, options};
+use super::{install, launch};
 use crate::catalog;
 use crate::facts::{Facts, Launch, Training};
 use crate::known::{Fact, Known};
-use crate::parse::{Dialect, Node, View, shell, yaml};
-use crate::source::{Span, Traced};
+use crate::parse::{Node, View, shell};
+use crate::source::Span;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -100,7 +100,7 @@ fn scalar(view: View<'_>) -> Fact<String> {
     }
 }
 
-/// Configuration files and scripts that a ConfigMap holds.
+/// Scripts that a ConfigMap holds.
 pub fn config_map(view: View<'_>, facts: &mut Facts) {
     let name = view.path("metadata.name").string();
     let Some(name) = name.get() else { return };
@@ -114,23 +114,14 @@ pub fn config_map(view: View<'_>, facts: &mut Facts) {
                 let training = of(&launch);
                 (at, launch, training)
             }));
-        } else if let Some(training) = embedded(&text, &at) {
-            facts.trainings.push(training);
-        } else if !llama_swap::embedded(&text, &at, facts) {
-            options::embedded(&text, &at, facts);
         }
     }
 }
 
-/// What a text states if it is a trainer's configuration.
-fn embedded(text: &Traced, at: &str) -> Option<Arc<Training>> {
+/// Whether a text may be a trainer's configuration.
+pub fn may_be_file(text: &str) -> bool {
     let keys = SHAPES.iter().flat_map(|(_, all, any)| all.iter().chain(*any));
-    if !keys.chain(&["_component_", "training_config"]).any(|key| text.text().contains(key)) {
-        return None;
-    }
-    let tree = yaml::parse_traced(text, Dialect::Core);
-    let root = yaml::root(&tree)?;
-    Some(Arc::new(document(kind(root)?, root, at)))
+    keys.chain(&["_component_", "training_config"]).any(|key| text.contains(key))
 }
 
 /// The training run that a command starts; `None` when nothing says that it is one.

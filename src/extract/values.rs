@@ -60,7 +60,7 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     object.name = Fact::value(path.to_owned(), root.head());
     object.body = Some(Raw::new(tree, view));
     facts.objects.push(Arc::new(object));
-    super::embedded::read(view, facts);
+    super::embedded::read(view, path, facts);
     let operator = view.get("gpu-operator");
     if shaped_like_operator(root) || name.contains("gpu-operator") {
         facts.releases.push(Arc::new(operator_values(tree, view)));

@@ -54,6 +54,17 @@ pub struct Document {
     pub body: Raw,
 }
 
+/// A text in a document that is not what its name says.
+#[derive(Debug, Clone)]
+pub struct Malformed {
+    /// Where it stands: `ConfigMap/name/key`.
+    pub at: String,
+    /// What it should be: JSON, YAML or TOML.
+    pub syntax: &'static str,
+    /// What is wrong with it first.
+    pub problem: Problem,
+}
+
 /// Declares the lists of entities: the fields of [`Facts`], how they come together, and what rules are asked about.
 /// `shared` lists are what any deployment may be joined with; the others belong to one.
 macro_rules! lists {
@@ -68,6 +79,8 @@ macro_rules! lists {
             pub model_configs: Vec<Raw>,
             /// Documents that are no objects of Kubernetes, as they are written.
             pub documents: Vec<Document>,
+            /// Texts in documents that are not what their names say.
+            pub malformed: Vec<Malformed>,
             /// What scripts in ConfigMaps launch, by `ConfigMap/name/key`.
             pub scripts: Vec<(String, Box<Launch>, Option<Box<Training>>)>,
             /// Options that files state for servers, by the path of the file or `ConfigMap/name/key`.
@@ -98,6 +111,7 @@ macro_rules! lists {
                 self.images.extend(other.images);
                 self.model_configs.extend(other.model_configs);
                 self.documents.extend(other.documents);
+                self.malformed.extend(other.malformed);
                 self.scripts.extend(other.scripts);
                 self.options.extend(other.options);
                 for (value, uses) in other.uses {

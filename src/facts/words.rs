@@ -20,6 +20,8 @@ words! {
         FlagNotOfRelease = "flag-not-of-release",
         /// A value of a chart that nothing reads, while its templates read one of nearly that name.
         ChartValueUnread = "chart-value-unread",
+        /// A text in a document is not what its name says.
+        TextMalformed = "text-malformed",
         /// A reference of an image that no runtime reads, or that names no repository of its registry.
         ImageReferenceMalformed = "image-reference-malformed",
         /// A name leads to nothing, in something that was read whole.

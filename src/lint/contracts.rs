@@ -4,7 +4,7 @@
 
 use crate::budget::Share;
 use crate::contract::{self, Judged, Stated};
-use crate::facts::{Breach, BreachClass, Build, Facts, Image, Object, WorkloadFormat, list};
+use crate::facts::{Breach, BreachClass, Build, Facts, Image, Malformed, Object, WorkloadFormat, list};
 use crate::known::Fact;
 use crate::link::{Directories, Variant};
 use crate::names;
@@ -60,6 +60,8 @@ pub fn judge<'s>(
                 Err(cut) => facts.cut.push(cut),
             }
         }
+        let written = |text: &&Malformed| wanted(text.problem.span.source) && !is_test(path(text.problem.span.source));
+        found.extend(facts.malformed.iter().filter(written).flat_map(malformed));
         let pods = facts.workloads.iter().flat_map(|workload| workload.pods.iter().map(move |pod| (workload, pod)));
         for (workload, pod) in pods {
             for launch in pod.containers.iter().filter_map(|container| container.launch.as_deref()) {
@@ -106,6 +108,15 @@ fn unread((chart, found): (String, Misread)) -> impl Iterator<Item = Breach> {
     let class = BreachClass::ChartValueUnread;
     let breach = contract::Breach { class, place, field: read, says, meant: Some(stated), other: None, unknown: None };
     entities(Judged { contract: format!("values of {chart}"), breaches: vec![breach] }, Fact::value(chart, place))
+}
+
+/// A text that is not what its name says, as rules are asked about it.
+fn malformed(text: &Malformed) -> impl Iterator<Item = Breach> {
+    let Problem { span: place, message: says } = text.problem.clone();
+    let (class, field) = (BreachClass::TextMalformed, text.at.clone());
+    let breach = contract::Breach { class, place, field, says, meant: None, other: None, unknown: None };
+    let judged = Judged { contract: text.syntax.to_owned(), breaches: vec![breach] };
+    entities(judged, Fact::value(text.at.clone(), place))
 }
 
 /// The images that runtimes and builds fetch as they are written, with the names of what states them.

@@ -5,7 +5,8 @@ use gpulint::facts::Facts;
 use gpulint::lint::{self, Input};
 use gpulint::rules::Ruleset;
 
-const CLASSES: [&str; 4] = ["unknown-field", "value-not-allowed", "required-field-missing", "contract-violated"];
+const CLASSES: [&str; 5] =
+    ["unknown-field", "value-not-allowed", "required-field-missing", "contract-violated", "embedded-text-malformed"];
 
 /// What is told of files by the rules about contracts.
 fn told(files: &[(&str, &str)]) -> Vec<String> {
@@ -90,4 +91,50 @@ fn rules_in_cel_see_defaults_and_what_is_not_known() {
         told(&[("pool.yaml", &pool("{key: karpenter.sh/capacity-type, operator: In, values: \"${TYPES}\"}"))]),
         [""; 0]
     );
+}
+
+#[test]
+fn a_text_that_programs_read_is_read_where_it_stands() {
+    let map = |name: &str, text: &str| {
+        format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: gpu, labels: {{gpu: nvidia-h100}}}}\ndata:\n  {name}: |\n    {}\n",
+            text.replace('\n', "\n    ")
+        )
+    };
+    let broken = [
+        ("ds.json", "{\n  \"zero_optimization\": {\"stage\": 2}\n  \"bf16\": {}\n}", "not valid JSON"),
+        ("gpu.yaml", "version: v1\nflags:\n  migStrategy: \"none\n", "not valid YAML"),
+        ("config.toml", "[plugins]\nnvidia = {\n", "not valid TOML"),
+        ("config.pbtxt", "name: \"gpu\"\ninstance_group { kind: KIND_GPU\n", "not valid text of protocol buffers"),
+    ];
+    for (name, text, says) in broken {
+        let found = told(&[("map.yaml", &map(name, text))]);
+        assert!(
+            found.len() == 1 && found[0].contains(says) && found[0].contains(&format!("ConfigMap/gpu/{name}")),
+            "{found:?}"
+        );
+        assert_eq!(told(&[("map.yaml", &map("notes.txt", text))]), [""; 0], "nothing says what {name} is");
+        let template = text
+            .replace("gpu", "{{ gpu }}")
+            .replace("nvidia", "${nvidia}")
+            .replace("none", "{{ none }}")
+            .replace('2', "${STAGE}");
+        assert_eq!(told(&[("map.yaml", &map(name, &template))]), [""; 0], "{template}");
+    }
+    let whole = "{\n  \"zero_optimization\": {\"stage\": 2},\n  \"bf16\": {}\n}";
+    assert_eq!(told(&[("map.yaml", &map("ds.json", whole))]), [""; 0]);
+}
+
+#[test]
+fn the_configuration_of_a_ray_service_is_yaml() {
+    let service = |text: &str| {
+        format!(
+            "apiVersion: ray.io/v1\nkind: RayService\nmetadata: {{name: llm}}\nspec:\n  serveConfigV2: |\n    applications:\n      \
+             - name: llm\n        import_path: app:gpu\n{text}  rayClusterConfig:\n    headGroupSpec:\n      rayStartParams: {{}}\n      template:\n        \
+             spec: {{containers: [{{name: ray, image: 'rayproject/ray:2.46.0-gpu', resources: {{limits: {{nvidia.com/gpu: 1}}}}}}]}}\n"
+        )
+    };
+    assert_eq!(told(&[("serve.yaml", &service(""))]), [""; 0]);
+    let found = told(&[("serve.yaml", &service("       args: {}\n"))]);
+    assert!(found.len() == 1 && found[0].contains("embedded-text-malformed: serveConfigV2.yaml"), "{found:?}");
 }

@@ -81,9 +81,17 @@ pub fn document(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
     objects::read(tree, view, &kind, facts);
     nodes::read(tree, view, &kind, facts);
     let drafted = releases::read(tree, view, &kind, facts);
+    if kind == "Secret" {
+        embedded::read(view.get("stringData"), "Secret", facts);
+    }
     if kind == "ConfigMap" {
-        embedded::read(view.get("data"), facts);
+        let name = object.name.get().map_or("", String::as_str);
+        embedded::read(view.get("data"), &format!("ConfigMap/{name}"), facts);
         training::config_map(view, facts);
+    }
+    if kind == "RayService" {
+        // Yaml, whatever it is called.
+        embedded::read(view.path("spec.serveConfigV2"), "serveConfigV2.yaml", facts);
     }
     // What the values of a release look like is not asked where it is known.
     let workload = if drafted { None } else { workloads::read(tree, view, &object, &mut facts.cut) };

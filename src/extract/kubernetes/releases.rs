@@ -19,7 +19,7 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) -> 
 /// Reads the configuration files and the objects in the values of a release; whether it is known what objects it makes.
 pub fn in_values(release: &HelmRelease, facts: &mut Facts) -> bool {
     let Some(values) = &release.values else { return false };
-    embedded::read(values.view(), facts);
+    embedded::read(values.view(), "", facts);
     let drafted = app_template::is_values(values.view());
     if drafted {
         app_template::read(values, (&release.name, &release.namespace), facts);
