@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Writes schemas/documents of formats that often stand inside other documents: what the programs refuse of them.
 
-    tests/oracles/documents_inner.py CACHE [PROJECT...]    writes the files of projects (of all without a name)
+    tests/oracles/documents_inner.py CLONES CACHE [PROJECT...]    writes the files of projects (of all without a name)
 
-CACHE/wheels holds wheels as pip downloads them (any release of a package that is there is read). The form of a file is that
-of `documents.py`: whatever breaks a schema, the program refuses; what it converts or ignores is allowed.
+CLONES and CACHE are those of `kinds.py`; CACHE/wheels has wheels as pip downloads them, of which any release is read. The form
+of a file is that of `documents.py`: whatever breaks a schema, the program refuses; what it converts or ignores is allowed.
 """
 
 import dataclasses
@@ -13,13 +13,29 @@ import re
 import sys
 import typing
 
+import documents_gpu
 import documents_triton
 import kinds
-from kinds_clones import order
+from kinds_clones import Clone, order
 from kinds_read import Pool
+from kinds_sources import Project, Source
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TARGET = os.path.join(HERE, "..", "..", "schemas", "documents")
+
+
+def placed(pool, schema):
+    """The node of a schema whose children are schemas."""
+    node = dict(schema)
+    if "properties" in schema:
+        node["properties"] = {name: placed(pool, child) for name, child in sorted(schema["properties"].items())}
+    for key in ("items", "additionalProperties", "not"):
+        if isinstance(schema.get(key), dict):
+            node[key] = placed(pool, schema[key])
+    for key in ("anyOf", "oneOf", "allOf"):
+        if key in schema:
+            node[key] = [placed(pool, child) for child in schema[key]]
+    return pool.add(node)
 
 
 @dataclasses.dataclass
@@ -28,48 +44,75 @@ class Wheels:
 
     name: str
     package: str
-    source: str
+    place: str
     read: typing.Callable
 
     def text(self):
-        return self.source
+        return f"https://pypi.org/project/{self.package} {self.place}"
 
-
-class Reader:
-    """The releases of a package that the cache has."""
-
-    def __init__(self, project, cache):
-        self.project, self.pool = project, Pool()
+    def releases(self, _clones, cache):
         found = {}
         for file in os.listdir(os.path.join(cache, "wheels")):
             name, version, *_ = file.split("-")
-            if name == project.package:
+            if name == self.package:
                 # The number of a build is no release.
                 found[re.match(r"\d+\.\d+\.\d+", version).group()] = os.path.join(cache, "wheels", file)
-        self.wheels = sorted(found.items(), key=lambda row: order(row[0]))
+        return sorted(found.items(), key=lambda row: order(row[0]))
+
+    def kinds(self, wheel, pool):
+        return {self.name: self.read(wheel, pool)}
+
+
+@dataclasses.dataclass
+class Structs(Project):
+    """Formats of a repository: `decoded` makes schemas of its files, by their names."""
+
+    decoded: typing.Callable = None
+
+    def releases(self, clones, cache):
+        self.clone = Clone(self.sources[0], clones, cache)
+        return [(version, tag) for version, tag, last in self.clone.releases if last]
+
+    def kinds(self, tag, pool):
+        texts = {path: text.decode() for path, text in self.clone.files(tag, self.sources[0].paths)}
+        return {name: placed(pool, schema) for name, schema in self.decoded(texts).items()} if texts else {}
+
+
+class Reader:
+    """The releases of a project, and the schemas of each."""
+
+    def __init__(self, project, clones, cache):
+        self.project, self.pool, self.found = project, Pool(), project.releases(clones, cache)
 
     def releases(self):
-        return [(version, wheel, wheel == self.wheels[-1][1]) for version, wheel in self.wheels]
+        return [(version, place, place == self.found[-1][1]) for version, place in self.found]
 
-    def kinds(self, wheel):
-        return {("", "", self.project.name): ("", "", self.project.read(wheel, self.pool))}
+    def kinds(self, place):
+        return {("", "", name): ("", "", node) for name, node in self.project.kinds(place, self.pool).items()}
 
     def mutated(self):
         return set()
 
 
+def repository(name, place, paths, since, decoded):
+    return Structs(name, [Source(place, [paths], since=since)], decoded=decoded)
+
+
+GO = r"(?!.*_test\.go)[^/]*\.go"
 PROJECTS = [
-    Wheels("triton", "tritonclient", "https://pypi.org/project/tritonclient tritonclient/grpc/model_config_pb2.py", documents_triton.root),
+    Wheels("triton", "tritonclient", "tritonclient/grpc/model_config_pb2.py", documents_triton.root),
+    repository("device-plugin", "NVIDIA/k8s-device-plugin", rf"api/config/v1/{GO}", "0.12", documents_gpu.device_plugin),
+    repository("mig-parted", "NVIDIA/mig-parted", rf"(api/spec/v1|pkg/types)/{GO}", "0.1", documents_gpu.mig_parted),
 ]
 
 
 def main():
-    if len(sys.argv) < 2:
+    if len(sys.argv) < 3:
         sys.exit(__doc__)
-    cache, *names = sys.argv[1:]
+    clones, cache, *names = sys.argv[1:]
     for project in PROJECTS:
         if not names or project.name in names:
-            kinds.write(project, Reader(project, cache), TARGET)
+            kinds.write(project, Reader(project, clones, cache), TARGET)
 
 
 if __name__ == "__main__":
