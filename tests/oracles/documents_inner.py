@@ -14,6 +14,7 @@ import sys
 import typing
 
 import documents_gpu
+import documents_ray
 import documents_triton
 import kinds
 from kinds_clones import Clone, order
@@ -101,6 +102,7 @@ def repository(name, place, paths, since, decoded):
 GO = r"(?!.*_test\.go)[^/]*\.go"
 PROJECTS = [
     Wheels("triton", "tritonclient", "tritonclient/grpc/model_config_pb2.py", documents_triton.root),
+    Wheels("ray-serve", "ray", "ray/serve/schema.py", documents_ray.root),
     repository("device-plugin", "NVIDIA/k8s-device-plugin", rf"api/config/v1/{GO}", "0.12", documents_gpu.device_plugin),
     repository("mig-parted", "NVIDIA/mig-parted", rf"(api/spec/v1|pkg/types)/{GO}", "0.1", documents_gpu.mig_parted),
 ]
