@@ -19,6 +19,7 @@ def target_of(path):
     if name.startswith("Dockerfile"): return "dockerfile"
     if "compose" in name: return "compose"
     if name == "Makefile": return "ci"
+    if name.endswith(".pbtxt"): return "triton"
     if name.endswith((".tf", ".tf.json")): return "terraform"
     if name.endswith((".sh", ".sbatch", ".slurm")): return "shell"
     if name.endswith((".txt", ".toml", ".lock")): return "packages"
