@@ -1,5 +1,6 @@
 //! The values that releases of charts know.
 
+use super::table::Row;
 use super::tables::CHART_VALUES;
 use crate::suggest;
 use crate::version::Version;
@@ -24,11 +25,31 @@ pub fn chart_values(chart: &str, version: &Version, repository: Option<&str>) ->
     }
     whole.used();
     let mut below: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
-    for row in of_chart().filter(|row| !row.text("keys").is_empty() && row.holds(version)) {
-        let keys = row.text("keys").split_ascii_whitespace();
-        below.entry(row.text("under")).or_default().extend(keys.map(|key| key.split_once(':').unwrap_or((key, ""))));
+    let keys =
+        |row: &Row| row.text("keys").split_ascii_whitespace().map(|key| key.split_once(':').unwrap_or((key, "")));
+    for row in of_chart().filter(|row| row.holds(version)) {
+        below.entry(row.text("under")).or_insert_with(BTreeMap::new).extend(keys(&row));
+    }
+    // Not every release was read: what one of the two around knows may be known.
+    for around in around(version, of_chart().map(|row| row.text("versions"))) {
+        for row in of_chart().filter(|row| row.holds(&around)) {
+            if let Some(known) = below.get_mut(row.text("under")) {
+                let more: Vec<_> = keys(&row).filter(|(key, _)| *key != "!" && !known.contains_key(key)).collect();
+                known.extend(more.into_iter().map(|(key, _)| (key, "")));
+            }
+        }
     }
     Some(ChartValues { below })
+}
+
+/// The releases that ranges begin or end with, next before a version and next behind it.
+fn around<'r>(version: &Version, ranges: impl Iterator<Item = &'r str>) -> impl Iterator<Item = Version> {
+    let bounds = ranges.flat_map(str::split_ascii_whitespace);
+    let read: Vec<Version> =
+        bounds.filter_map(|bound| Version::parse(bound.trim_start_matches(['<', '>', '=']))).collect();
+    let before = read.iter().filter(|read| *read <= version).max().cloned();
+    let behind = read.into_iter().filter(|read| read >= version).min();
+    before.into_iter().chain(behind)
 }
 
 /// What may stand at a path.

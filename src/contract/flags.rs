@@ -20,13 +20,15 @@ pub fn judge(launch: &Launch) -> Option<Judged> {
         // What is no word of the command line was stated elsewhere.
         let Some(place) = place(launch, name) else { continue };
         let all: Vec<ProgramFlag> = program.find(name).collect();
+        // A key within the JSON of a flag stands behind a dot, and takes whatever it takes.
+        let part = name.contains('.') && all.iter().all(|flag| flag.takes == "json");
         let own: Vec<ProgramFlag> =
             all.iter().copied().filter(|flag| version.is_none_or(|version| flag.holds(version))).collect();
         if own.is_empty() {
             let known = (program, version);
             breaches
                 .extend(missing(name, &all, known).map(|(class, says, meant)| told(class, place, name, says, meant)));
-        } else if let Some(says) = wrong_value(name, value, &own) {
+        } else if let Some(says) = wrong_value(name, value, &own).filter(|_| !part) {
             breaches.push(told(Class::ValueNotAllowed, value.span, name, says, None));
         } else if let Some(other) = excluded(&own, launch) {
             breaches.push(told(

@@ -58,7 +58,8 @@ pub fn judge(variants: &mut [Variant], directories: &Directories<'_>, wanted: &(
     let read: Vec<&str> = layout.sources().iter().map(|(_, source)| source.path.as_str()).collect();
     let of_variant = |(variant, scope): (&Variant, &Scope<'_>)| {
         let mut told = of_variant(&variant.facts, scope, count);
-        let (found, cut) = compose::projects(&variant.facts, (wanted, |file| layout.at(file)), count);
+        let path = |file| layout.sources().get(file).path.clone();
+        let (found, cut) = compose::projects(&variant.facts, (wanted, |file| layout.at(file)), path, count);
         told.0.extend(found);
         told.1.extend(cut);
         let together = |one, other| !variant.is_plain() || layout.at(one) == layout.at(other);

@@ -187,8 +187,9 @@ fn comment_start(text: &str) -> Option<usize> {
 
 /// Where `--hash` and the like start; the end of the text without any.
 fn options_start(text: &str) -> usize {
-    let mut found = text.match_indices("--").map(|(i, _)| i);
-    found.find(|&i| text[..i].ends_with(char::is_whitespace)).unwrap_or(text.len())
+    let starts = |at: usize| text[at + 1..].starts_with(|c: char| c == '-' || c.is_ascii_alphabetic());
+    let mut found = text.match_indices('-').map(|(i, _)| i);
+    found.find(|&i| text[..i].ends_with(char::is_whitespace) && starts(i)).unwrap_or(text.len())
 }
 
 /// Where the `;` of a marker stands. In a URL it only counts after white space.
@@ -317,6 +318,7 @@ mod tests {
                 "apex[]||git+https://g.io/x/y.git@v1#egg=apex&subdirectory=z|",
             ),
             ("torch==2.0 --hash=sha256:ab", "torch[]|==2.0||"),
+            ("torch==2.0 -f https://x.io/whl", "torch[]|==2.0||"),
             ("torch==${V}", "torch[]|==${V}||"),
             (
                 "https://${H}/x/sgl_kernel-${V}+cu124-cp310-abi3-manylinux2014_$(uname -m).whl",

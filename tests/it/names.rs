@@ -295,6 +295,10 @@ fn a_project_of_compose_is_looked_at_as_a_whole() {
     let files = [("compose.yaml", project("", "")), ("compose.gpu.yaml", over.to_owned())];
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (*path, text.as_str())).collect();
     assert_eq!(told(&files), [""; 0], "a file that is laid over another one names its services");
+    let part = project("networks: [backend]", "");
+    assert_eq!(told(&[("services/compose.llm.yml", &part)]), [""; 0], "-f may name a file that declares the network");
+    let near = project("networks: [backend]", "networks: {back-end: }");
+    assert_eq!(told(&[("services/compose.llm.yml", &near)]).len(), 1, "a slip is one whatever else is there");
 }
 
 #[test]
