@@ -1,5 +1,5 @@
-//! Packs the schemas of `schemas/kinds/*.json` and `schemas/documents/*.json`: equal nodes of all projects are kept once, in blocks that are inflated when a
-//! kind is met that needs them.
+//! Packs the schemas of `schemas/kinds/*.json` and `schemas/documents/*.json`: equal nodes of all projects are kept once, in
+//! blocks that are inflated when a kind is met that needs them.
 
 #[path = "../src/contract/node.rs"]
 mod node;
@@ -196,6 +196,7 @@ fn plain<'j>(json: &'j Value) -> Node<'j> {
         ("embedded", flags::EMBEDDED),
         ("metadata", flags::METADATA),
         ("extensions", flags::EXTENSIONS),
+        ("caseless", flags::CASELESS),
     ];
     let mut flags: u16 = stated.iter().filter(|(key, _)| json[*key] == true).map(|(_, flag)| flag).sum();
     if json["additionalProperties"] == false {

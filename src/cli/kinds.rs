@@ -12,7 +12,12 @@ breaks them. The release is that of the cluster (`clusters[].kubernetes`, or wha
 repository installs; where none is stated, a finding holds for every release below. A repository that defines a kind itself is not held against
 what was released of it, and neither are objects that other formats state in fields of their own.
 
-`schemas/kinds/*.json` hold the schemas, one node a line; `tests/oracles/kinds.py` writes them from the projects' repositories.
+What is no object of Kubernetes is held against what its project publishes, too: a project of Compose, a task of SkyPilot, the configuration of a
+trainer. Such a kind is the name of its format ([formats.md](formats.md)), or of the trainer. Variables that nothing replaces are not judged, files
+that are one project are judged as they are merged, and a field is told only where the program refuses it.
+
+`schemas/kinds/*.json` and `schemas/documents/*.json` hold the schemas, one node a line; `tests/oracles/kinds.py` and `tests/oracles/documents.py` write
+them from the projects' repositories and packages.
 
 | project | releases | kinds | from |
 |---|---|---|---|

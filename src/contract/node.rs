@@ -102,6 +102,8 @@ pub mod flags {
     pub const CLOSED: u16 = 64;
     /// Fields whose names begin with `x-` are the writer's own.
     pub const EXTENSIONS: u16 = 128;
+    /// Names of fields, and values that are allowed, are taken whatever their case.
+    pub const CASELESS: u16 = 256;
 }
 
 /// Something that publishes schemas of kinds.

@@ -6,7 +6,7 @@ use crate::budget::{NODE, STEP, Share, Spent};
 use crate::facts::BreachClass as Class;
 use crate::known::Known;
 use crate::parse::scalar::Scalar;
-use crate::parse::{Shape, View, placeholder};
+use crate::parse::{INTERPOLATED, Shape, View, placeholder};
 use crate::quantity;
 use crate::source::Span;
 use serde_json::Value as Json;
@@ -239,6 +239,8 @@ fn push(path: &mut String, field: &str) {
 /// The schema of a field.
 fn field(schema: &Node<'_>, name: &str) -> Option<u32> {
     let at = schema.properties.binary_search_by_key(&name, |(known, _)| known).ok();
+    let other = || schema.properties.iter().position(|(known, _)| known.eq_ignore_ascii_case(name));
+    let at = at.or_else(|| schema.has(flags::CASELESS).then(other).flatten());
     at.map(|at| schema.properties[at].1).or(schema.additional)
 }
 
@@ -303,6 +305,8 @@ fn against(view: View<'_>, schema: &Node<'static>, path: &str) -> Option<String>
         (_, Some(Scalar::Str(_))) => (types::STRING, "text"),
         _ => return None,
     };
+    // What a variable is replaced by is text, and what the text says where the place takes that.
+    let is = if node.tag() == Some(INTERPOLATED) { is | types::STRING } else { is };
     let whole = is & types::INTEGER != 0;
     if schema.has(flags::QUANTITY) {
         let amount = is & (types::NUMBER | types::STRING) != 0 && text.is_some_and(|t| quantity::parse(t).is_some());
@@ -344,10 +348,13 @@ fn wrong_text(text: &str, is: u8, schema: &Node<'static>, path: &str) -> Option<
         let choices: Vec<Json> = schema.choices.iter().filter_map(|choice| serde_json::from_str(choice).ok()).collect();
         // What is no text is written as JSON writes it.
         let same = |choice: &Json| match choice {
-            Json::String(choice) => is == types::STRING && choice == text,
+            Json::String(choice) if schema.has(flags::CASELESS) => choice.eq_ignore_ascii_case(text),
+            Json::String(choice) => is & types::STRING != 0 && choice == text,
             other => serde_json::from_str::<Json>(text).is_ok_and(|value| value == *other),
         };
-        if !choices.iter().any(same) {
+        // Words say nothing of what may be something else than text.
+        let is_other = is & types::STRING == 0 && schema.types & is != 0 && choices.iter().all(Json::is_string);
+        if !is_other && !choices.iter().any(same) {
             let choices: Vec<String> =
                 choices.iter().map(|c| c.as_str().map_or(c.to_string(), str::to_owned)).collect();
             return Some(format!("{path} is {text}, and has to be one of {}", choices.join(", ")));

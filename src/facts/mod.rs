@@ -48,7 +48,7 @@ pub type Variables = BTreeMap<String, Box<EnvVar>>;
 /// A document that is no object of Kubernetes, in a file of its own or as a text in another document.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// What it is called: the name of its format.
+    /// What it is called: the name of its format, or of the trainer that it is for.
     pub kind: &'static str,
     /// The document.
     pub body: Raw,

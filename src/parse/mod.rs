@@ -22,7 +22,7 @@ pub mod yaml;
 
 pub use dotted::laid_over;
 pub use merge::{merged, overlaid};
-pub use tree::{Builder, DEEPEST, Dialect, Entry, Node, NodeId, NodeKind, Problem, Shape, Tree};
+pub use tree::{Builder, DEEPEST, Dialect, Entry, INTERPOLATED, Node, NodeId, NodeKind, Problem, Shape, Tree};
 pub use view::{Missing, Open, Raw, View};
 
 use crate::known::Why;

@@ -25,6 +25,9 @@ pub enum Dialect {
     Typed,
 }
 
+/// The tag of a scalar in which variables were replaced: whether it is text is for the place that takes it to say.
+pub const INTERPOLATED: &str = "!interpolated";
+
 /// Deepest nesting of a document, aliases followed: whoever walks a tree need not be afraid of its own depth.
 pub const DEEPEST: usize = 200;
 

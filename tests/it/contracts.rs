@@ -2,6 +2,7 @@
 
 use gpulint::discover::Kind;
 use gpulint::facts::Facts;
+use gpulint::finding::Finding;
 use gpulint::lint::{self, Input};
 use gpulint::rules::Ruleset;
 
@@ -10,6 +11,11 @@ const CLASSES: [&str; 5] =
 
 /// What is told of files by the rules about contracts.
 fn told(files: &[(&str, &str)]) -> Vec<String> {
+    let findings = findings(files);
+    findings.into_iter().map(|finding| format!("{}: {}", finding.rule, finding.message)).collect()
+}
+
+fn findings(files: &[(&str, &str)]) -> Vec<Finding> {
     let input = |(path, text): &(&str, &str)| Input {
         path: (*path).to_owned(),
         text: (*text).into(),
@@ -17,8 +23,7 @@ fn told(files: &[(&str, &str)]) -> Vec<String> {
         repository: 0,
     };
     let outcome = lint::run(files.iter().map(input).collect(), Facts::default(), Vec::new(), &Ruleset::builtin());
-    let findings = outcome.evaluation.findings.iter().filter(|finding| CLASSES.contains(&finding.rule.as_str()));
-    findings.map(|finding| format!("{}: {}", finding.rule, finding.message)).collect()
+    outcome.evaluation.findings.into_iter().filter(|finding| CLASSES.contains(&finding.rule.as_str())).collect()
 }
 
 fn pod(fields: &str) -> String {
@@ -137,4 +142,63 @@ fn the_configuration_of_a_ray_service_is_yaml() {
     assert_eq!(told(&[("serve.yaml", &service(""))]), [""; 0]);
     let found = told(&[("serve.yaml", &service("       args: {}\n"))]);
     assert!(found.len() == 1 && found[0].contains("embedded-text-malformed: serveConfigV2.yaml"), "{found:?}");
+
+/// A service of Compose that asks for a GPU, with more of its own.
+fn service(fields: &str) -> String {
+    format!(
+        "services:\n  serve:\n    image: a/b:1\n    deploy: {{resources: {{reservations: {{devices: [{{driver: nvidia, \
+         count: 1, capabilities: [gpu]}}]}}}}}}\n{fields}\n"
+    )
+}
+
+#[test]
+fn a_project_of_compose_is_judged_as_it_is_merged_and_told_where_it_is_written() {
+    let base = service("    env_file: missing.env\n    user: ${WHO:-1000}");
+    let over = "services:\n  serve:\n    ports: !override [\"8000:8000\"]\n    restarts: always\n";
+    assert_eq!(told(&[("compose.yaml", &base)]), [""; 0]);
+    let found = findings(&[("compose.yaml", &base), ("compose.override.yaml", over)]);
+    let [finding] = found.as_slice() else { panic!("{found:?}") };
+    assert!(finding.message.contains("there is no field services.serve.restarts"), "{found:?}");
+    assert_eq!(over.get(finding.span.range()), Some("restarts"));
+}
+
+#[test]
+fn what_compose_makes_of_a_variable_is_text_and_what_the_place_takes() {
+    for silent in ["hostname: ${N:-1}", "scale: \"${N:-2}\"", "init: ${INIT:-true}", "user: $WHO", "mem_limit: ${M}"] {
+        assert_eq!(told(&[("compose.yaml", &service(&format!("    {silent}")))]), [""; 0], "{silent}");
+    }
+    let found = told(&[("compose.yaml", &service("    scale: ${N:-many}\n    hostname: 1"))]);
+    assert!(found.len() == 1 && found[0].contains("services.serve.hostname is a number (1)"), "{found:?}");
+}
+
+#[test]
+fn kustomize_takes_names_whatever_their_case_and_no_others() {
+    let built = |field: &str| {
+        let text = format!(
+            "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [pod.yaml]\nimages: [{{name: nvidia/cuda, newTag: v1}}]\n{field}\n"
+        );
+        told(&[("kustomization.yaml", &text), ("pod.yaml", &pod("restartPolicy: Never"))])
+    };
+    assert_eq!(built("nameprefix: x-\npatches: [patch.yaml]"), [""; 0]);
+    let found = built("nameprefixes: x-");
+    assert!(found.len() == 1 && found[0].contains("there is no field nameprefixes"), "{found:?}");
+}
+
+#[test]
+fn eksctl_makes_text_of_numbers() {
+    let cluster = |field: &str| {
+        let text = format!(
+            "apiVersion: eksctl.io/v1alpha5\nkind: ClusterConfig\nmetadata: {{name: ml, region: us-east-1, version: 1.33}}\n\
+             managedNodeGroups: [{{name: gpu, labels: {{nvidia.com/gpu.present: yes}}, instanceType: p5.48xlarge, amiFamily: bottlerocket, {field}}}]\n"
+        );
+        told(&[("cluster.yaml", &text)])
+    };
+    assert_eq!(cluster("desiredCapacity: 2"), [""; 0]);
+    let found = cluster("desiredcapacities: 2");
+    assert!(
+        found.len() == 1 && found[0].contains("there is no field managedNodeGroups[0].desiredcapacities"),
+        "{found:?}"
+    );
+    let found = cluster("desiredCapacity: two");
+    assert!(found.len() == 1 && found[0].contains("has to be a whole number"), "{found:?}");
 }

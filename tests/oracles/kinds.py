@@ -42,7 +42,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TARGET = os.path.join(HERE, "..", "..", "schemas", "kinds")
 
 
-def write(project, read):
+def write(project, read, target=TARGET):
     """Reads all releases of a project and writes its file."""
     releases, kept = [], []
     for version, place, last in read.releases():
@@ -56,7 +56,7 @@ def write(project, read):
     for at, kinds in enumerate(kept):
         for key, (scope, plural, index) in kinds.items():
             names = {(group, name) for group in (key[0], "*") for name in (plural, "*")}
-            about[key] = {"scope": scope, **({"mutated": True} if names & called else {})}
+            about[key] = {**({"scope": scope} if scope else {}), **({"mutated": True} if names & called else {})}
             spans = roots.setdefault(key, [])
             if spans and spans[-1][1:] == [at - 1, index]:
                 spans[-1][1] = at
@@ -69,14 +69,14 @@ def write(project, read):
     if project.name == "core":
         head["metadata"] = max(read.metadata)
     lines = [
-        json.dumps({"group": key[0], "version": key[1], "kind": key[2], **about[key], "roots": roots[key]}, ensure_ascii=False)
+        json.dumps({**({"group": key[0], "version": key[1]} if key[1] else {}), "kind": key[2], **about[key], "roots": roots[key]}, ensure_ascii=False)
         for key in sorted(roots)
     ]
     body = json.dumps(head, ensure_ascii=False)[:-1] + ",\n"
     body += ' "kinds": [\n' + ",\n".join(lines) + '],\n "nodes": [\n'
     body += ",\n".join(json.dumps(node, ensure_ascii=False) for node in pool) + "]}\n"
-    os.makedirs(TARGET, exist_ok=True)
-    with open(os.path.join(TARGET, project.name + ".json"), "w", encoding="utf-8") as file:
+    os.makedirs(target, exist_ok=True)
+    with open(os.path.join(target, project.name + ".json"), "w", encoding="utf-8") as file:
         file.write(body)
     print(f"{project.name}: {len(releases)} releases {releases[0]} to {releases[-1]}, {len(roots)} kinds, {len(pool)} nodes, {len(body)} bytes")
 

@@ -102,7 +102,8 @@ class Clone:
                 return []
             with zipfile.ZipFile(io.BytesIO(body)) as whole, zipfile.ZipFile(kept + ".part", "w", zipfile.ZIP_DEFLATED) as cut:
                 for name in whole.namelist():
-                    if name.endswith((".yaml", ".yml")) or "/api/openapi-spec/v3/" in name or name.endswith("/zz_generated.openapi.go"):
+                    wanted = any(re.fullmatch(pattern, name.partition(f"@{tag}/")[2]) for pattern in paths)
+                    if wanted or name.endswith((".yaml", ".yml")) or "/api/openapi-spec/v3/" in name or name.endswith("/zz_generated.openapi.go"):
                         cut.writestr(name, whole.read(name))
             os.rename(kept + ".part", kept)
         with zipfile.ZipFile(kept) as zipped:

@@ -2,6 +2,7 @@
 
 use super::{Doc, Value};
 use crate::budget::{NODE, Share};
+use crate::parse::INTERPOLATED;
 use crate::source::{SourceId, Span, Tile, Traced};
 use std::collections::{BTreeMap, HashMap};
 
@@ -44,6 +45,7 @@ pub(super) fn interpolate(doc: &mut Doc, variables: &BTreeMap<&str, Traced>, sha
             let new = replaced(text, (variables, share), MAX_DEPTH);
             // A value that is a variable as a whole takes its type from what the variable says.
             *plain |= new.whole() != text.whole();
+            doc.tag.get_or_insert_with(|| INTERPOLATED.into());
             doc.span = new.whole();
             *text = new;
         }
