@@ -142,6 +142,7 @@ fn the_configuration_of_a_ray_service_is_yaml() {
     assert_eq!(told(&[("serve.yaml", &service(""))]), [""; 0]);
     let found = told(&[("serve.yaml", &service("       args: {}\n"))]);
     assert!(found.len() == 1 && found[0].contains("embedded-text-malformed: serveConfigV2.yaml"), "{found:?}");
+}
 
 /// A service of Compose that asks for a GPU, with more of its own.
 fn service(fields: &str) -> String {
