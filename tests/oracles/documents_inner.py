@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes schemas/documents of formats that often stand inside other documents: what the programs refuse of them.
+"""Writes schemas/documents of formats that often stand inside other documents, and schemas/kinds of configurations that are
+objects: what the programs refuse of them.
 
     tests/oracles/documents_inner.py CLONES CACHE [PROJECT...]    writes the files of projects (of all without a name)
 
@@ -15,6 +16,7 @@ import typing
 
 import documents_gpu
 import documents_ray
+import documents_strict
 import documents_triton
 import kinds
 from kinds_clones import Clone, order
@@ -22,7 +24,7 @@ from kinds_read import Pool
 from kinds_sources import Project, Source
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TARGET = os.path.join(HERE, "..", "..", "schemas", "documents")
+SCHEMAS = os.path.join(HERE, "..", "..", "schemas")
 
 
 def placed(pool, schema):
@@ -47,6 +49,7 @@ class Wheels:
     package: str
     place: str
     read: typing.Callable
+    objects: bool = False
 
     def text(self):
         return f"https://pypi.org/project/{self.package} {self.place}"
@@ -66,9 +69,10 @@ class Wheels:
 
 @dataclasses.dataclass
 class Structs(Project):
-    """Formats of a repository: `decoded` makes schemas of its files, by their names."""
+    """Formats of a repository: `decoded` makes schemas of its files, by their names or by group, version and kind."""
 
     decoded: typing.Callable = None
+    objects: bool = False
 
     def releases(self, clones, cache):
         self.clone = Clone(self.sources[0], clones, cache)
@@ -89,7 +93,8 @@ class Reader:
         return [(version, place, place == self.found[-1][1]) for version, place in self.found]
 
     def kinds(self, place):
-        return {("", "", name): ("", "", node) for name, node in self.project.kinds(place, self.pool).items()}
+        found = self.project.kinds(place, self.pool)
+        return {name if isinstance(name, tuple) else ("", "", name): ("", "", node) for name, node in found.items()}
 
     def mutated(self):
         return set()
@@ -99,12 +104,22 @@ def repository(name, place, paths, since, decoded):
     return Structs(name, [Source(place, [paths], since=since)], decoded=decoded)
 
 
+def strict(name, place, api, since):
+    """A controller's configuration, which is an object."""
+    source = Source(place, [rf"{api}/config/v\w+/{GO}", r"pkg/config/config\.go"], since=since)
+    return Structs(name, [source], decoded=documents_strict.configuration, objects=True)
+
+
 GO = r"(?!.*_test\.go)[^/]*\.go"
 PROJECTS = [
     Wheels("triton", "tritonclient", "tritonclient/grpc/model_config_pb2.py", documents_triton.root),
     Wheels("ray-serve", "ray", "ray/serve/schema.py", documents_ray.root),
     repository("device-plugin", "NVIDIA/k8s-device-plugin", rf"api/config/v1/{GO}", "0.12", documents_gpu.device_plugin),
     repository("mig-parted", "NVIDIA/mig-parted", rf"(api/spec/v1|pkg/types)/{GO}", "0.1", documents_gpu.mig_parted),
+    strict("kueue-config", "kubernetes-sigs/kueue", "apis", "0.5"),
+    strict("jobset-config", "kubernetes-sigs/jobset", "api", "0.5"),
+    strict("lws-config", "kubernetes-sigs/lws", "api", "0.5"),
+    strict("trainer-config", "kubeflow/trainer", "pkg/apis", "2"),
 ]
 
 
@@ -114,7 +129,7 @@ def main():
     clones, cache, *names = sys.argv[1:]
     for project in PROJECTS:
         if not names or project.name in names:
-            kinds.write(project, Reader(project, clones, cache), TARGET)
+            kinds.write(project, Reader(project, clones, cache), os.path.join(SCHEMAS, "kinds" if project.objects else "documents"))
 
 
 if __name__ == "__main__":
