@@ -205,7 +205,7 @@ fn sharing_is_told_wherever_the_device_plugin_is_installed_from() {
     };
     let fires = |replicas: u32| {
         let file = installed(replicas);
-        fired_in(&[("helmfile.yaml", file.as_str())]).iter().any(|id| id == "gpu-sharing-config-invalid")
+        fired_in(&[("helmfile.yaml", file.as_str())]).iter().any(|id| id == "value-not-allowed")
     };
     assert!(fires(1));
     assert!(!fires(4));
