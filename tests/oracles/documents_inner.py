@@ -6,6 +6,7 @@ objects: what the programs refuse of them.
 
 CLONES and CACHE are those of `kinds.py`; CACHE/wheels has wheels as pip downloads them, of which any release is read. The form
 of a file is that of `documents.py`: whatever breaks a schema, the program refuses; what it converts or ignores is allowed.
+protobuf, pydantic and packaging have to be installed.
 """
 
 import dataclasses

@@ -33,7 +33,7 @@ def lax(schema, first):
         schema["pattern"] = NUMERAL
     elif types == {"boolean"}:
         schema |= {"pattern": WORDS, "minimum": 0, "maximum": 1}
-    elif types == {"object"} and first and "properties" not in schema:
+    elif types == {"object"} and first:
         # dict() of an empty list, or of pairs.
         types |= {"array"}
     if types & {"integer", "number", "boolean"}:
@@ -69,7 +69,7 @@ def of_environment(environment):
     environment["properties"]["py_modules"] = {"type": ["array"], "items": remote}
 
 
-def of_validators(schema, source):
+def of_validators(schema, source, first):
     """The schema with what validators refuse."""
     application = schema["properties"]["applications"]["items"]
     deployment = application["properties"]["deployments"]["items"]
@@ -77,11 +77,9 @@ def of_validators(schema, source):
         given = "has(self.num_replicas) && type(self.num_replicas) == type(1) && has(self.autoscaling_config)"
         rule(deployment, f"!({given})", "num_replicas must not be a number where autoscaling_config is set")
     if 'must be an int or "auto"' in source:
-        deployment["properties"]["num_replicas"]["pattern"] = "^auto$"
+        deployment["properties"]["num_replicas"]["pattern"] = NUMERAL.replace("^", "^auto$|^", 1) if first else "^auto$"
     if "import path may have at most one colon" in source:
         application["properties"]["import_path"]["pattern"] = r"^([^:]+:[^:]+|[^:]+\.[^:.]+)$"
-    if 'Route prefix must start with "/"' in source:
-        application["properties"]["route_prefix"]["pattern"] = "^/([^{}]*[^{}/])?$"
     if "Please remove it and set host in the top" in source:
         rule(application, "!has(self.host) && !has(self.port)", "host and port are options of the whole: http_options.host and http_options.port")
     for field, says in (("name", "Found multiple configs for"), ("route_prefix", "Found duplicate applications for")):
@@ -105,4 +103,4 @@ def of_validators(schema, source):
 def root(wheel, pool):
     """The node of a release's configuration."""
     schema, source, first = model(wheel)
-    return index(pool, of_validators(lax(plain(schema, schema), first), source))
+    return index(pool, of_validators(lax(plain(schema, schema), first), source, first))
