@@ -20,6 +20,8 @@ def opened(schema):
     if schema == TEXT:
         return CONVERTED
     schema = {key: value for key, value in schema.items() if key != "additionalProperties"}
+    if "properties" in schema.get("items", {}):
+        schema["items"] = opened(schema["items"])
     if "properties" in schema:
         schema = {**schema, "preserve": True, "properties": {name: opened(child) for name, child in schema["properties"].items()}}
     return schema

@@ -19,6 +19,7 @@ import documents_gpu
 import documents_ray
 import documents_strict
 import documents_triton
+import documents_volcano
 import kinds
 from kinds_clones import Clone, order
 from kinds_read import Pool
@@ -117,6 +118,13 @@ PROJECTS = [
     Wheels("ray-serve", "ray", "ray/serve/schema.py", documents_ray.root),
     repository("device-plugin", "NVIDIA/k8s-device-plugin", rf"api/config/v1/{GO}", "0.12", documents_gpu.device_plugin),
     repository("mig-parted", "NVIDIA/mig-parted", rf"(api/spec/v1|pkg/types)/{GO}", "0.1", documents_gpu.mig_parted),
+    repository(
+        "volcano-scheduler",
+        "volcano-sh/volcano",
+        rf"pkg/scheduler/(conf/{GO}|util\.go|actions/([^/]*/)?{GO})",
+        "1.0",
+        documents_volcano.scheduler,
+    ),
     strict("kueue-config", "kubernetes-sigs/kueue", "apis", "0.5"),
     strict("jobset-config", "kubernetes-sigs/jobset", "api", "0.5"),
     strict("lws-config", "kubernetes-sigs/lws", "api", "0.5"),
