@@ -24,7 +24,7 @@ class Judge:
         kind = TYPES.get(type(value))
         if value is None:
             return
-        if isinstance(value, float) and value == int(value) if isinstance(value, float) and abs(value) < 1e300 else False:
+        if isinstance(value, float) and value.is_integer():
             kind = "integer"
         wanted = node.get("type") or []
         wanted = [wanted] if isinstance(wanted, str) else wanted
