@@ -1,6 +1,6 @@
 //! Configuration files that stand as a text in another document: the data of a ConfigMap, a value of a chart, a file that a
-//! script writes. Knows in which formats programs read such files, and how the device plugin's and the MIG manager's look; not
-//! who reads them.
+//! script writes. Knows in which formats programs read such files, and how those of the device plugin, the MIG manager and
+//! Volcano look; not who reads them.
 
 use super::formats::{self, Format};
 use super::{options, training, triton};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Formats of files that stand in other documents, and whether a text may be of one.
 static INSIDE: &[(&str, fn(&str) -> bool)] = &[
-    ("component", |text| ["mig-configs:", "sharing:", "migStrategy:"].iter().any(|key| text.contains(key))),
+    ("component", |text| ["mig-configs:", "sharing:", "migStrategy:", "tiers:"].iter().any(|key| text.contains(key))),
     ("llama-swap", |text| text.contains("models:") && text.contains("cmd:")),
     ("ray-serve", |text| text.contains("import_path")),
     ("training", training::may_be_file),
@@ -23,10 +23,15 @@ static INSIDE: &[(&str, fn(&str) -> bool)] = &[
 /// What a text shows that a template fills in, or a program before it reads it.
 const FILLED: [&str; 6] = ["{{", "${", "$(", "<%", "{%", "__"];
 
-/// What a configuration document of a component is, by its keys: DevicePluginConfig or MigConfig.
+/// What a configuration document of a component is, by its keys: DevicePluginConfig, MigConfig or VolcanoSchedulerConfig.
 pub fn kind(root: Node<'_>) -> Option<&'static str> {
     if root.get("mig-configs").is_some_and(Node::is_map) {
         return Some("MigConfig");
+    }
+    if root.get("tiers").is_some_and(Node::is_seq)
+        && root.get("actions").is_some_and(|actions| actions.text().is_some())
+    {
+        return Some("VolcanoSchedulerConfig");
     }
     let sharing = root.get("sharing").is_some_and(|s| s.get("timeSlicing").is_some() || s.get("mps").is_some());
     let flags = root.get("version").is_some() && root.get("flags").is_some_and(|f| f.get("migStrategy").is_some());

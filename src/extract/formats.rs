@@ -200,7 +200,7 @@ pub static DOCUMENTS: &[Format] = &[
     },
     Format {
         name: "component",
-        about: "configurations of the device plugin, the MIG manager and the scheduler",
+        about: "configurations of the device plugin, the MIG manager and the scheduler of Volcano",
         is: |root, _| embedded::kind(root).is_some(),
         read: embedded::component,
     },

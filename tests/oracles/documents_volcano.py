@@ -27,4 +27,4 @@ def scheduler(texts):
         drf = "self.plugins.exists(p, p.name == 'drf' && has(p.enableHierarchy) && p.enableHierarchy)"
         both = f"!has(self.plugins) || !({drf} && self.plugins.exists(p, p.name == 'proportion'))"
         tier["rules"] = [{"rule": both, "message": "proportion and drf with enableHierarchy exclude each other"}]
-    return {"volcano-scheduler": whole}
+    return {"VolcanoSchedulerConfig": whole}
