@@ -31,7 +31,14 @@ fn parse(id: SourceId, found: &Found) -> usize {
         Kind::Toml => drop(black_box(toml::parse(id, &text))),
         Kind::Terraform | Kind::TerraformVars | Kind::Bake => drop(black_box(hcl::parse(id, &text))),
         Kind::Pbtxt => drop(black_box(pbtxt::parse(id, &text))),
-        Kind::Nomad | Kind::Packer | Kind::Setup | Kind::Shell | Kind::Makefile | Kind::Chart | Kind::Data => {}
+        Kind::Nomad
+        | Kind::Packer
+        | Kind::Setup
+        | Kind::Shell
+        | Kind::Makefile
+        | Kind::Text
+        | Kind::Chart
+        | Kind::Data => {}
     }
     text.len()
 }

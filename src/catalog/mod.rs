@@ -81,8 +81,9 @@ pub use programs::{
     server, server_of_image, server_of_metric, server_of_program, servers, stating_commands, wrappers,
 };
 pub use protection::{
-    EndpointShape, KeyShape, OpeningShape, ScalingShape, SpendingShape, StoreShape, endpoints_of, internal_balancers,
-    key_of, openings_of, scaling_policy_of, spending_limit_of, stores_of, tls_minimum,
+    EndpointShape, KeyShape, OpeningShape, Reach, ScalingShape, SpendingShape, StoreShape, default_reach, endpoints_of,
+    is_about_reach, key_of, openings_of, reach_of_annotation, scaling_policy_of, spending_limit_of, stores_of,
+    tls_minimum,
 };
 pub use ranges::Bounds;
 pub use servers::{
@@ -96,7 +97,10 @@ pub use software::{
 };
 pub use table::{Cell, Holds, within};
 pub use training::{TrainingOption, optimizer_state_bytes, training_defaults, training_options};
-pub use wheels::{WheelRequirement, newest_release_with, releases_around, wheel_pythons, wheel_requirements};
+pub use wheels::{
+    WheelRequirement, is_default_index, is_public_index, newest_release_with, releases_around, wheel_pythons,
+    wheel_requirements,
+};
 
 /// Whether a table says of itself that it holds everything of a family, so that what it does not hold does not exist.
 pub fn complete(table: &str, family: &str) -> bool {

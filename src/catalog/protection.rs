@@ -3,7 +3,8 @@
 
 use super::table::Row;
 use super::tables::{
-    ENDPOINTS, INTERNAL_BALANCERS, KEYS, OPENINGS, SCALING_POLICIES, SPENDING_LIMITS, STORES, TLS_POLICIES,
+    BALANCER_DEFAULTS, ENDPOINTS, KEYS, LOAD_BALANCERS, OPENINGS, SCALING_POLICIES, SPENDING_LIMITS, STORES,
+    TLS_POLICIES,
 };
 use crate::version::Version;
 
@@ -51,15 +52,45 @@ pub fn openings_of(kind: &str) -> impl Iterator<Item = OpeningShape> {
     OPENINGS.rows().filter(move |row| row.text("type") == kind).map(OpeningShape)
 }
 
-/// Annotations that keep a load balancer inside the private network, each with the words that do; any does where there are none.
-pub fn internal_balancers() -> impl Iterator<Item = (&'static str, impl Fn(&str) -> bool)> {
-    INTERNAL_BALANCERS.rows().map(|row| {
-        let is = move |text: &str| {
-            let mut words = row.text("values").split_ascii_whitespace().peekable();
-            words.peek().is_none() || words.any(|word| word.eq_ignore_ascii_case(text))
-        };
-        (row.text("annotation"), is)
-    })
+/// Who reaches a load balancer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Whoever reaches the addresses that are written there.
+    Addresses,
+    /// Something else decides: a pool of addresses, the controller.
+    Elsewhere,
+    /// The private network.
+    Private,
+    /// The internet.
+    Public,
+}
+
+impl Reach {
+    fn of(row: Row) -> Option<Self> {
+        Some(match row.text("reach") {
+            "addresses" => Self::Addresses,
+            "elsewhere" => Self::Elsewhere,
+            "private" => Self::Private,
+            "public" => Self::Public,
+            _ => return None,
+        })
+    }
+}
+
+/// Whether an annotation may say who reaches a load balancer.
+pub fn is_about_reach(annotation: &str) -> bool {
+    LOAD_BALANCERS.names(annotation)
+}
+
+/// Who reaches a load balancer with this annotation; `None` where this value decides nothing.
+pub fn reach_of_annotation(annotation: &str, value: &str) -> Option<Reach> {
+    let says = |row: &Row| row.text("value").is_empty() || row.text("value").eq_ignore_ascii_case(value);
+    LOAD_BALANCERS.about(annotation).find(says).and_then(Reach::of)
+}
+
+/// Who reaches a load balancer by default that a platform, or the controller of a class, makes.
+pub fn default_reach(made_by: &str) -> Option<Reach> {
+    BALANCER_DEFAULTS.find("made_by", made_by).and_then(Reach::of)
 }
 
 /// The limit of spending that a type of resource states.

@@ -26,6 +26,7 @@ tables! {
         q_lora_rank:0.. qk_nope_head_dim:0.. qk_rope_head_dim:0.. \
         v_head_dim:0.. qkv_bias:flag linear_state_bytes:0.. files_gib:0.1..20000 \
         extra_parameters_b:0..100";
+    BALANCER_DEFAULTS balancer_defaults "made_by* reach:elsewhere|private|public";
     BASE_OS base_os
         "distribution* version*:version codename+ libc:glibc|musl glibc:version python:version \
         externally_managed:flag gcc:4..99";
@@ -86,12 +87,12 @@ tables! {
         "provider instance_type* gpu gpu_name gpu_count:0..64 gpu_memory_gb:1..2000 vcpu:1..2048 \
         memory_gib:1..65536 network_gbps:0..100000 rdma rdma_nics:0..128 nvlink:flag nvswitch:flag \
         nvme_tb:0..1000 price_per_hour:0..10000 currency price_as_of retired";
-    INTERNAL_BALANCERS internal_balancers "annotation* values";
     KEYS keys "type* applies rotates period unit:days|months default:no|yes";
     KINDS_WITHOUT_DEVICES kinds_without_devices "group* kind*";
     KUBERNETES_API_REMOVALS kubernetes_api_removals "api_version* kind* removed_in:version";
     LAUNCH_FLAGS launch_flags "engine* field* flags+ envs+";
     LAUNCHERS launchers "engine* programs+ spawns:flag";
+    LOAD_BALANCERS load_balancers "annotation* value* reach:addresses|elsewhere|private|public";
     MIG_PROFILES mig_profiles
         "gpu* profile* resource compute_slices:0..16 total_slices:1..16 memory_gb:1..2000 \
         memory_mib:1024..2000000 max_instances:1..16";
@@ -119,6 +120,7 @@ tables! {
     PROGRAM_FLAGS program_flags "program* flag* aliases+ takes choices versions*:range replaced_by needs excludes";
     PROMISED_AVAILABILITY promised_availability
         "platforms* topology*:several-zones|single-instance percent:90..100 condition";
+    PUBLIC_INDEXES public_indexes "host* holds:builds|releases";
     REFERENCES references
         "group* kind* at* name* names* part* kind_at+ namespace_at+ parts+ optional+ near+:flag fails+";
     REGISTRIES registries "registry* least:1..10 most:1..10";

@@ -3,7 +3,7 @@
 
 use super::ranges::Bounds;
 use super::table::Row;
-use super::tables::{PACKAGE_RELEASES, PACKAGE_REQUIRES, PACKAGE_WHEELS};
+use super::tables::{PACKAGE_RELEASES, PACKAGE_REQUIRES, PACKAGE_WHEELS, PUBLIC_INDEXES};
 use crate::version::Version;
 
 /// What the wheel of a release requires.
@@ -36,6 +36,22 @@ impl WheelRequirement {
         let extra = self.row.text("extra");
         extra.is_empty() || extras.any(|asked| extra.split(' ').any(|one| one == asked))
     }
+}
+
+/// Whether each of some URLs, which blanks separate, is of an index that everybody installs from: what is published there
+/// is what this catalog says of releases. Others may hold releases and builds of their own.
+pub fn is_public_index(urls: &str) -> bool {
+    urls.split_ascii_whitespace().all(|url| index(url).is_some())
+}
+
+/// Whether a URL is of the index that packages come from unless another one is named.
+pub fn is_default_index(url: &str) -> bool {
+    index(url).is_some_and(|row| row.text("holds") == "releases")
+}
+
+fn index(url: &str) -> Option<Row> {
+    let (_, rest) = url.split_once("://")?;
+    PUBLIC_INDEXES.find("host", rest.split(['/', ':']).next()?)
 }
 
 /// What a release requires of packages whose releases matter here.

@@ -41,7 +41,11 @@ pub fn run(check: &Check) -> Result<u8, String> {
     let found: Vec<PathBuf> = files.found.iter().map(|(_, disk)| disk.clone()).collect();
     let outputs = outputs(check, &[found, setup.read.clone(), check.values.clone()].concat())?;
     let by_name = |input: &lint::Input| discover::kind_of(&input.path).is_some();
-    let counts = |input: &lint::Input| by_name(input) || !matches!(input.kind, Kind::Chart | Kind::Data);
+    let counts = |input: &lint::Input| match input.kind {
+        Kind::Chart | Kind::Data => by_name(input),
+        Kind::Text => false,
+        _ => true,
+    };
     let inputs = (0u32..).map(SourceId).zip(&files.inputs);
     let mut read: Vec<SourceId> = inputs.filter(|(_, input)| counts(input)).map(|(id, _)| id).collect();
     // The configuration comes after the files, so that its facts have places too.

@@ -113,10 +113,8 @@ fn index(package: &Package) -> Option<Index> {
     if stated.iter().all(|urls| urls.is_absent()) {
         return Some(Index::Pypi);
     }
-    let known = |urls: &&Fact<String>| {
-        let known = |url: &str| url.contains("download.pytorch.org") || url.contains("://pypi.org");
-        urls.is_absent() || urls.get().is_some_and(|urls| urls.split(' ').all(known))
-    };
+    let known =
+        |urls: &&Fact<String>| urls.is_absent() || urls.get().is_some_and(|urls| catalog::is_public_index(urls));
     stated.iter().all(known).then_some(Index::Pytorch)
 }
 

@@ -35,6 +35,9 @@ pub enum Kind {
     Makefile,
     /// `config.pbtxt` of a model that Triton serves.
     Pbtxt,
+    /// Files of which only the images that they make and the indexes of packages that they name are read, as text:
+    /// `Earthfile`, `Tiltfile`, `Jenkinsfile`, `justfile`, `BUILD.bazel`, `pip.conf`.
+    Text,
     /// A template, or another file that only the Helm chart it stands in reads.
     Chart,
     /// A file without a kind that a kustomization takes data from.
@@ -152,12 +155,17 @@ fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
         return None;
     }
     match name {
-        "pyproject.toml" | "pipfile" | "pixi.toml" | "uv.lock" | "poetry.lock" | "pdm.lock" => return Some(Kind::Toml),
+        "pyproject.toml" | "pipfile" | "pixi.toml" | "uv.toml" | "uv.lock" | "poetry.lock" | "pdm.lock" => {
+            return Some(Kind::Toml);
+        }
         "setup.cfg" | "setup.py" => return Some(Kind::Setup),
         "pixi.lock" | "conda-lock" | "kustomization" => return Some(Kind::Yaml),
         "pipfile.lock" => return Some(Kind::Json),
         name if name.starts_with("docker-bake.") && name.ends_with(".hcl") => return Some(Kind::Bake),
         "requirements.lock" => return Some(Kind::Requirements),
+        "earthfile" | "tiltfile" | "jenkinsfile" | "justfile" | "build.bazel" | "pip.conf" | "pip.ini" => {
+            return Some(Kind::Text);
+        }
         "makefile" | "gnumakefile" => return Some(Kind::Makefile),
         _ => {}
     }

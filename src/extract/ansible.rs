@@ -1,7 +1,7 @@
 //! Ansible: what tasks install on machines, and the charts that they release. Knows modules and their arguments; fills
 //! no variables and follows no roles.
 
-use super::{compose, install, kubernetes, startup, values, written};
+use super::{built, compose, install, kubernetes, startup, values, written};
 use crate::facts::value::REST;
 use crate::facts::{
     Facts, HelmRelease, Object, Package, PackageFile, PackageFileKind, PackageManager, ReleaseFormat, Workload,
@@ -18,13 +18,15 @@ use std::sync::Arc;
 const LISTS: [&str; 7] = ["pre_tasks", "tasks", "post_tasks", "handlers", "block", "rescue", "always"];
 
 /// Modules that are read.
-const MODULES: [&str; 18] = [
+const MODULES: [&str; 21] = [
     "apt",
     "blockinfile",
     "command",
     "copy",
     "dnf",
     "docker_container",
+    "docker_image",
+    "docker_image_build",
     "dpkg_selections",
     "helm",
     "k8s",
@@ -32,6 +34,7 @@ const MODULES: [&str; 18] = [
     "package",
     "pip",
     "podman_container",
+    "podman_image",
     "raw",
     "shell",
     "template",
@@ -111,6 +114,12 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
             }
             "docker_container" | "podman_container" if !removes(arguments) => {
                 facts.workloads.extend(container(tree, arguments, name));
+            }
+            // What an image is built from stands in `build`, or beside its name.
+            "docker_image" | "docker_image_build" | "podman_image"
+                if name == "docker_image_build" || ["build", "path"].iter().any(|key| arguments.get(key).is_some()) =>
+            {
+                built::by_others(arguments.get("name"), facts);
             }
             "k8s" if !removes(arguments) => {
                 let stated = first(arguments, &["definition", "resource_definition"]);

@@ -347,7 +347,8 @@ impl<'t> Draft<'t> {
 
     fn service(&mut self, (key, of): (&'t str, View<'t>), controller: &str, lone: bool) -> NodeId {
         let span = of.place();
-        let mut spec = self.copied(of, &["type", "clusterIP", "loadBalancerSourceRanges"]);
+        let mut spec =
+            self.copied(of, &["type", "clusterIP", "loadBalancerSourceRanges", "loadBalancerIP", "loadBalancerClass"]);
         spec.push(("selector", self.label(controller, span)));
         let mut ports = Vec::new();
         for (name, port) in enabled(of.get("ports")) {
@@ -356,9 +357,7 @@ impl<'t> Draft<'t> {
             ports.push(self.map(entries, port.place()));
         }
         spec.push(("ports", self.list(ports, span)));
-        let spec = self.map(spec, span);
-        let metadata = self.metadata((key, lone), span);
-        self.object(("v1", "Service"), (metadata, spec), span)
+        self.exposing(("v1", "Service"), (key, of, lone), spec)
     }
 
     /// The service that a path or a route leads to, by its name or by its key in these values.
@@ -410,7 +409,7 @@ impl<'t> Draft<'t> {
         self.exposing(("gateway.networking.k8s.io/v1", kind), (key, of, lone), spec)
     }
 
-    /// An object that leads to services; its annotations say who may follow.
+    /// An object that leads to something; its annotations say who may follow.
     fn exposing(
         &mut self,
         kind: (&str, &str),

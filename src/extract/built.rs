@@ -1,4 +1,4 @@
-//! Which Dockerfile makes which image, as Compose, Skaffold and pipelines of continuous integration say it. Knows where
+//! Which Dockerfile makes which image, as Compose, Skaffold and pipelines of continuous integration say it, and which images others make. Knows where
 //! each of them says so and from where its paths count; joins nothing.
 
 use crate::facts::Facts;
@@ -26,61 +26,102 @@ const BUILDERS: &[&str] = &["docker", "podman", "nerdctl", "buildah"];
 const FLAGS: &[&str] =
     &["--no-cache", "--pull", "--push", "--load", "-q", "--quiet", "--rm", "--force-rm", "--squash", "--compress"];
 
-/// Takes down that a Dockerfile, as seen from the file that says so, makes an image. A tag that is put together leaves
-/// the name; a name or a path that is put together says nothing.
-fn made(facts: &mut Facts, image: &str, (dockerfile, place): (String, Span)) {
+/// Takes down that a Dockerfile, as seen from the file that says so, makes an image, or that something else does. A tag that
+/// is put together leaves the name; a name that is put together says nothing, a path that is leaves the Dockerfile open.
+fn made(facts: &mut Facts, image: &str, (dockerfile, place): (Option<String>, Span)) {
     const OPEN: [char; 4] = ['$', '{', '<', '%'];
     let untagged = |at: usize| {
         let (name, tag) = image[..at].rsplit_once(':')?;
         (!tag.contains('/')).then_some(name)
     };
     let name = image.find(OPEN).map_or(Some(image), untagged);
-    if let Some(name) =
-        name.filter(|name| !name.is_empty() && !dockerfile.contains(OPEN) && !dockerfile.contains("://"))
-    {
-        facts.images.push((name.to_owned(), Fact::value(dockerfile, place)));
+    let Some(name) = name.filter(|name| !name.is_empty()) else { return };
+    let dockerfile = dockerfile.filter(|path| !path.contains(OPEN) && !path.contains("://"));
+    let by = dockerfile.map_or_else(|| super::made::left(place), |path| Fact::value(path, place));
+    facts.images.push((name.to_owned(), by));
+}
+
+/// Takes down that something here makes an image, by whatever means.
+pub fn by_others(image: View<'_>, facts: &mut Facts) {
+    if let Some(name) = image.string().get() {
+        made(facts, name, (None, image.place()));
     }
+}
+
+/// Images that a document says something makes: builds and streams of OpenShift, DevSpace, pipelines of Tekton and of
+/// Cloud Build.
+pub fn document(root: Node<'_>, facts: &mut Facts) {
+    let view = root.view();
+    let text = |view: View<'_>| view.string().get().cloned().unwrap_or_default();
+    let (kind, version) = (text(view.get("kind")), text(view.get("apiVersion")));
+    match kind.as_str() {
+        "BuildConfig" => by_others(view.path("spec.output.to.name"), facts),
+        "ImageStream" => by_others(view.path("metadata.name"), facts),
+        _ if version.starts_with("tekton.dev/") => params(view.get("spec"), DEEPEST, facts),
+        // https://www.devspace.sh/docs/configuration/reference
+        _ if text(view.get("version")).contains("beta") && view.get("images").node().is_some_and(Node::is_map) => {
+            view.get("images").entries().into_iter().for_each(|(_, image)| by_others(image.get("image"), facts));
+        }
+        _ if kind.is_empty() && view.get("steps").is_some() => {
+            view.get("images").items().for_each(|image| by_others(image, facts));
+        }
+        _ => {}
+    }
+}
+
+/// The images that tasks of Tekton are told to push: <https://hub.tekton.dev/> calls the parameter IMAGE.
+fn params(view: View<'_>, depth: usize, facts: &mut Facts) {
+    let Some(depth) = depth.checked_sub(1) else { return };
+    for param in view.get("params").items() {
+        let named = param.get("name").string().get().is_some_and(|name| name.to_lowercase().contains("image"));
+        if named && param.get("value").is_some() {
+            by_others(param.get("value"), facts);
+        }
+    }
+    view.items().for_each(|item| params(item, depth, facts));
+    view.entries().into_iter().for_each(|(_, child)| params(child, depth, facts));
 }
 
 /// A service of Compose that is built and has a name for what it is built to.
 pub fn service(view: View<'_>, facts: &mut Facts) {
     let build = view.get("build");
     let text = |key: &str| build.get(key).string().get().cloned();
-    if !build.is_some() || ["target", "dockerfile_inline"].iter().any(|key| build.get(key).is_some()) {
+    if !build.is_some() {
         return;
     }
+    let other = ["target", "dockerfile_inline"].iter().any(|key| build.get(key).is_some());
     let context = build.string().get().cloned().or_else(|| text("context")).unwrap_or_else(|| ".".to_owned());
     let file = format!("{context}/{}", text("dockerfile").unwrap_or_else(|| "Dockerfile".to_owned()));
     for image in [view.get("image")].into_iter().chain(build.get("tags").items()) {
         if let Some(name) = image.string().get() {
-            made(facts, name, (file.clone(), image.place()));
+            made(facts, name, ((!other).then(|| file.clone()), image.place()));
         }
     }
 }
 
 /// A target of bake that has names for what it builds.
 pub fn target(view: View<'_>, facts: &mut Facts) {
-    if ["target", "dockerfile-inline"].iter().any(|key| view.get(key).is_some()) {
-        return;
-    }
+    let other = ["target", "dockerfile-inline"].iter().any(|key| view.get(key).is_some());
     let text = |key: &str, default: &str| view.get(key).string().get().cloned().unwrap_or_else(|| default.to_owned());
     let file = format!("{}/{}", text("context", "."), text("dockerfile", "Dockerfile"));
     for tag in view.get("tags").items() {
         if let Some(name) = tag.traced() {
-            made(facts, name.text(), (file.clone(), tag.place()));
+            made(facts, name.text(), ((!other).then(|| file.clone()), tag.place()));
         }
     }
 }
 
-/// The artifacts of Skaffold that are built with Docker or kaniko.
+/// The artifacts of Skaffold, with the Dockerfile of those that are built with Docker or kaniko.
 pub fn skaffold(view: View<'_>, facts: &mut Facts) {
     const OTHERS: &[&str] = &["bazel", "jib", "buildpacks", "ko", "custom"];
-    for artifact in view.path("build.artifacts").items().filter(|a| !OTHERS.iter().any(|key| a.get(key).is_some())) {
+    for artifact in view.path("build.artifacts").items() {
+        let other = OTHERS.iter().any(|key| artifact.get(key).is_some());
         let by = if artifact.get("kaniko").is_some() { artifact.get("kaniko") } else { artifact.get("docker") };
         let text = |view: View<'_>, default: &str| view.string().get().cloned().unwrap_or_else(|| default.to_owned());
         let file = format!("{}/{}", text(artifact.get("context"), "."), text(by.get("dockerfile"), "Dockerfile"));
         let image = artifact.get("image");
-        if let Some(name) = image.string().get().filter(|_| !by.get("target").is_some()) {
+        if let Some(name) = image.string().get() {
+            let file = (!other && !by.get("target").is_some()).then_some(file);
             made(facts, name, (file, image.place()));
         }
     }
@@ -110,6 +151,10 @@ fn steps(view: View<'_>, (home, mut here): (&str, &str), depth: usize, facts: &m
         if uses.get().is_some_and(|action| action.starts_with("docker/build-push-action")) {
             action(step.get("with"), (view.get("steps"), home), facts);
         }
+        // https://github.com/redhat-actions/buildah-build, https://github.com/redhat-actions/push-to-registry
+        if uses.get().is_some_and(|action| action.starts_with("redhat-actions/")) {
+            by_others(step.path("with.image"), facts);
+        }
         let image = step.get("name").string();
         let words: Vec<Traced> = step.get("args").items().filter_map(|word| word.traced()).collect();
         if image.get().is_some_and(|image| image.ends_with("/docker"))
@@ -131,9 +176,6 @@ fn steps(view: View<'_>, (home, mut here): (&str, &str), depth: usize, facts: &m
 /// What GitHub's action for builds makes; the tags may be those of a step that lists images.
 fn action(with: View<'_>, (steps, home): (View<'_>, &str), facts: &mut Facts) {
     let text = |key: &str| with.get(key).traced().map(|text| text.text().to_owned());
-    if with.get("target").is_some() {
-        return;
-    }
     let context = text("context").unwrap_or_else(|| ".".to_owned());
     let file = text("file").unwrap_or_else(|| format!("{context}/Dockerfile"));
     let tags = text("tags").unwrap_or_default();
@@ -143,7 +185,8 @@ fn action(with: View<'_>, (steps, home): (View<'_>, &str), facts: &mut Facts) {
     });
     let names = listed.unwrap_or(tags);
     for name in names.split([',', '\n']).map(str::trim).filter(|name| !name.is_empty()) {
-        made(facts, name, (paths::join(home, &file), with.get("tags").place()));
+        let file = (!with.get("target").is_some()).then(|| paths::join(home, &file));
+        made(facts, name, (file, with.get("tags").place()));
     }
 }
 
@@ -193,5 +236,5 @@ fn built(command: &Command, start: usize, here: &str, facts: &mut Facts) {
     }
     let [context] = contexts[..] else { return };
     let file = paths::join(here, &file.unwrap_or_else(|| format!("{context}/Dockerfile")));
-    names.into_iter().for_each(|(name, place)| made(facts, &name, (file.clone(), place)));
+    names.into_iter().for_each(|(name, place)| made(facts, &name, (Some(file.clone()), place)));
 }

@@ -2,14 +2,16 @@
 
 use super::{
     TextFile, ansible, bake, bounded, ci, cloudformation, clusters, compose, describes_others, dockerfile, dstack, ecs,
-    embedded, helmfile, kubernetes, llama_swap, makefile, nomad, options, package_tables, packer, platforms,
-    protection, pulumi, recipes, requirements, setup, skypilot, slurm, toolkit, training, triton, truss, values,
+    embedded, helmfile, kubernetes, llama_swap, makefile, nomad, options, package_indexes, package_tables, packer,
+    platforms, protection, pulumi, recipes, requirements, setup, skypilot, slurm, toolkit, training, triton, truss,
+    values,
 };
 use crate::budget::Share;
 use crate::discover::{self, Kind};
 use crate::facts::{Document, Facts, Object};
 use crate::known::Fact;
 use crate::parse::{Dialect, Node, Raw, Tree, View, hcl, toml, yaml};
+use crate::paths;
 use crate::render::{self, terraform::ModuleFile};
 use crate::source::SourceId;
 use std::sync::Arc;
@@ -381,6 +383,9 @@ fn bake_file(id: SourceId, _: &str, text: &str, facts: &mut Facts) -> TextFile {
 fn toml_file(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile {
     let tree = toml::parse(id, text);
     let share = Share::least(text.len());
+    if paths::name(path) == "uv.toml" {
+        facts.indexes.extend(tree.roots().flat_map(|root| package_indexes::of_configuration(root.view())));
+    }
     let mut file = package_tables::toml_file(&tree, path, &share);
     let cut = file.as_mut().and_then(|file| bounded(file, &share));
     facts.package_files.extend(file.map(Arc::new));

@@ -19,16 +19,19 @@ pub mod exports;
 mod formats;
 pub mod helmfile;
 pub mod image;
+pub mod indexes;
 pub mod install;
 pub mod intent;
 pub mod kubernetes;
 pub mod launch;
 pub mod llama_swap;
 pub mod machines;
+pub mod made;
 pub mod makefile;
 pub mod nomad;
 pub mod openings;
 pub mod options;
+pub mod package_indexes;
 pub mod package_tables;
 pub mod packer;
 pub mod platforms;
@@ -79,6 +82,7 @@ pub fn documents(tree: &Arc<Tree>, path: &str, facts: &mut Facts) {
         }
         document(tree, root, path, facts);
         built::pipeline(root, path, facts);
+        built::document(root, facts);
         let containers = facts.workloads[before..].iter().flat_map(|w| &w.pods).flat_map(|pod| &pod.containers);
         let installed: Vec<PackageFile> = containers.flat_map(|container| installed_by(container, path)).collect();
         facts.package_files.extend(installed.into_iter().map(Arc::new));

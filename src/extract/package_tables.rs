@@ -1,10 +1,9 @@
 //! Package files in TOML and conda's environments. Knows their tables; opens no other file.
 
-use super::{install, recipes};
+use super::{install, package_indexes, recipes};
 use crate::budget::{NODE, Share};
 use crate::facts::{Facts, Package, PackageFile, PackageFileKind, PackageManager};
-use crate::known::{Fact, Known, Why};
-use crate::parse::markers::{self, Marker};
+use crate::known::{Fact, Why};
 use crate::parse::requirements::{self, normalized};
 use crate::parse::{Node, Tree, View};
 use crate::paths;
@@ -79,7 +78,7 @@ pub fn toml_file(tree: &Tree, path: &str, share: &Share) -> Option<PackageFile> 
     let overriding = view.path("tool.uv.override-dependencies").items().filter_map(|item| item.traced());
     let names = overriding.filter_map(|text| Some(requirements::requirement(&text)?.name));
     out.overrides = names.map(|name| install::fact(&name).map(|name| normalized(&name))).collect();
-    indexes(view.path("tool.uv"), &mut out.packages, share);
+    package_indexes::set(view, &mut out.packages, share);
     (!out.packages.is_empty()).then_some(out)
 }
 
@@ -123,7 +122,7 @@ pub(super) fn grouped(mut package: Package, group: &str) -> Package {
 }
 
 /// The places of packages by their names.
-fn by_name(packages: &[Package]) -> BTreeMap<String, Vec<usize>> {
+pub(super) fn by_name(packages: &[Package]) -> BTreeMap<String, Vec<usize>> {
     let mut out: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, name) in packages.iter().enumerate().filter_map(|(at, package)| Some((at, package.name.get()?))) {
         out.entry(name.clone()).or_default().push(at);
@@ -155,6 +154,11 @@ fn locked(item: View<'_>) -> Package {
     out.manager = Fact::value(PackageManager::Lock, out.span);
     out.version = item.get("version").parse(Version::parse);
     out.pinned = Fact::value(true, out.span);
+    let source = item.get("source");
+    out.index_url = [item.get("index"), source.get("registry"), source.get("url")]
+        .into_iter()
+        .find(|url| url.is_some())
+        .map_or(out.index_url, View::string);
     let conditions = ["resolution-markers", "markers", "marker"].iter().map(|key| item.get(key));
     if let Some(conditions) = conditions.into_iter().find(|view| view.is_some()) {
         let all: Vec<String> =
@@ -162,62 +166,6 @@ fn locked(item: View<'_>) -> Package {
         out.marker = Fact::from_option((!all.is_empty()).then(|| all.join(" or ")), conditions.place());
     }
     out
-}
-
-/// uv: an index by name, and the packages that come from it; a package may have one for each extra or platform.
-fn indexes(uv: View<'_>, packages: &mut [Package], share: &Share) {
-    let places = by_name(packages);
-    let mut named: BTreeMap<String, Traced> = BTreeMap::new();
-    let urls = uv
-        .get("index")
-        .items()
-        .filter_map(|i| Some((i.get("name").string().get()?.clone(), i.get("url").traced()?.clone())));
-    for (name, url) in urls {
-        named.entry(name).or_insert(url);
-    }
-    for (name, source) in uv.get("sources").entries() {
-        let sources: Vec<View<'_>> =
-            if source.node().is_some_and(Node::is_seq) { source.items().collect() } else { vec![source] };
-        let wanted = normalized(name);
-        for &at in places.get(&wanted).into_iter().flatten() {
-            if share.work(NODE * (1 + sources.len())).is_err() {
-                return;
-            }
-            let package = &mut packages[at];
-            let taken = sources.iter().find_map(|source| match from_here(*source, package) {
-                Some(false) => None,
-                certain => Some((certain, source)),
-            });
-            let Some((certain, source)) = taken else { continue };
-            let index = source.get("index").string();
-            let url = index.get().and_then(|index| named.get(index));
-            match certain {
-                Some(_) => install::set_indexes(package, url, &[]),
-                None => {
-                    let marker = source.get("marker").string().get().cloned().unwrap_or_default();
-                    package.index_url =
-                        Fact::unknown(Why::NotStated(format!("whether {marker}").into()), source.place());
-                }
-            }
-        }
-    }
-}
-
-/// Whether a package comes from a source; `None` where the environment decides.
-fn from_here(source: View<'_>, package: &Package) -> Option<bool> {
-    let of_group = ["extra", "group"].iter().map(|key| source.get(key).string()).find(|group| !group.is_absent());
-    if let Some(group) = of_group
-        && group.get().map(|g| normalized(g)) != package.group.get().cloned()
-    {
-        return Some(false);
-    }
-    match source.get("marker").string().known {
-        Known::Absent => Some(true),
-        Known::Unknown(_) => None,
-        Known::Value(marker) => {
-            Marker::parse(&marker)?.holds(&|variable| markers::of_linux(variable).map(str::to_owned))
-        }
-    }
 }
 
 /// A package by its name in a table: a version, a table, or a list of tables of which one holds.
@@ -246,6 +194,8 @@ fn entry(name: &str, value: View<'_>, manager: PackageManager) -> Package {
         out.url = out.url.or(|| value.get(key).string());
     }
     out.marker = condition(value);
+    // The name that Poetry and Pipenv give an index; its URL stands elsewhere.
+    out.index_url = value.get("source").string().or(|| value.get("index").string());
     out
 }
 

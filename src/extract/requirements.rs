@@ -1,6 +1,6 @@
 //! Requirement files: one package file with its packages. Knows pip's lines; opens no included file.
 
-use super::install;
+use super::{indexes, install};
 use crate::budget::Share;
 use crate::facts::{Facts, PackageFile, PackageFileKind, PackageManager};
 use crate::known::Fact;
@@ -45,6 +45,11 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::T
             break;
         }
         install::set_indexes(package, index.as_ref(), &extra);
+    }
+    // What a command installs from several files comes from the indexes of all of them.
+    if !file.includes.is_empty() || !file.constraints.is_empty() {
+        let named = std::iter::once(&file.index_url).chain(&file.extra_indexes);
+        facts.indexes.extend(named.filter_map(indexes::for_others));
     }
     let cut = super::bounded(&mut file, &share);
     facts.package_files.push(Arc::new(file));

@@ -85,6 +85,8 @@ macro_rules! lists {
             pub scripts: Vec<(String, Box<Launch>, Option<Box<Training>>)>,
             /// Options that files state for servers, by the path of the file or `ConfigMap/name/key`.
             pub options: Vec<(String, Labels)>,
+            /// Indexes that are named for packages which are listed elsewhere.
+            pub indexes: Vec<IndexSetting>,
             /// Expressions that use a value which is written elsewhere (a default, an argument), by the place of that value.
             pub uses: BTreeMap<Span, Vec<Span>>,
             /// Files of modules that are there to be called, and that nobody here calls.
@@ -114,6 +116,7 @@ macro_rules! lists {
                 self.malformed.extend(other.malformed);
                 self.scripts.extend(other.scripts);
                 self.options.extend(other.options);
+                self.indexes.extend(other.indexes);
                 for (value, uses) in other.uses {
                     self.uses.entry(value).or_default().extend(uses);
                 }
@@ -221,6 +224,15 @@ lists! {
         joint: ".",
         ..subject("spending_limit", SpendingLimit::TYPE)
     };
+}
+
+/// An index of packages that a variable, a configuration or an option names for packages which it does not name.
+#[derive(Debug, Clone)]
+pub struct IndexSetting {
+    /// The index.
+    pub url: Fact<String>,
+    /// Whether it is about one command, not about all of its file.
+    pub of_command: bool,
 }
 
 impl Facts {

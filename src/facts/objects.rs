@@ -126,7 +126,8 @@ entities! {
         r#type: Fact<String>,
         /// Whether it is headless (clusterIP: None).
         headless: Fact<bool>,
-        /// Whether it can be reached from outside the cluster's private network: LoadBalancer or NodePort without an internal annotation or source ranges.
+        /// Whether the internet reaches it: by what its annotations, addresses and class say of its load balancer, else by the default of the platform; unknown for a NodePort.
+        #[joined = true]
         public: Fact<bool>,
         /// publishNotReadyAddresses.
         publish_not_ready: Fact<bool>,
@@ -158,7 +159,7 @@ entities! {
         backend_namespaces: Vec<Fact<String>>,
         /// Whether it ends TLS.
         tls: Fact<bool>,
-        /// Whether it asks for a credential or limits its clients (auth annotations, source ranges, internal load balancer).
+        /// Whether it asks for a credential or limits its clients (auth annotations, source ranges), or leads to private names or an internal load balancer.
         protected: Fact<bool>,
         /// Annotations.
         annotations: Labels,

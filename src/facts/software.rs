@@ -29,6 +29,9 @@ entities! {
         platform: Fact<String>,
         /// The build in these files that makes it.
         build: Option<Arc<Build>>,
+        /// Whether something in these files makes it: a Dockerfile, a command, a pipeline, a builder.
+        #[joined = true]
+        made_here: Fact<bool>,
     }
 
     /// What is installed in an image or on a machine, as far as files and catalog tell.

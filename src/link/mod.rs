@@ -1,6 +1,7 @@
 //! Joins: which workload runs on which pool, is scaled by what, exposed by what, built from which Dockerfile.
 //! Knows facts and the catalog; knows neither formats nor rules.
 
+mod balancers;
 mod bases;
 mod boundary;
 mod candidates;
@@ -10,6 +11,7 @@ mod directories;
 mod driver;
 mod engines;
 mod environment;
+mod indexes;
 mod lists;
 mod models;
 mod mounted;
@@ -35,7 +37,7 @@ pub use directories::{Dir, Directories};
 pub use software::named_by;
 pub use variant::{Routes, Variant};
 
-use crate::facts::Facts;
+use crate::facts::{Facts, IndexSetting};
 use crate::known::Fact;
 use crate::parse::Problem;
 use crate::source::Sources;
@@ -66,7 +68,12 @@ pub fn join(variants: &mut [Variant], directories: &Directories<'_>) {
     });
     let layout = Layout::of(variants, directories);
     each(variants, &layout, |facts| &mut facts.pools, node_classes::link);
-    variants.par_iter_mut().for_each(|variant| software::complete(&mut variant.facts, &layout));
+    let named: Vec<IndexSetting> = variants.iter_mut().flat_map(|v| std::mem::take(&mut v.facts.indexes)).collect();
+    let settings = indexes::Settings::of(&named, &layout);
+    variants.par_iter_mut().for_each(|variant| {
+        indexes::link(&mut variant.facts, &settings);
+        software::complete(&mut variant.facts, &layout);
+    });
     each(variants, &layout, |facts| &mut facts.builds, node::drivers_of_builds);
     let exposed = objects::exposures(Deployed::of(variants, &layout));
     for (variant, exposures) in variants.iter_mut().zip(exposed) {
@@ -95,6 +102,7 @@ pub fn join(variants: &mut [Variant], directories: &Directories<'_>) {
             deployed.each(workloads, |workload, _| engines::link(workload));
         },
     );
+    balancers::link(variants);
     tell(variants, cut);
 }
 

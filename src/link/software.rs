@@ -19,6 +19,9 @@ use crate::version::Version;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// The registry within a cluster of OpenShift.
+const OPENSHIFT: &str = "image-registry.openshift-image-registry.svc";
+
 /// Images and the Dockerfiles that are declared to build them, by the name of the image.
 type Declared<'a> = Candidates<'a, &'a str, &'a (String, Fact<String>)>;
 
@@ -170,7 +173,8 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
         let own = own.or_else(|| builds.find(boundary, &[Called::Recipe(from)], |_| true));
         for pod in &mut workload.pods {
             for container in pod.containers.iter_mut().chain(&mut pod.init_containers) {
-                let stated = || match (context, declared(&container.image, from, (&images, boundary))) {
+                let made = made(&container.image, from, (&images, boundary));
+                let stated = || match (context, declared(&made, boundary)) {
                     (Some(context), _) if context.is_some() => built_by_service(context, from, (&builds, boundary)),
                     (_, Some(path)) => {
                         path.and_then(|path| builds.find(boundary, &[Called::Path(path)], |build| is_final(build)))
@@ -193,6 +197,8 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
                 if container.launch.is_none() && container.entrypoint.get() == Some(&false) {
                     container.launch = build.and_then(|build| entered(build));
                 }
+                let here = build.is_some() || !made.is_empty() || context.is_some_and(View::is_some);
+                container.image.made_here = Fact::value(here, container.image.reference.span);
                 container.image.build = build.cloned();
                 container.software = software;
             }
@@ -213,33 +219,43 @@ fn entered(build: &Build) -> Option<Box<Launch>> {
     (takes_arguments && instruction.span.contains(engine.span)).then_some(out)
 }
 
-/// The path of the Dockerfile that makes an image, as the configuration or something that builds it says of exactly this
-/// name, with or without its tag: `Some(None)` where several do. A name within a registry is meant wherever it stands.
-fn declared(
+/// What makes an image, as the configuration or something that builds it says of exactly this name, with or without its
+/// tag. A name within a registry is meant wherever it stands.
+fn made<'i>(
     image: &Image,
     from: SourceId,
-    (images, boundary): (&Declared<'_>, Boundary<'_>),
-) -> Option<Option<String>> {
-    let reference = canonical(image.reference.get()?);
+    (images, boundary): (&Declared<'i>, Boundary<'_>),
+) -> Vec<&'i (String, Fact<String>)> {
+    let Some(reference) = image.reference.get() else { return Vec::new() };
+    let reference = canonical(reference);
     let name = reference.split('@').next().unwrap_or(reference);
     let untagged = match name.rsplit_once(':') {
         Some((untagged, tag)) if !tag.contains('/') => untagged,
         _ => name,
     };
-    let names = [name, untagged];
+    let mut names = vec![name, untagged];
+    // A stream of OpenShift is an image of its registry.
+    if name.starts_with(OPENSHIFT) {
+        names.extend([paths::name(name), paths::name(untagged)]);
+    }
     let mut found = images.nearest(boundary, from, &names, |_| true);
     if found.is_empty() && name.contains('/') {
         found = images.all(boundary, &names, |_| true);
     }
-    let path = |(_, file): &&&(String, Fact<String>)| Some(boundary.layout().relative(file.span.source, file.get()?));
-    let mut paths: BTreeSet<String> = found.iter().filter_map(path).collect();
+    found.into_iter().copied().collect()
+}
+
+/// The path of the one Dockerfile that makes an image: `Some(None)` where several do.
+fn declared(made: &[&(String, Fact<String>)], boundary: Boundary<'_>) -> Option<Option<String>> {
+    let path = |(_, file): &&(String, Fact<String>)| Some(boundary.layout().relative(file.span.source, file.get()?));
+    let mut paths: BTreeSet<String> = made.iter().filter_map(path).collect();
     let first = paths.pop_first()?;
     Some(Some(first).filter(|_| paths.is_empty()))
 }
 
 /// The name of an image without the registry that is meant where none is.
 fn canonical(name: &str) -> &str {
-    name.trim_start_matches("docker.io/")
+    name.trim_start_matches("docker.io/").trim_start_matches("localhost/")
 }
 
 /// The build that a Compose service names, with its own arguments where it gives some.

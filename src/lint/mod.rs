@@ -213,6 +213,8 @@ fn repository(
     }
     facts.append(of_roots);
     builds::with_arguments(&here, &mut facts);
+    facts.indexes.extend(here.iter().flat_map(|(id, source)| extract::indexes::of_text(id, &source.text)));
+    facts.images.extend(here.iter().flat_map(|(id, source)| extract::made::of_text(id, &source.text)));
     let (stated, unread) = unrendered(&here, &taken_in.files);
     facts.append(stated);
     facts.unread.extend(&unread);

@@ -102,7 +102,7 @@ pub fn manifests(id: SourceId, source: &Source) -> Option<Read> {
 fn read_file(id: SourceId, source: &Source, kind: Kind) -> Read {
     match kind {
         Kind::Yaml | Kind::Json => read_documents(id, source, kind),
-        Kind::Chart | Kind::Data => Read::default(),
+        Kind::Chart | Kind::Data | Kind::Text => Read::default(),
         _ => read_text(id, source, kind),
     }
 }

@@ -233,10 +233,13 @@ fn who_reaches_a_service_is_told_by_what_its_limits_say() {
     let exposed =
         |annotations: &str, spec: &str| fired(&service(annotations, spec)).contains(&"model-server-exposed".to_owned());
     let internal = "service.beta.kubernetes.io/aws-load-balancer-internal";
-    assert!(exposed("", "") && exposed("", "loadBalancerSourceRanges: []"));
-    assert!(exposed("", "loadBalancerSourceRanges: [10.0.0.0/8, 0.0.0.0/0]"));
+    let facing = "service.beta.kubernetes.io/aws-load-balancer-scheme: internet-facing";
+    assert!(exposed(facing, "") && exposed(facing, "loadBalancerSourceRanges: []"));
+    assert!(exposed(facing, "loadBalancerSourceRanges: [10.0.0.0/8, 0.0.0.0/0]"));
+    assert!(!exposed("", ""), "nothing says what makes it");
+    assert!(exposed("", "loadBalancerIP: 34.118.20.7") && !exposed("", "loadBalancerIP: 10.0.0.7"));
     assert!(exposed(&format!("{internal}: \"false\""), ""));
-    assert!(!exposed("", "loadBalancerSourceRanges: [10.0.0.0/8]"));
+    assert!(!exposed(facing, "loadBalancerSourceRanges: [10.0.0.0/8]"));
     assert!(!exposed(&format!("{internal}: 0.0.0.0/0"), "") && !exposed(&format!("{internal}: \"true\""), ""));
     assert!(!exposed("", "loadBalancerClass: tailscale"), "what a class does is not stated");
 }

@@ -4,6 +4,7 @@ mod applications;
 mod bases;
 mod containers;
 mod drafts;
+mod exposure;
 mod kaito;
 mod kubeai;
 mod nodes;

@@ -1,12 +1,11 @@
 //! Objects that workloads are joined with.
 
+use super::exposure;
 use super::pods::labels;
-use crate::catalog;
-use crate::facts::{Autoscaler, Budget, Facts, Labels, Metric, Port, Route, Service};
+use crate::facts::{Autoscaler, Budget, Facts, Metric, Port, Route, Service};
 use crate::known::{Fact, Why};
 use crate::parse::{Raw, Tree, View};
 use crate::quantity;
-use crate::source::Span;
 use std::sync::Arc;
 
 /// Reads an object that is joined with workloads.
@@ -132,41 +131,6 @@ fn keda(tree: &Arc<Tree>, view: View<'_>) -> Autoscaler {
     out
 }
 
-/// Words of annotations that limit who is served, and of those that ask for a credential.
-const SOURCES: [&str; 5] = ["whitelist", "allowlist", "source-ranges", "source-range", "inbound-cidrs"];
-const LOGIN: [&str; 2] = ["auth", "oauth2"];
-
-/// Ranges of addresses that hold everybody.
-const ANYWHERE: [&str; 2] = ["0.0.0.0/0", "::/0"];
-
-/// Whether annotations keep a load balancer inside the private network.
-fn internal(annotations: &Labels, place: Span) -> Fact<bool> {
-    let stated = catalog::internal_balancers().filter_map(|(key, is)| Some((annotations.get(key)?, is)));
-    let inside = stated.map(|(value, is)| value.clone().map(|text| is(&text)));
-    any(inside, place)
-}
-
-/// Whether ranges of addresses leave somebody out: none is no limit.
-fn limits(ranges: &[Fact<String>], place: Span) -> Fact<bool> {
-    let everybody = ranges.iter().map(|range| range.clone().map(|text| ANYWHERE.contains(&text.trim())));
-    let everybody = any(everybody, place);
-    if ranges.is_empty() { everybody } else { everybody.map(|everybody| !everybody) }
-}
-
-/// Whether one is true; else unknown where one is.
-fn any(facts: impl Iterator<Item = Fact<bool>>, place: Span) -> Fact<bool> {
-    let mut out = Fact::value(false, place);
-    for fact in facts {
-        if fact.get() == Some(&true) {
-            return fact;
-        }
-        if fact.is_unknown() {
-            out = fact;
-        }
-    }
-    out
-}
-
 fn service(tree: &Arc<Tree>, view: View<'_>) -> Service {
     let name = view.path("metadata.name");
     let spec = view.get("spec");
@@ -181,14 +145,7 @@ fn service(tree: &Arc<Tree>, view: View<'_>) -> Service {
     out.publish_not_ready = spec.get("publishNotReadyAddresses").boolean().or_default(false);
     out.selector = labels(spec.get("selector"));
     out.ports = spec.get("ports").items().map(port).collect();
-    let open = out.r#type.get().is_some_and(|t| t == "LoadBalancer" || t == "NodePort");
-    let (class, place) = (spec.get("loadBalancerClass"), out.r#type.span);
-    let by_class = Fact::unknown(Why::LeftTo("the class of the load balancer".into()), class.place());
-    let limited = limits(&spec.get("loadBalancerSourceRanges").strings(), place);
-    let guards = [internal(&out.annotations, place), limited].into_iter().chain(class.is_some().then_some(by_class));
-    let guarded = any(guards, place);
-    out.public = if open { guarded.map(|guarded| !guarded) } else { Fact::value(false, place) };
-    out.public.span = place;
+    out.public = exposure::of_service(&out.r#type, &out.annotations, spec);
     out.object = Some(Raw::new(tree, view));
     out
 }
@@ -258,24 +215,9 @@ fn route(tree: &Arc<Tree>, view: View<'_>, kind: &str) -> Route {
             }
         }
     }
-    let guards: Vec<Fact<bool>> = out.annotations.iter().filter_map(|(key, value)| guard(key, value)).collect();
-    out.protected = any(guards.into_iter().chain([internal(&out.annotations, out.span)]), out.span);
+    out.protected = exposure::is_protected(&out, spec);
     out.object = Some(Raw::new(tree, view));
     out
-}
-
-/// Whether an annotation asks for a credential or limits who is served; `None` for one that is about neither.
-fn guard(key: &str, value: &Fact<String>) -> Option<Fact<bool>> {
-    let name = key.rsplit('/').next().unwrap_or(key);
-    if SOURCES.iter().any(|word| name.contains(word)) {
-        let ranges: Vec<Fact<String>> = match value.get() {
-            Some(text) => text.split(',').map(|range| Fact::value(range.trim().to_owned(), value.span)).collect(),
-            None => vec![value.clone()],
-        };
-        return Some(limits(&ranges, value.span));
-    }
-    let asks = |text: String| !["", "false", "none", "off"].contains(&text.trim().to_lowercase().as_str());
-    LOGIN.iter().any(|word| name.contains(word)).then(|| value.clone().map(asks))
 }
 
 fn budget(tree: &Arc<Tree>, view: View<'_>) -> Budget {

@@ -230,6 +230,9 @@ lookups! {
     "newest_python" (param("package", str_type), param("version", version_type)) -> Output::Type(version_type), "The newest Python that a release has wheels for.", |a| {
         catalog::newest_python(&text(&a[0])?, version(&a[1])?.as_ref())
     };
+    "public_index" (param("urls", str_type)) -> Output::Type(bool_type), "Whether each of some URLs, which blanks separate, is of an index that everybody installs from: what is published there is what the catalog says of releases.", |a| {
+        Some(catalog::is_public_index(&text(&a[0])?))
+    };
     "releases_around" (param("package", str_type), param("version", version_type)) -> Output::Type(str_type), "The releases of a package next to a final one that was never published; null for one that was, or may be yet.", |a| {
         let (older, newer) = catalog::releases_around(&text(&a[0])?, version(&a[1])?.as_ref())?;
         Some(older.map_or_else(|| newer.to_string(), |older| format!("{older} and {newer}")))
@@ -344,7 +347,7 @@ mod tests {
     use super::*;
 
     /// Functions over a table that says of itself that it is complete: what it does not hold does not exist.
-    const COMPLETE: &[&str] = &["gke_accelerator_known", "product_known", "gpu_family_known"];
+    const COMPLETE: &[&str] = &["gke_accelerator_known", "product_known", "gpu_family_known", "public_index"];
 
     #[test]
     fn no_row_is_unknown() {

@@ -1,7 +1,7 @@
 //! Functions over values and over the facts of the run.
 
 use super::*;
-use crate::facts::value::{Data, key_of};
+use crate::facts::value::{Data, REST, key_of};
 use crate::quantity;
 use crate::rules::lang::values::{elements, list, number, same, version};
 use crate::suggest;
@@ -72,6 +72,14 @@ functions! {
         _ => list([]),
     };
     "values" (param("map", dyn_type)) -> Output::ListOfElement, true, "The values of a map.", |a, _| Value::of(Data::List(elements(&a[0])));
+    "keys" (param("map", dyn_type)) -> Output::Type(strings_type), true, "The names in a map.", |a, _| {
+        let name = |name: &str| string(name.to_owned(), &a[0]);
+        match &a[0].data {
+            Data::Map(map) => list(map.keys().filter(|key| *key != REST).map(|key| name(key))),
+            Data::Node(view) => list(view.entries().into_iter().map(|(key, _)| name(key))),
+            _ => list([]),
+        }
+    };
     "distinct" (param("list", dyn_type)) -> Output::ListOfElement, true, "The elements without repetitions.", |a, _| {
         let mut out: Vec<Value<'_>> = Vec::new();
         for item in elements(&a[0]).iter() {
