@@ -92,6 +92,16 @@ impl Share {
         self.take(&self.made, bytes, Spent::Made)
     }
 
+    /// Runs something of which only a part outlives it, as many bytes as `kept` says: it gives back what else it made.
+    pub fn for_a_moment<T>(&self, inner: impl FnOnce() -> T, kept: impl FnOnce(&T) -> usize) -> T {
+        let before = self.made.get();
+        let out = inner();
+        if self.spent().is_none() {
+            self.made.set(before.saturating_sub(kept(&out) as u64).max(self.made.get()));
+        }
+        out
+    }
+
     /// Goes as many levels deep.
     ///
     /// # Errors
@@ -150,6 +160,15 @@ mod tests {
         assert_eq!(share.make(1 << 40), Err(Spent::Work));
         assert_eq!(share.work(1), Err(Spent::Work));
         assert_eq!(share.spent(), Some(Spent::Work));
+    }
+
+    #[test]
+    fn what_is_made_for_a_moment_is_given_back() {
+        let share = Share::of(1, 0);
+        let made = |kept: usize| share.for_a_moment(|| share.make(24 << 20), |_| kept);
+        assert_eq!([made(0), made(24 << 20), made(24 << 20)], [Ok(()); 3]);
+        assert_eq!(made(0), Err(Spent::Made), "what is kept is not given back");
+        assert_eq!(made(0), Err(Spent::Made), "and what is spent stays spent");
     }
 
     #[test]

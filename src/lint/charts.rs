@@ -78,6 +78,8 @@ struct One {
     overruled: bool,
     /// Tells its documents from others.
     digest: u64,
+    /// What its documents take up, in bytes.
+    size: usize,
     comments: Vec<Span>,
     values: Vec<SourceId>,
     read: Vec<SourceId>,
@@ -262,7 +264,8 @@ fn turns(chart: &Chart<'_>, set: ValueSet, about: About<'_>) -> Vec<(ValueSet, O
     let overruled = first.refused.is_some();
     let (mut others, mut seen) = (Vec::new(), BTreeSet::from([first.digest]));
     while doubts.again() {
-        let one = guarded(chart, &set, (&doubts, &later), about);
+        let turn = || guarded(chart, &set, (&doubts, &later), about);
+        let one = later.for_a_moment(turn, |one| if seen.contains(&one.digest) { 0 } else { one.size });
         if !seen.insert(one.digest) {
             first.missed.extend(one.missed);
             first.gave_up = first.gave_up.take().or(one.gave_up);
@@ -391,6 +394,7 @@ fn guarded(chart: &Chart<'_>, set: &ValueSet, spent: (&Doubts, &Share), about: A
         elsewhere: false,
         overruled: false,
         digest: 0,
+        size: 0,
         comments: Vec::new(),
         values: Vec::new(),
         read: Vec::new(),
@@ -452,6 +456,7 @@ fn one(chart: &Chart<'_>, set: &ValueSet, (doubts, share): (&Doubts, &Share), (l
         elsewhere: false,
         overruled: false,
         digest: digest.finish(),
+        size: rendered.size,
         comments,
         values,
         read: rendered.read,

@@ -71,6 +71,8 @@ pub struct Rendered {
     pub in_part: Vec<(SourceId, String)>,
     /// Whether this is not all: what it may spend is spent.
     pub gave_up: Option<Problem>,
+    /// What the documents take up, in bytes.
+    pub size: usize,
 }
 
 /// A dependency that is installed with a chart.
@@ -146,7 +148,10 @@ fn rendered(chart: &Chart<'_>, set: &ValueSet, doubts: &Doubts, share: &Share) -
         template.dot.insert("Template", None, about.as_class(Class::Values).into());
         match parsed.render(&template.name, &Value::from(template.dot.clone()), doubts, share) {
             // A tree of what was written, and its text.
-            Ok(text) if share.make(text.size() * 2).is_ok() => out.document(template.file, &text),
+            Ok(text) if share.make(text.size() * 2).is_ok() => {
+                out.size += text.size() * 2;
+                out.document(template.file, &text);
+            }
             Ok(_) => {}
             Err(_) if share.spent().is_some() => {
                 out.unread.push((template.file.source, "the budget of its chart is spent".to_owned()));
