@@ -161,9 +161,12 @@ fn tagged<'r>(read: &'r OnceLock<Vec<Patterned>>, table: &'static Table) -> &'r 
     read.get_or_init(|| Patterned::all(table, "tag"))
 }
 
-fn family(name: &str) -> Option<&'static Patterned> {
+/// The families of a repository; where its images changed, each has tags of its own.
+fn families(name: &str) -> impl Iterator<Item = &'static Patterned> + Clone {
     static READ: OnceLock<Vec<Patterned>> = OnceLock::new();
-    tagged(&READ, &IMAGE_FAMILIES).iter().find(|f| f.row.words("repositories").any(|pattern| names(pattern, name)))
+    tagged(&READ, &IMAGE_FAMILIES)
+        .iter()
+        .filter(move |f| f.row.words("repositories").any(|pattern| names(pattern, name)))
 }
 
 /// Whether a pattern of the table names a repository; a mirror keeps the name as the end of its own.
@@ -186,15 +189,15 @@ fn names(pattern: &str, name: &str) -> bool {
 
 /// The image family of a repository, written without the host of Docker Hub: nvidia/cuda, nvcr.io/nvidia/pytorch.
 pub fn image_family(repository: &str) -> Option<&'static str> {
-    family(repository).map(|f| f.row.text("family"))
+    families(repository).next().map(|f| f.row.text("family"))
 }
 
 /// What a repository and a tag tell.
 pub fn image(repository: &str, tag: &str) -> Result<ImageInfo, Unrecognised> {
-    let family = family(repository).ok_or(Unrecognised::Repository)?;
-    let row = family.row;
-    let captures =
-        family.pattern().and_then(|pattern| pattern.captures(tag)).ok_or(Unrecognised::Tag(row.text("family")))?;
+    let mut families = families(repository).peekable();
+    let first = families.peek().ok_or(Unrecognised::Repository)?.row.text("family");
+    let fitting = families.find_map(|family| Some((family.row, family.pattern()?.captures(tag)?)));
+    let (row, captures) = fitting.ok_or(Unrecognised::Tag(first))?;
     let group = |name: &str| captures.name(name).map(|m| m.as_str()).filter(|text| !text.is_empty());
     let last = repository.rsplit('/').next().unwrap_or(repository);
     let mut info = ImageInfo {
@@ -305,7 +308,8 @@ fn finish(info: &mut ImageInfo) {
     info.min_driver = info.cuda.as_ref().and_then(min_driver);
 }
 
-/// What the words of a tag say of the hardware, else what the family is made for.
+/// What the words of a tag say of the hardware, else what the family is made for; `None` where what runs in it is brought
+/// there later, with code for the hardware that it finds.
 fn accelerator(tag: &str, family: Row) -> Option<&'static str> {
     let word = |word: &str| {
         let cuda = word.strip_prefix("cu").is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
@@ -316,7 +320,7 @@ fn accelerator(tag: &str, family: Row) -> Option<&'static str> {
             "xpu" | "intel" | "sycl" | "openvino" => Some("intel"),
             "tpu" => Some("google"),
             "musa" | "vulkan" | "cann" | "npu" | "l4t" => Some("other"),
-            "cpu" => Some("cpu"),
+            "cpu" | "xeon" => Some("cpu"),
             "gpu" | "cuda" => Some("nvidia"),
             _ => cuda.then_some("nvidia"),
         }
@@ -324,7 +328,8 @@ fn accelerator(tag: &str, family: Row) -> Option<&'static str> {
     // In `latest-gpu-hipblas` the later word is the particular one.
     let said = tag.rsplit(['-', '_', '.']).find_map(word);
     let made_for = family.filled("accelerator");
-    said.filter(|found| *found != "nvidia" || made_for != Some("amd")).or(made_for)
+    let found = said.filter(|found| *found != "nvidia" || made_for != Some("amd")).or(made_for);
+    found.filter(|found| *found != "cpu" || family.flag("brings_code") != Some(true))
 }
 
 /// The package that the name of an image family without one of its own tells.
@@ -437,7 +442,31 @@ mod tests {
         assert_eq!(on("tensorflow/tensorflow", "2.15.0"), Some("cpu"));
         assert_eq!(on("tensorflow/tensorflow", "2.15.0-gpu"), Some("nvidia"));
         assert_eq!(on("ollama/ollama", "0.11.11-rocm"), Some("amd"));
-        assert_eq!(on("rayproject/ray", "2.10.0"), Some("cpu"));
+        assert_eq!(on("rayproject/ray", "2.10.0"), None, "what runs in it brings its code");
+        assert_eq!(on("rayproject/ray", "2.10.0-py310-cpu"), None);
+        assert_eq!(on("rayproject/ray-ml", "2.10.0"), Some("nvidia"));
+        assert_eq!(on("rayproject/ray-ml", "2.10.0.abcdef-py310-cpu"), Some("cpu"));
+        assert_eq!(on("kserve/huggingfaceserver", "v0.14.1"), Some("nvidia"));
+        assert_eq!(on("kserve/huggingfaceserver", "v0.15.1"), Some("cpu"));
+        assert_eq!(on("kserve/huggingfaceserver", "v0.15.1-gpu"), Some("nvidia"));
+        assert_eq!(on("localai/localai", "v2.29.0-cublas-cuda12-extras"), Some("nvidia"));
+        assert_eq!(on("localai/localai", "v2.29.0-hipblas"), Some("amd"));
+        assert_eq!(on("quay.io/go-skynet/local-ai", "v2.29.0-sycl-f16"), Some("intel"));
+        assert_eq!(on("localai/localai", "v3.5.0"), None);
+        assert_eq!(on("ollama/ollama", "rocm"), Some("amd"));
+        let tei = |tag| on("ghcr.io/huggingface/text-embeddings-inference", tag);
+        assert_eq!(tei("cpu-ipex-1.8"), Some("cpu"));
+        assert_eq!(
+            (tei("xpu-ipex-1.8"), tei("hopper-1.8"), tei("89-1.8.2")),
+            (Some("intel"), Some("nvidia"), Some("nvidia"))
+        );
+        assert_eq!(on("lmsysorg/sglang", "v0.5.3-rocm700-mi30x"), Some("amd"));
+        assert_eq!(on("lmsysorg/sglang", "rocm700-mi35x-latest"), Some("amd"));
+        assert_eq!(on("lmsysorg/sglang", "v0.5.3-xeon"), Some("cpu"));
+        assert_eq!(on("vllm/vllm-openai", "v0.11.0.1"), Some("nvidia"));
+        assert_eq!(on("vllm/vllm-openai-rocm", "v0.23.0"), Some("amd"));
+        assert_eq!(on("vllm/vllm-openai-cpu", "v0.23.0-x86_64"), Some("cpu"));
+        assert_eq!(on("vllm/vllm-openai-xpu", "latest"), Some("intel"));
         assert_eq!(on("rayproject/ray", "2.52.0-py311-cu128"), Some("nvidia"));
         assert_eq!(on("localai/localai", "latest-gpu-hipblas"), Some("amd"));
         let tei = image("ghcr.io/huggingface/text-embeddings-inference", "turing-1.5").expect("tei");

@@ -73,7 +73,7 @@ tables! {
     HOST_COMPILERS host_compilers "cuda*:range newest_gcc:4..99";
     IMAGE_FAMILIES image_families
         "family* repositories+ tag+:pattern package accelerator cuda_from:build|ngc|none|tag require_cuda:flag \
-        forward_compat:flag";
+        forward_compat:flag brings_code:flag";
     IMAGE_FLAWS image_flaws "repository* tag*:pattern flaw";
     IMAGE_MOVES image_moves "repository* tag*:pattern moved_to since state:frozen|gone|private|redirected";
     IMAGE_NEWEST image_newest "repository* pinned";
