@@ -140,12 +140,16 @@ fn releases(project: &Project<'_>, stated: &impl Stated) -> Option<Vec<u16>> {
     Some(found)
 }
 
-/// What breaks one contract and another.
+/// What breaks one contract and another; at and below a field that the other does not have, everything breaks it.
 fn in_both(before: Option<Vec<Breach>>, found: Vec<Breach>, share: &Share) -> Result<Vec<Breach>, Spent> {
     let Some(before) = before else { return Ok(found) };
     share.work(STEP * before.len() * found.len().max(1))?;
     let same = |a: &Breach, b: &Breach| (a.class, a.place, &a.field) == (b.class, b.place, &b.field);
-    Ok(before.into_iter().filter(|one| found.iter().any(|other| same(one, other))).collect())
+    let within = |a: &Breach, b: &Breach| {
+        let rest = a.field.strip_prefix(&*b.field).filter(|_| b.class == BreachClass::UnknownField);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
+    Ok(before.into_iter().filter(|one| found.iter().any(|other| same(one, other) || within(one, other))).collect())
 }
 
 /// What is missing from one object is told once.

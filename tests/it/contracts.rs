@@ -203,3 +203,15 @@ fn eksctl_makes_text_of_numbers() {
     let found = cluster("desiredCapacity: two");
     assert!(found.len() == 1 && found[0].contains("has to be a whole number"), "{found:?}");
 }
+
+#[test]
+fn what_is_wrong_below_a_field_that_older_releases_do_not_have_is_wrong_in_all() {
+    // `infra` is a field since 0.10.
+    let task = |infra: &str| {
+        let text = format!("resources: {{accelerators: H100:8, infra: {infra}}}\nrun: python train.py\n");
+        told(&[("task.yaml", &text)])
+    };
+    assert_eq!(task("aws/us-east-1"), [""; 0]);
+    let found = task("[aws]");
+    assert!(found.len() == 1 && found[0].contains("resources.infra is a list"), "{found:?}");
+}

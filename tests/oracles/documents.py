@@ -27,15 +27,19 @@ from kinds_read import Definitions, Pool
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
+def opened(source, clones, cache):
+    """The releases of a source: wheels, or a clone of a repository."""
+    return source.in_cache(cache) if isinstance(source, Wheels) else Clone(source, clones, cache)
+
+
 class Reader(Definitions):
     """Releases of a project and the schemas of each."""
 
     def __init__(self, project, clones, cache):
-        self.project, self.pool, self.known = project, Pool(), {}
-        of = lambda source: source.in_cache(cache) if isinstance(source, Wheels) else Clone(source, clones, cache)
-        self.clones = [of(source) for source in project.sources]
+        self.project, self.pool = project, Pool()
+        self.clones = [opened(source, clones, cache) for source in project.sources]
         self.beside = {}
-        for clone in map(of, project.beside):
+        for clone in [opened(source, clones, cache) for source in project.beside]:
             for version, tag, newest in clone.releases:
                 files = clone.files(tag, clone.source.paths) if newest else ()
                 self.beside.update({f"{version}/{path}": text.decode() for path, text in files})
@@ -43,7 +47,7 @@ class Reader(Definitions):
     def releases(self):
         newest = [row for row in super().releases() if row[2]]
         steps = [row for row in newest if order(row[0])[1] % self.project.step == 0 or row is newest[-1]]
-        return [(version, place, row is steps[-1]) for row in steps for version, place, _ in [row]]
+        return [(version, place, version == steps[-1][0]) for version, place, _ in steps]
 
     def kinds(self, place):
         texts = {path: text.decode() for path, text in self.parts(*place)}

@@ -59,7 +59,7 @@ class Wheels:
 
     def where(self):
         """What of it is read, in short."""
-        return re.split(r"[(\[*]", self.paths[0])[0].replace("\\", "")
+        return re.split(r"[(\[*\\]", self.paths[0])[0]
 
     @property
     def releases(self):
