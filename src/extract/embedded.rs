@@ -11,8 +11,11 @@ use crate::source::{SourceId, Traced};
 use serde::de::IgnoredAny;
 use std::sync::Arc;
 
-/// Formats of files that stand in other documents, and whether a text may be of one.
-static INSIDE: &[(&str, fn(&str) -> bool)] = &[
+/// Whether a text may be of a format.
+type Shows = fn(&str) -> bool;
+
+/// Formats of files that stand in other documents, with what shows them.
+static INSIDE: &[(&str, Shows)] = &[
     ("component", |text| ["mig-configs:", "sharing:", "migStrategy:", "tiers:"].iter().any(|key| text.contains(key))),
     ("llama-swap", |text| text.contains("models:") && text.contains("cmd:")),
     ("ray-serve", |text| text.contains("import_path")),

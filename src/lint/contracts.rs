@@ -9,6 +9,7 @@ use crate::known::Fact;
 use crate::link::{Directories, Variant};
 use crate::names;
 use crate::parse::{Problem, View};
+use crate::render::compose;
 use crate::render::helm::reads::Misread;
 use crate::rules::Ruleset;
 use crate::source::{SourceId, Span};
@@ -98,7 +99,7 @@ pub fn judge<'s>(
         let whole = !is_test(path) && !is_patch(path);
         whole && speaks.is_none_or(|speaks| speaks.contains(&file) || all_asking.contains(&file))
     };
-    names::judge(variants, directories, &wanted);
+    names::judge(variants, directories, &wanted, compose::is_default);
 }
 
 /// What breaks a chart's own values, as rules are asked about it.

@@ -7,7 +7,6 @@ use crate::budget::{STEP, Share, Spent};
 use crate::facts::{BreachClass, Facts, Workload, WorkloadFormat};
 use crate::known::Fact;
 use crate::parse::{Node, Tree, View};
-use crate::paths;
 use crate::source::{SourceId, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,9 +20,6 @@ const KINDS: [(&str, &str); 5] = [
     ("configs", "config"),
 ];
 
-/// Names of files that Compose finds by itself: https://docs.docker.com/compose/intro/compose-application-model/
-const FOUND: [&str; 4] = ["compose.yaml", "compose.yml", "docker-compose.yaml", "docker-compose.yml"];
-
 /// What a project declares, by kind; nothing of a kind of which more may stand elsewhere.
 type Declared = BTreeMap<&'static str, BTreeMap<String, Span>>;
 
@@ -31,7 +27,7 @@ type Declared = BTreeMap<&'static str, BTreeMap<String, Span>>;
 pub fn projects(
     facts: &Facts,
     (wanted, directory): (&impl Fn(Span) -> bool, impl Fn(SourceId) -> crate::link::Dir),
-    path: impl Fn(SourceId) -> String,
+    is_project: impl Fn(SourceId) -> bool,
     count: usize,
 ) -> Told {
     let of_compose = |w: &&Workload| w.format.get() == Some(&WorkloadFormat::Compose);
@@ -61,7 +57,7 @@ pub fn projects(
         let others = &beside[&directory(tree.source)];
         let found = undeclared(service.view(), declared, &share(count, service.view())).map(|mut found| {
             // A file of another name is one of those that `-f` names, and nobody says which the others are.
-            let whole = FOUND.contains(&paths::name(&path(tree.source)));
+            let whole = is_project(tree.source);
             found.retain(|(kind, name, _)| {
                 !others.contains(&(*kind, name.clone())) && (whole || meant(name, &declared[kind]).is_some())
             });

@@ -49,8 +49,14 @@ impl Broken {
     }
 }
 
-/// Adds to `breaches` of every variant; `wanted` says which places are looked at.
-pub fn judge(variants: &mut [Variant], directories: &Directories<'_>, wanted: &(impl Fn(Span) -> bool + Sync)) {
+/// Adds to `breaches` of every variant; `wanted` says which places are looked at, `is_project` which names of files Compose
+/// finds by itself.
+pub fn judge(
+    variants: &mut [Variant],
+    directories: &Directories<'_>,
+    wanted: &(impl Fn(Span) -> bool + Sync),
+    is_project: fn(&str) -> bool,
+) {
     let layout = Layout::of(variants, directories);
     let deployed = Deployed::of(variants, &layout);
     let count = variants.iter().map(|variant| variant.facts.objects.len()).sum::<usize>().max(1);
@@ -58,8 +64,8 @@ pub fn judge(variants: &mut [Variant], directories: &Directories<'_>, wanted: &(
     let read: Vec<&str> = layout.sources().iter().map(|(_, source)| source.path.as_str()).collect();
     let of_variant = |(variant, scope): (&Variant, &Scope<'_>)| {
         let mut told = of_variant(&variant.facts, scope, count);
-        let path = |file| layout.sources().get(file).path.clone();
-        let (found, cut) = compose::projects(&variant.facts, (wanted, |file| layout.at(file)), path, count);
+        let whole = |file| is_project(paths::name(&layout.sources().get(file).path));
+        let (found, cut) = compose::projects(&variant.facts, (wanted, |file| layout.at(file)), whole, count);
         told.0.extend(found);
         told.1.extend(cut);
         let together = |one, other| !variant.is_plain() || layout.at(one) == layout.at(other);
