@@ -21,7 +21,7 @@ const OF_FILES: [&str; 6] = [" -r ", " --requirement", " -c ", " sync", " -e .",
 /// The indexes that a text names for packages which it does not name with them; those that everybody knows are left out.
 pub fn of_text(id: SourceId, text: &str) -> Vec<IndexSetting> {
     static FOUND: OnceLock<Option<Regex>> = OnceLock::new();
-    if !["INDEX", "index", "FIND_LINKS", "find-links"].iter().any(|word| text.contains(word)) {
+    if !["INDEX", "index", "FIND_LINKS", "find-links", " -i http"].iter().any(|word| text.contains(word)) {
         return Vec::new();
     }
     let Some(setting) = FOUND.get_or_init(|| Regex::new(SETTING).ok()) else { return Vec::new() };

@@ -31,7 +31,8 @@ const MADE: [&str; 7] = [
 ];
 
 /// Words of which one stands in every text that makes an image.
-const WORDS: [&str; 8] = ["build", "push", "commit", "skopeo", "--destination", "SAVE IMAGE", "repo_tags", " bud "];
+const WORDS: [&str; 9] =
+    ["build", " tag ", "push", "commit", "skopeo", "--destination", "SAVE IMAGE", "repo_tags", " bud "];
 
 /// Most lookups of one variable in the value of another.
 const CHAIN: usize = 3;

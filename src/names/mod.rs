@@ -64,7 +64,7 @@ pub fn judge(
     let read: Vec<&str> = layout.sources().iter().map(|(_, source)| source.path.as_str()).collect();
     let of_variant = |(variant, scope): (&Variant, &Scope<'_>)| {
         let mut told = of_variant(&variant.facts, scope, count);
-        let whole = |file| is_project(paths::name(&layout.sources().get(file).path));
+        let whole = |file| is_project(crate::paths::name(&layout.sources().get(file).path));
         let (found, cut) = compose::projects(&variant.facts, (wanted, |file| layout.at(file)), whole, count);
         told.0.extend(found);
         told.1.extend(cut);
