@@ -197,6 +197,7 @@ fn plain<'j>(json: &'j Value) -> Node<'j> {
         ("metadata", flags::METADATA),
         ("extensions", flags::EXTENSIONS),
         ("caseless", flags::CASELESS),
+        ("nullable", flags::NULLABLE),
     ];
     let mut flags: u16 = stated.iter().filter(|(key, _)| json[*key] == true).map(|(_, flag)| flag).sum();
     if json["additionalProperties"] == false {

@@ -48,6 +48,8 @@ pub fn seconds(text: &str) -> Option<f64> {
         let unit = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
         total += value
             * match &rest[..unit] {
+                "ns" => 1e-9,
+                "us" | "µs" | "μs" => 1e-6,
                 "ms" => 0.001,
                 "s" => 1.0,
                 "m" => 60.0,

@@ -6,8 +6,10 @@ mod find;
 pub mod flags;
 pub mod images;
 mod pack;
+mod repeated;
 pub mod requirements;
 mod validate;
+mod value;
 
 use crate::budget::{STEP, Share, Spent};
 use crate::facts::BreachClass;
@@ -15,6 +17,7 @@ use crate::parse::View;
 use crate::source::Span;
 use crate::version::Version;
 use pack::{Kind, Project};
+use validate::Manner;
 
 /// Something that breaks a contract.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,7 +100,8 @@ pub fn judge(
                 continue;
             }
             let of_kubernetes = !served.version.is_empty();
-            let mut found = validate::breaches(object, (*root, of_kubernetes), breaches.as_deref(), share)?;
+            let manner = Manner { of_kubernetes, as_written: of_kubernetes && !project.is_core && !served.mutated };
+            let mut found = validate::breaches(object, (*root, manner), breaches.as_deref(), share)?;
             found.retain(|breach| !served.mutated || breach.class != BreachClass::RequiredFieldMissing);
             breaches = Some(in_both(breaches, found, share)?);
             contract.get_or_insert_with(|| named(&served, &project, &releases));

@@ -104,6 +104,8 @@ pub mod flags {
     pub const EXTENSIONS: u16 = 128;
     /// Names of fields, and values that are allowed, are taken whatever their case.
     pub const CASELESS: u16 = 256;
+    /// null is a value.
+    pub const NULLABLE: u16 = 512;
 }
 
 /// Something that publishes schemas of kinds.

@@ -1,15 +1,14 @@
 //! An object against a schema, three-valued: what is not known breaks nothing, and neither does what depends on it.
 
-use super::pack::{self, Limit, Node, flags, types};
-use super::{Breach, cel};
+use super::cel::{self, Verdict};
+use super::pack::{self, Node, flags, types};
+use super::value::{against, is_null, wrong_value};
+use super::{Breach, repeated};
 use crate::budget::{NODE, STEP, Share, Spent};
 use crate::facts::BreachClass as Class;
 use crate::known::Known;
-use crate::parse::scalar::Scalar;
-use crate::parse::{INTERPOLATED, Shape, View, placeholder};
-use crate::quantity;
+use crate::parse::{Shape, View, placeholder};
 use crate::source::Span;
-use serde_json::Value as Json;
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
@@ -19,28 +18,46 @@ struct Place {
     above: Vec<(String, u32)>,
 }
 
+/// How a document comes to its schema.
+#[derive(Debug, Clone, Copy)]
+pub struct Manner {
+    /// Whether it is an object of Kubernetes, with apiVersion, kind and metadata.
+    pub of_kubernetes: bool,
+    /// Whether it comes to the schema of a definition as it is written, as no webhook writes it anew before: then what is
+    /// empty or null is not as good as nothing.
+    pub as_written: bool,
+}
+
 struct Judge<'s> {
     share: &'s Share,
-    /// Whether it is an object of Kubernetes, with apiVersion, kind and metadata.
-    of_kubernetes: bool,
+    /// How it comes to the schema.
+    manner: Manner,
     /// The fields that are looked at, where it is not all.
     only: Option<BTreeSet<&'s str>>,
     found: Vec<Breach>,
+    /// Rules that cannot be answered.
+    unanswered: Vec<Breach>,
 }
 
-/// What of a value breaks a schema, an object of Kubernetes or another document; of `only` where that is given: what another release takes is asked no more.
+/// What of a value breaks a schema, an object of Kubernetes or another document; of `only` where that is given: what another
+/// release takes is asked no more.
 ///
 /// # Errors
 /// The share is spent.
 pub fn breaches(
     object: View<'_>,
-    (root, of_kubernetes): (u32, bool),
+    (root, manner): (u32, Manner),
     only: Option<&[Breach]>,
     share: &Share,
 ) -> Result<Vec<Breach>, Spent> {
     let only = only.map(|only| only.iter().map(|breach| breach.field.as_str()).collect());
-    let mut judge = Judge { share, of_kubernetes, only, found: Vec::new() };
+    let mut judge = Judge { share, manner, only, found: Vec::new(), unanswered: Vec::new() };
     judge.value(object, root, &mut Place { path: String::new(), above: Vec::new() })?;
+    // The API server asks no rules of an object where something is missing or of a wrong type.
+    let wrong = |breach: &Breach| matches!(breach.class, Class::ValueNotAllowed | Class::RequiredFieldMissing);
+    if !judge.found.iter().any(wrong) {
+        judge.found.append(&mut judge.unanswered);
+    }
     Ok(judge.found)
 }
 
@@ -83,22 +100,29 @@ impl Judge<'_> {
         }
         self.share.work(NODE)?;
         let schema = pack::node(number);
-        if let Some(says) = wrong_value(view, schema, &at.path) {
+        if let Some(says) = wrong_value(view, schema, &at.path, self.manner) {
             return self.tell(Class::ValueNotAllowed, view.place(), &at.path, says);
         }
         let asked = self.asks_of(&at.path);
         if asked {
-            self.together(view, schema, at)?;
+            self.together(view, number, at)?;
         }
         for rule in schema.rules.iter().filter(|_| asked) {
-            if cel::holds(rule.rule, view, number, self.share)? == Some(false) {
-                let says = if rule.message.is_empty() {
-                    format!("{} has to hold", rule.rule)
-                } else {
-                    rule.message.to_owned()
-                };
-                let says = if at.path.is_empty() { says } else { format!("{}: {says}", at.path) };
-                self.tell(Class::ContractViolated, view.place(), &at.path, says)?;
+            let verdict = cel::ask(rule.rule, view, number, self.share)?;
+            // What a webhook writes anew may have what is asked for.
+            if verdict == Verdict::Taken || verdict == Verdict::Unanswered && !self.manner.as_written {
+                continue;
+            }
+            let says =
+                if rule.message.is_empty() { format!("{} has to hold", rule.rule) } else { rule.message.to_owned() };
+            let says = if at.path.is_empty() { says } else { format!("{}: {says}", at.path) };
+            let says = match verdict {
+                Verdict::Unanswered => format!("{says} (what is asked for is missing, or cannot be read)"),
+                _ => says,
+            };
+            self.tell(Class::ContractViolated, view.place(), &at.path, says)?;
+            if verdict == Verdict::Unanswered {
+                self.unanswered.extend(self.found.pop());
             }
         }
         match view.node().map(|node| node.kind()) {
@@ -113,8 +137,23 @@ impl Judge<'_> {
         let whole = at.path.len();
         for (index, item) in view.items().enumerate() {
             at.path += &format!("[{index}]");
+            if self.manner.as_written
+                && is_null(item)
+                && pack::node(items).types != 0
+                && !pack::node(items).has(flags::NULLABLE)
+            {
+                let says = format!("{} is null, and has to be {}", at.path, pack::node(items).wanted());
+                self.tell(Class::ValueNotAllowed, item.place(), &at.path, says)?;
+            }
             self.value(item, items, at)?;
             at.path.truncate(whole);
+        }
+        if self.manner.as_written && self.asks_of(&at.path) {
+            for (item, first) in repeated::items(view, schema, self.share)? {
+                let says = format!("{0}[{item}] has the same {1} as {0}[{first}]", at.path, schema.keys.join(" and "));
+                let place = view.items().nth(item).map_or(view.place(), View::place);
+                self.tell(Class::ContractViolated, place, &at.path, says)?;
+            }
         }
         Ok(())
     }
@@ -125,7 +164,7 @@ impl Judge<'_> {
         let whole = at.path.len();
         for (key, value) in view.entries() {
             let child = field(schema, key);
-            if at.path.is_empty() && self.of_kubernetes || schema.has(flags::EMBEDDED) {
+            if at.path.is_empty() && self.manner.of_kubernetes || schema.has(flags::EMBEDDED) {
                 // Every object has these.
                 if matches!(key, "apiVersion" | "kind") || key == "metadata" && child.is_none() {
                     continue;
@@ -140,9 +179,11 @@ impl Judge<'_> {
             }
             at.path.truncate(whole);
         }
-        let stated = |name: &str| view.node().is_some_and(|node| node.get(name).is_some());
+        let nullable = |name: &str| field(schema, name).is_some_and(|child| pack::node(child).has(flags::NULLABLE));
+        let counts = |name: &str| !self.manner.as_written || !is_null(view.get(name)) || nullable(name);
+        let stated = |name: &str| view.node().is_some_and(|node| node.get(name).is_some()) && counts(name);
         let by_default = |name: &str| field(schema, name).is_some_and(|child| pack::node(child).default.is_some());
-        let root = at.path.is_empty() && self.of_kubernetes;
+        let root = at.path.is_empty() && self.manner.of_kubernetes;
         let every = |name: &str| root && name == "metadata";
         let lacks = |name: &&str| !(stated(name) || by_default(name) || every(name));
         let missing: Vec<&str> = schema.required.iter().copied().filter(lacks).collect();
@@ -167,9 +208,10 @@ impl Judge<'_> {
     }
 
     /// What has to hold of a value beside its parts.
-    fn together(&mut self, view: View<'_>, schema: &Node<'static>, at: &Place) -> Result<(), Spent> {
+    fn together(&mut self, view: View<'_>, number: u32, at: &Place) -> Result<(), Spent> {
+        let schema = pack::node(number);
         for part in &schema.all_of {
-            if holds(view, *part, self.share)? == Some(false) {
+            if holds(view, *part, Some(number), self.share)? == Some(false) {
                 let says =
                     of_forms(&[*part], "must be set").unwrap_or_else(|| format!("{} is not as it has to be", name(at)));
                 self.tell(Class::ContractViolated, view.place(), &at.path, says)?;
@@ -181,7 +223,7 @@ impl Judge<'_> {
             }
             let mut answers = Vec::new();
             for form in forms {
-                answers.push(holds(view, *form, self.share)?);
+                answers.push(holds(view, *form, Some(number), self.share)?);
             }
             let yes = answers.iter().filter(|answer| **answer == Some(true)).count();
             let says = if answers.iter().all(|answer| *answer == Some(false)) {
@@ -200,7 +242,7 @@ impl Judge<'_> {
             self.tell(Class::ContractViolated, view.place(), &at.path, says)?;
         }
         if let Some(not) = schema.not
-            && holds(view, not, self.share)? == Some(true)
+            && holds(view, not, Some(number), self.share)? == Some(true)
         {
             let says = of_forms(&[not], "must not be set together")
                 .unwrap_or_else(|| format!("{} is as it must not be", name(at)));
@@ -261,126 +303,8 @@ fn is_whole(view: View<'_>) -> bool {
     view.rest().is_none() && view.open().is_none() && view.entries().len() == written
 }
 
-impl Node<'_> {
-    fn has(&self, flag: u16) -> bool {
-        self.flags & flag != 0
-    }
-
-    /// The types that are allowed, in words.
-    fn wanted(&self) -> String {
-        let names = [
-            (types::OBJECT, "an object"),
-            (types::ARRAY, "a list"),
-            (types::STRING, "text"),
-            (types::INTEGER, "a whole number"),
-            (types::NUMBER, "a number"),
-            (types::BOOLEAN, "true or false"),
-        ];
-        let names: Vec<&str> = names.iter().filter(|(bit, _)| self.types & bit != 0).map(|(_, name)| *name).collect();
-        names.join(" or ")
-    }
-}
-
-/// What is wrong with a value by itself.
-fn wrong_value(view: View<'_>, schema: &Node<'static>, path: &str) -> Option<String> {
-    let text = view.node()?.text();
-    // Text that is empty is as if it were not there.
-    if text.is_some_and(str::is_empty) {
-        return None;
-    }
-    // Few values are wrong, and finding out whether one stands for another takes longer.
-    against(view, schema, path).filter(|_| text.is_none_or(|text| placeholder(text).is_none()))
-}
-
-fn against(view: View<'_>, schema: &Node<'static>, path: &str) -> Option<String> {
-    let node = view.node()?;
-    let text = node.text();
-    let (is, shown) = match (node.kind(), node.scalar()) {
-        (Shape::Map(_), _) => (types::OBJECT, "an object"),
-        (Shape::Seq(_), _) => (types::ARRAY, "a list"),
-        (_, Some(Scalar::Bool(_))) => (types::BOOLEAN, "true or false"),
-        (_, Some(Scalar::Int(_))) => (types::INTEGER | types::NUMBER, "a number"),
-        (_, Some(Scalar::Float(value))) if value.fract() == 0.0 => (types::INTEGER | types::NUMBER, "a number"),
-        (_, Some(Scalar::Float(_))) => (types::NUMBER, "a number"),
-        (_, Some(Scalar::Str(_))) => (types::STRING, "text"),
-        _ => return None,
-    };
-    // What a variable is replaced by is text, and what the text says where the place takes that.
-    let is = if node.tag() == Some(INTERPOLATED) { is | types::STRING } else { is };
-    let whole = is & types::INTEGER != 0;
-    if schema.has(flags::QUANTITY) {
-        let amount = is & (types::NUMBER | types::STRING) != 0 && text.is_some_and(|t| quantity::parse(t).is_some());
-        return (!amount).then(|| format!("{path} is {}, and has to be an amount", text.unwrap_or(shown)));
-    }
-    if schema.has(flags::INT_OR_STRING) {
-        let fits = whole || is == types::STRING;
-        let wrong = (!fits).then(|| format!("{path} is {shown}, and has to be a whole number or text"));
-        return wrong.or_else(|| text.and_then(|text| wrong_text(text, is, schema, path)));
-    }
-    if schema.types != 0 && schema.types & is == 0 {
-        let value = text.filter(|_| is & (types::OBJECT | types::ARRAY) == 0);
-        let value = value.map_or(shown.to_owned(), |text| format!("{shown} ({text})"));
-        return Some(format!("{path} is {value}, and has to be {}", schema.wanted()));
-    }
-    match text {
-        Some(text) => wrong_text(text, is, schema, path),
-        None => wrong_size(node.width() as u64, is, schema, path),
-    }
-}
-
-fn wrong_size(size: u64, is: u8, schema: &Node<'_>, path: &str) -> Option<String> {
-    schema.limits.iter().find_map(|limit| match limit {
-        Limit::Items(least, most) if is == types::ARRAY => out_of(size, (*least, *most), path, "items"),
-        Limit::Fields(least, most) if is == types::OBJECT => out_of(size, (*least, *most), path, "fields"),
-        _ => None,
-    })
-}
-
-fn out_of(size: u64, (least, most): (Option<u64>, Option<u64>), path: &str, of: &str) -> Option<String> {
-    let least = least.filter(|least| size < *least).map(|least| format!("at least {least}"));
-    let most = || most.filter(|most| size > *most).map(|most| format!("at most {most}"));
-    Some(format!("{path} has {size} {of}, and has to have {}", least.or_else(most)?))
-}
-
-/// What is wrong with a scalar of the right type.
-fn wrong_text(text: &str, is: u8, schema: &Node<'static>, path: &str) -> Option<String> {
-    if !schema.choices.is_empty() {
-        let choices: Vec<Json> = schema.choices.iter().filter_map(|choice| serde_json::from_str(choice).ok()).collect();
-        // What is no text is written as JSON writes it.
-        let same = |choice: &Json| match choice {
-            Json::String(choice) if schema.has(flags::CASELESS) => choice.eq_ignore_ascii_case(text),
-            Json::String(choice) => is & types::STRING != 0 && choice == text,
-            other => serde_json::from_str::<Json>(text).is_ok_and(|value| value == *other),
-        };
-        // Words say nothing of what may be something else than text.
-        let is_other = is & types::STRING == 0 && schema.types & is != 0 && choices.iter().all(Json::is_string);
-        if !is_other && !choices.iter().any(same) {
-            let choices: Vec<String> =
-                choices.iter().map(|c| c.as_str().map_or(c.to_string(), str::to_owned)).collect();
-            return Some(format!("{path} is {text}, and has to be one of {}", choices.join(", ")));
-        }
-    }
-    let number = || text.parse::<f64>().ok().filter(|_| is & types::NUMBER != 0);
-    let than =
-        |wrong: bool, how: &str, bound: f64| wrong.then(|| format!("{path} is {text}, and has to be {how} {bound}"));
-    schema.limits.iter().find_map(|limit| match *limit {
-        Limit::Pattern(pattern) if is == types::STRING => {
-            (!pack::pattern(pattern)?.is_match(text)).then(|| format!("{path} is {text}, and has to match {pattern}"))
-        }
-        Limit::Length(least, most) if is == types::STRING => {
-            out_of(text.chars().count() as u64, (least, most), path, "characters")
-        }
-        Limit::Minimum(least) => than(number()? < least, "at least", least),
-        Limit::Above(least) => than(number()? <= least, "above", least),
-        Limit::Maximum(most) => than(number()? > most, "at most", most),
-        Limit::Below(most) => than(number()? >= most, "below", most),
-        Limit::MultipleOf(of) => than(number()? % of != 0.0, "a multiple of", of),
-        _ => None,
-    })
-}
-
-/// Whether a value has a form; unknown where what decides it is not known.
-fn holds(view: View<'_>, number: u32, share: &Share) -> Result<Option<bool>, Spent> {
+/// Whether a value has a form; unknown where what decides it is not known. The form is one of `whole`, which has the defaults.
+fn holds(view: View<'_>, number: u32, whole: Option<u32>, share: &Share) -> Result<Option<bool>, Spent> {
     share.work(NODE)?;
     let schema = pack::node(number);
     if view.unknown().is_some() {
@@ -393,29 +317,37 @@ fn holds(view: View<'_>, number: u32, share: &Share) -> Result<Option<bool>, Spe
     if against(view, schema, "").is_some() {
         return Ok(Some(false));
     }
+    let below = |name: &str| whole.and_then(|whole| field(pack::node(whole), name));
+    let by_default =
+        |name: &str| !view.get(name).is_some() && below(name).is_some_and(|child| pack::node(child).default.is_some());
     let mut known = true;
     for name in &schema.required {
         share.work(STEP)?;
         match view.has(name) {
+            _ if by_default(name) => {}
+            // It is dropped, unless it is a value there.
+            _ if is_null(view.get(name)) => known = false,
             Known::Value(true) => {}
             Known::Unknown(_) => known = false,
             _ if is_whole(view) => return Ok(Some(false)),
             _ => known = false,
         }
     }
-    let mut parts: Vec<(View<'_>, u32)> = schema.all_of.iter().map(|part| (view, *part)).collect();
-    let stated = schema.properties.iter().map(|(name, child)| (view.get(name), *child));
-    parts.extend(stated.filter(|(value, _)| value.is_some()));
-    parts.extend(schema.items.into_iter().flat_map(|items| view.items().map(move |item| (item, items))));
-    for (value, part) in parts {
-        match holds(value, part, share)? {
+    known &= !schema.properties.iter().any(|(name, _)| by_default(name));
+    let mut parts: Vec<_> = schema.all_of.iter().map(|part| (view, *part, whole)).collect();
+    let stated = schema.properties.iter().map(|(name, child)| (view.get(name), *child, below(name)));
+    parts.extend(stated.filter(|(value, _, _)| value.is_some()));
+    let of_items = whole.and_then(|whole| pack::node(whole).items);
+    parts.extend(schema.items.into_iter().flat_map(|items| view.items().map(move |item| (item, items, of_items))));
+    for (value, part, whole) in parts {
+        match holds(value, part, whole, share)? {
             Some(true) => {}
             Some(false) => return Ok(Some(false)),
             None => known = false,
         }
     }
     if let Some(not) = schema.not {
-        match holds(view, not, share)? {
+        match holds(view, not, whole, share)? {
             Some(true) => return Ok(Some(false)),
             Some(false) => {}
             None => known = false,
@@ -424,7 +356,7 @@ fn holds(view: View<'_>, number: u32, share: &Share) -> Result<Option<bool>, Spe
     for (forms, one) in [(&schema.one_of, true), (&schema.any_of, false)] {
         let mut answers = Vec::new();
         for form in forms {
-            answers.push(holds(view, *form, share)?);
+            answers.push(holds(view, *form, whole, share)?);
         }
         let yes = answers.iter().filter(|answer| **answer == Some(true)).count();
         if !forms.is_empty() && (answers.iter().all(|a| *a == Some(false)) || one && yes > 1) {

@@ -215,3 +215,68 @@ fn what_is_wrong_below_a_field_that_older_releases_do_not_have_is_wrong_in_all()
     let found = task("[aws]");
     assert!(found.len() == 1 && found[0].contains("resources.infra is a list"), "{found:?}");
 }
+
+#[test]
+fn a_rule_that_cannot_be_answered_is_broken() {
+    let pool = |requirement: &str| {
+        nodes("nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: gpu}")
+            .replace("{key: karpenter.sh/capacity-type, operator: Exists}", requirement)
+    };
+    let found =
+        told(&[("pool.yaml", &pool("{key: karpenter.k8s.aws/instance-gpu-count, operator: Gt, values: [many]}"))]);
+    assert!(
+        found.len() == 1 && found[0].contains("must have a single positive integer value (what is asked"),
+        "{found:?}"
+    );
+    let unknown = pool("{key: karpenter.k8s.aws/instance-gpu-count, operator: Gt, values: [\"${COUNT}\"]}");
+    assert_eq!(told(&[("pool.yaml", &unknown)]), [""; 0]);
+}
+
+/// A pool of nodes with GPUs, with some fields of its template.
+fn nodes(fields: &str) -> String {
+    format!(
+        "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: gpu}}\nspec:\n  limits: {{nvidia.com/gpu: 8}}\n  template:\n    spec:\n      \
+         requirements: [{{key: karpenter.sh/capacity-type, operator: Exists}}]\n      {fields}\n"
+    )
+}
+
+/// A route to a server of models, with its rules.
+fn route(rules: &str) -> String {
+    format!(
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: {{name: serve, labels: {{nvidia.com/gpu: a}}}}\nspec: {{rules: {rules}}}\n"
+    )
+}
+
+#[test]
+fn what_is_empty_or_null_is_a_value_to_a_definition() {
+    let told = |backends: &str| told(&[("route.yaml", &route(&format!("[{{backendRefs: {backends}}}]")))]);
+    let found = told("[{name: '', port: 80}]");
+    assert!(found.len() == 1 && found[0].contains("backendRefs[0].name has 0 characters"), "{found:?}");
+    let found = told("[{name: null, port: 80}]");
+    assert!(found.len() == 1 && found[0].contains("backendRefs[0].name is missing"), "{found:?}");
+    let found = told("[null]");
+    assert!(found.len() == 1 && found[0].contains("backendRefs[0] is null"), "{found:?}");
+    assert_eq!(told("null"), [""; 0], "what may be missing is dropped");
+}
+
+#[test]
+fn a_webhook_may_drop_what_is_empty() {
+    let queue = "apiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {name: gpu}\nspec:\n  cohort: ''\n  resourceGroups:\n    \
+                 - coveredResources: [nvidia.com/gpu]\n      flavors: [{name: a, resources: [{name: nvidia.com/gpu, nominalQuota: 8}]}]\n";
+    assert_eq!(told(&[("queue.yaml", queue)]), [""; 0]);
+}
+
+#[test]
+fn items_of_a_map_differ_in_their_keys() {
+    let route = |headers: &str| route(&format!("[{{matches: [{{headers: {headers}}}]}}]"));
+    let found = told(&[("route.yaml", &route("[{name: a, value: b}, {name: a, value: c}]"))]);
+    assert!(found.len() == 1 && found[0].contains("headers[1] has the same name as"), "{found:?}");
+    assert_eq!(told(&[("route.yaml", &route("[{name: a, value: b}, {name: \"${NAME}\", value: b}]"))]), [""; 0]);
+}
+
+#[test]
+fn a_form_sees_defaults() {
+    let gateway = "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: serve, labels: {nvidia.com/gpu: a}}\nspec:\n  gatewayClassName: a\n  \
+                   listeners: [{name: http, port: 80, protocol: HTTP}]\n  addresses: [{value: 10.0.0.1}]\n";
+    assert_eq!(told(&[("gateway.yaml", gateway)]), [""; 0], "by default the type is the one of the first form alone");
+}

@@ -169,8 +169,8 @@ fn of_two<'t>(one: &Value<'t>, name: &str, other: &Value<'t>) -> Answer<'t> {
             texts.map_or(Value::Unknown, |texts| Value::text(texts.join(between)))
         }
         ("charAt", Value::Str(text), Value::Int(at)) => {
-            let found = usize::try_from(*at).ok().and_then(|at| text.chars().nth(at));
-            Value::text(found.ok_or(Fail::Error)?.to_string())
+            let at = usize::try_from(*at).ok().filter(|at| *at <= text.chars().count()).ok_or(Fail::Error)?;
+            Value::text(text.chars().skip(at).take(1).collect())
         }
         ("substring", Value::Str(text), Value::Int(from)) => {
             let from = usize::try_from(*from).map_err(|_| Fail::Error)?;
@@ -196,11 +196,14 @@ fn of_two<'t>(one: &Value<'t>, name: &str, other: &Value<'t>) -> Answer<'t> {
     })
 }
 
-/// Seconds of a duration in Go's notation, which has a unit.
+/// Seconds of a duration in Go's notation, which has a unit, and none for days.
 fn duration(text: &str) -> Option<f64> {
     let bare = text.trim_start_matches(['-', '+']);
-    let seconds =
-        if bare == "0" { 0.0 } else { quantity::seconds(bare).filter(|_| bare.ends_with(char::is_alphabetic))? };
+    let seconds = if bare == "0" {
+        0.0
+    } else {
+        quantity::seconds(bare).filter(|_| bare.ends_with(['s', 'm', 'h']) && !bare.contains('d'))?
+    };
     Some(if text.starts_with('-') { -seconds } else { seconds })
 }
 

@@ -27,17 +27,29 @@ impl From<Spent> for Fail {
 
 type Answer<'t> = Result<Value<'t>, Fail>;
 
-/// Whether a rule holds of a value; nothing where that cannot be told.
+/// What a rule comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It holds, or that cannot be told.
+    Taken,
+    /// It does not hold.
+    Broken,
+    /// It asks for what is not there, or for what cannot be.
+    Unanswered,
+}
+
+/// Holds a value against a rule.
 ///
 /// # Errors
 /// The share is spent.
-pub fn holds(rule: &'static str, view: View<'_>, schema: u32, share: &Share) -> Result<Option<bool>, Spent> {
+pub fn ask(rule: &'static str, view: View<'_>, schema: u32, share: &Share) -> Result<Verdict, Spent> {
     share.work(rule.len())?;
-    let Some(expr) = pack::rule(rule) else { return Ok(None) };
+    let Some(expr) = pack::rule(rule) else { return Ok(Verdict::Taken) };
     let mut eval = Eval { share, names: vec![("self".to_owned(), Value::of(view, Some(schema)))] };
     match eval.value(&expr) {
-        Ok(Value::Bool(holds)) => Ok(Some(holds)),
-        Ok(_) | Err(Fail::Error) => Ok(None),
+        Ok(Value::Bool(false)) => Ok(Verdict::Broken),
+        Ok(_) => Ok(Verdict::Taken),
+        Err(Fail::Error) => Ok(Verdict::Unanswered),
         Err(Fail::Spent(spent)) => Err(spent),
     }
 }
@@ -63,6 +75,10 @@ impl<'t> Eval<'t, '_> {
             Kind::Ident(name) => {
                 let known = self.names.iter().rev().find(|(known, _)| known == name);
                 known.map_or(Value::Unknown, |(_, value)| value.clone())
+            }
+            // The API server fills metadata in.
+            Kind::Field(base, name) if matches!(&base.kind, Kind::Field(_, above) if above == "metadata") => {
+                self.value(base)?.field(&unescaped(name)).unwrap_or(Value::Unknown)
             }
             Kind::Field(base, name) => self.value(base)?.field(&unescaped(name))?,
             Kind::Index(base, index) => {

@@ -1,6 +1,7 @@
 //! Values of CEL: what stands in the object, what its schema says stands there where nothing does, and what was made of it.
 
 use super::super::pack::{self, flags, types};
+use super::super::value::is_null;
 use super::{Answer, Fail, default_of};
 use crate::known::Known;
 use crate::parse::expression::Op;
@@ -113,6 +114,7 @@ impl<'t> Value<'t> {
             Value::Unknown => None,
             Value::View(view, schema) => match view.has(name) {
                 Known::Unknown(_) => None,
+                Known::Value(true) if is_null(view.get(name)) && is_nullable(field_schema(*schema, name)) => None,
                 Known::Value(true) if view.get(name).is_some() || view.get(name).unknown().is_some() => Some(true),
                 _ if field_schema(*schema, name).is_some_and(|s| pack::node(s).default.is_some()) => Some(true),
                 _ if is_whole(*view) => Some(false),
@@ -180,8 +182,11 @@ impl<'t> Value<'t> {
     /// What a loop goes through, and whether that is all: the items of a list, the keys of an object.
     pub fn turns(&self) -> Option<(Vec<Value<'t>>, bool)> {
         Some(match self {
-            Value::View(view, _) if self.is_map() => {
-                (view.entries().into_iter().map(|(key, _)| Value::Str(Cow::Borrowed(key))).collect(), is_whole(*view))
+            Value::View(view, schema) if self.is_map() => {
+                let dropped =
+                    |(key, value): &(&str, View<'_>)| is_null(*value) && !is_nullable(field_schema(*schema, key));
+                let keys = view.entries().into_iter().filter(|entry| !dropped(entry));
+                (keys.map(|(key, _)| Value::Str(Cow::Borrowed(key))).collect(), is_whole(*view))
             }
             Value::View(view, schema) => {
                 let items: Vec<_> = view.items().map(|item| Value::of(item, item_schema(*schema))).collect();
@@ -232,6 +237,10 @@ impl<'t> Value<'t> {
 fn is_whole(view: View<'_>) -> bool {
     let written = view.node().map_or(0, |node| node.entries().len());
     view.rest().is_none() && view.open().is_none() && view.entries().len() == written
+}
+
+fn is_nullable(schema: Option<u32>) -> bool {
+    schema.is_some_and(|schema| pack::node(schema).flags & flags::NULLABLE != 0)
 }
 
 fn number(value: &Value<'_>) -> Option<f64> {

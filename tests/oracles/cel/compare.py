@@ -13,9 +13,9 @@ than that of its object. Reasons:
 
     follows   from another fault that is told: what the nearest form lacks where none fits, what stands in a value that is refused as
               a whole, rules about an object with a value of a wrong type, which cannot be asked
-    webhook   a field is missing that a webhook may fill in
-    error     a rule cannot be evaluated: gpulint takes that for unknown
+    webhook   a field is missing, null or empty that a webhook may fill in or leave out
     language  a rule asks for a part of CEL that gpulint does not have
+    format    a value is not of the format of its schema, which gpulint does not ask for
 """
 
 import collections
@@ -80,7 +80,7 @@ def theirs(oracle, folder):
 def same(our, their):
     near = our.field.startswith(their.field) or their.field.startswith(our.field)
     if our.kind == "rule" and their.kind == "duplicate":
-        return their.field.startswith(our.field + "[")
+        return their.field == our.field
     if our.kind == "rule":
         text = our.message.removeprefix(our.field + ": ")
         return their.kind in ("rule", "form", "rule-error") and (our.field == their.field or near and text in their.message)
@@ -94,17 +94,19 @@ def within(field, other):
 def reason(who, fault, their, our, mutated, rules):
     """Why only one of the two tells a fault; nothing where it should not be."""
     if who == "oracle":
-        if fault.kind == "required" and mutated:
+        if mutated and (fault.kind in ("required", "rule-error") or re.search(r'[vV]alue: "(null)?": ', fault.message)):
             return "webhook"
+        if fault.kind == "value" and re.search(r"must be of type date-time", fault.message):
+            return "format"
         if any(form.kind == "form" and form != fault and within(fault.field, form.field) for form in their):
             return "follows"
         if any(one.kind in ("value", "rule") and within(fault.field, one.field) and (one.kind == "value" or fault.kind == "form") for one in our):
             return "follows"
         if fault.kind == "unknown" and any(one.kind == "value" and one.field != fault.field and within(fault.field, one.field) for one in their):
             return "follows"
-        if fault.kind == "rule-error":
-            return "follows" if any(one.kind in ("value", "required") for one in their) else "error"
-        if fault.kind == "rule" and any(LANGUAGE.search(rule) for message, rule in rules if message in fault.message):
+        if fault.kind == "rule-error" and any(one.kind in ("value", "required") for one in their):
+            return "follows"
+        if fault.kind.startswith("rule") and any(LANGUAGE.search(rule) for message, rule in rules if message in fault.message):
             return "language"
     if who == "gpulint" and fault.kind == "rule" and any(other.kind == "rule-error" or other.kind == "value" for other in their):
         return "follows"
