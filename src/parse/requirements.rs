@@ -187,7 +187,10 @@ fn comment_start(text: &str) -> Option<usize> {
 
 /// Where `--hash` and the like start; the end of the text without any.
 fn options_start(text: &str) -> usize {
-    let starts = |at: usize| text[at + 1..].starts_with(|c: char| c == '-' || c.is_ascii_alphabetic());
+    let starts = |at: usize| {
+        let option = text[at..].split(char::is_whitespace).next().unwrap_or_default();
+        option.starts_with("--") || SHORT.iter().any(|(short, _)| *short == option)
+    };
     let mut found = text.match_indices('-').map(|(i, _)| i);
     found.find(|&i| text[..i].ends_with(char::is_whitespace) && starts(i)).unwrap_or(text.len())
 }
