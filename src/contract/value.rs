@@ -36,9 +36,10 @@ pub fn is_null(view: View<'_>) -> bool {
 /// What is wrong with a value by itself.
 pub fn wrong_value(view: View<'_>, schema: &Node<'static>, path: &str, manner: Manner) -> Option<String> {
     let text = view.node()?.text();
-    // YAML 1.2 has no such truth values: what reads it takes them for text.
-    let doubtful = |text: &str| ["yes", "no", "on", "off", "y", "n"].iter().any(|word| text.eq_ignore_ascii_case(word));
-    if !manner.of_kubernetes && text.is_some_and(doubtful) {
+    // Only older YAML has other truth values than these: what reads YAML 1.2 takes them for text.
+    let is_word = |text: &str| !["true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word));
+    let is_bool = view.node().is_some_and(|node| matches!(node.scalar(), Some(Scalar::Bool(_))));
+    if !manner.of_kubernetes && is_bool && text.is_some_and(is_word) {
         return None;
     }
     // The types of Kubernetes, and of webhooks, leave text out that is empty.

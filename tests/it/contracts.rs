@@ -165,7 +165,14 @@ fn a_project_of_compose_is_judged_as_it_is_merged_and_told_where_it_is_written()
 
 #[test]
 fn what_compose_makes_of_a_variable_is_text_and_what_the_place_takes() {
-    for silent in ["hostname: ${N:-1}", "scale: \"${N:-2}\"", "init: ${INIT:-true}", "user: $WHO", "mem_limit: ${M}"] {
+    for silent in [
+        "hostname: ${N:-1}",
+        "scale: \"${N:-2}\"",
+        "init: ${INIT:-true}",
+        "user: $WHO",
+        "mem_limit: ${M}",
+        "restart: no",
+    ] {
         assert_eq!(told(&[("compose.yaml", &service(&format!("    {silent}")))]), [""; 0], "{silent}");
     }
     let found = told(&[("compose.yaml", &service("    scale: ${N:-many}\n    hostname: 1"))]);
