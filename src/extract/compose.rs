@@ -163,11 +163,15 @@ fn named(name: &str, span: Span) -> Fact<String> {
 /// The GPUs that a service asks for, in any of the ways that there are.
 fn gpus<'t>(container: &mut Container, get: &impl Fn(&str) -> View<'t>, pod: &Pod) {
     let reserved = get("deploy").path("resources.reservations.devices");
-    let devices: Vec<View<'_>> = reserved.items().chain(get("gpus").items()).collect();
     let gpus = get("gpus");
-    let (count, vendor, place) = if let Some(device) = devices.iter().find(|device| is_gpu(**device) == Some(true)) {
+    let devices: Vec<View<'_>> = reserved.items().collect();
+    // What stands under `gpus` is a GPU without saying so: https://docs.docker.com/reference/compose-file/services/#gpus
+    let unsaid = |device: View<'_>| !["capabilities", "driver"].iter().any(|key| device.get(key).is_some());
+    let mut asked = gpus.items().filter(|device| is_gpu(*device) == Some(true) || unsaid(*device));
+    let reserved = || devices.iter().copied().find(|device| is_gpu(*device) == Some(true));
+    let (count, vendor, place) = if let Some(device) = asked.next().or_else(reserved) {
         container.devices = device.get("device_ids").strings();
-        (of_device(*device), Some("nvidia"), device.place())
+        (of_device(device), Some("nvidia"), device.place())
     } else if gpus.is_some() && gpus.traced().is_some() {
         (all_or_number(gpus), Some("nvidia"), gpus.place())
     } else if let Some(device) = devices.iter().find(|device| is_gpu(**device).is_none()) {
