@@ -164,12 +164,12 @@ fn named(name: &str, span: Span) -> Fact<String> {
 fn gpus<'t>(container: &mut Container, get: &impl Fn(&str) -> View<'t>, pod: &Pod) {
     let reserved = get("deploy").path("resources.reservations.devices");
     let gpus = get("gpus");
-    let devices: Vec<View<'_>> = reserved.items().collect();
+    let devices: Vec<View<'_>> = reserved.items().chain(gpus.items()).collect();
     // What stands under `gpus` is a GPU without saying so: https://docs.docker.com/reference/compose-file/services/#gpus
-    let unsaid = |device: View<'_>| !["capabilities", "driver"].iter().any(|key| device.get(key).is_some());
-    let mut asked = gpus.items().filter(|device| is_gpu(*device) == Some(true) || unsaid(*device));
-    let reserved = || devices.iter().copied().find(|device| is_gpu(*device) == Some(true));
-    let (count, vendor, place) = if let Some(device) = asked.next().or_else(reserved) {
+    let unsaid = |device: &View<'_>| !["capabilities", "driver"].iter().any(|key| device.get(key).is_some());
+    let mut asked = gpus.items().filter(|device| device.unknown().is_none() && unsaid(device));
+    let known = || devices.iter().copied().find(|device| is_gpu(*device) == Some(true));
+    let (count, vendor, place) = if let Some(device) = asked.next().or_else(known) {
         container.devices = device.get("device_ids").strings();
         (of_device(device), Some("nvidia"), device.place())
     } else if gpus.is_some() && gpus.traced().is_some() {
