@@ -4,7 +4,7 @@
 
 use super::formats::{self, Format};
 use super::{options, training, triton};
-use crate::facts::{Facts, Malformed, Object};
+use crate::facts::{Facts, NamedText, Object};
 use crate::known::Fact;
 use crate::parse::{DEEPEST, Dialect, Node, Problem, Raw, Tree, View, pbtxt, toml, yaml};
 use crate::source::{SourceId, Traced};
@@ -22,6 +22,9 @@ static INSIDE: &[(&str, Shows)] = &[
     ("training", training::may_be_file),
     ("server-options", options::may_be_file),
 ];
+
+/// Endings of names that say what a text is.
+const SYNTAXES: [&str; 5] = ["json", "yaml", "yml", "toml", "pbtxt"];
 
 /// What a text shows that a template fills in, or a program before it reads it.
 const FILLED: [&str; 6] = ["{{", "${", "$(", "<%", "{%", "__"];
@@ -66,8 +69,8 @@ fn search(view: View<'_>, (depth, at): (usize, &str), facts: &mut Facts) {
         // What stands on one line is a value, not a file.
         if let Some(text) = node.traced().filter(|text| text.text().contains('\n')) {
             self::text(&text, at, facts);
-            let problem = malformed(&text, at);
-            facts.malformed.extend(problem.map(|(syntax, problem)| Malformed { at: at.to_owned(), syntax, problem }));
+            let named = at.rsplit_once('.').is_some_and(|(_, end)| SYNTAXES.contains(&end));
+            facts.texts.extend(named.then(|| NamedText { at: at.to_owned(), text }));
         }
         return;
     }
@@ -97,7 +100,7 @@ pub fn text(text: &Traced, at: &str, facts: &mut Facts) {
 }
 
 /// What keeps a text from being what its name says that it is: `config.json`, `config.yaml`, `config.toml`; with what that is.
-fn malformed(text: &Traced, at: &str) -> Option<(&'static str, Problem)> {
+pub fn malformed(NamedText { at, text }: &NamedText) -> Option<(&'static str, Problem)> {
     let written = text.text();
     if FILLED.iter().any(|sign| written.contains(sign)) {
         return None;

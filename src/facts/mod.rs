@@ -34,7 +34,7 @@ pub use workload::{
 
 use crate::known::Fact;
 use crate::parse::{Problem, Raw};
-use crate::source::{SourceId, Span};
+use crate::source::{SourceId, Span, Traced};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use subject::{Listed, subject};
@@ -54,15 +54,13 @@ pub struct Document {
     pub body: Raw,
 }
 
-/// A text in a document that is not what its name says.
+/// A text in a document whose name says what it is.
 #[derive(Debug, Clone)]
-pub struct Malformed {
+pub struct NamedText {
     /// Where it stands: `ConfigMap/name/key`.
     pub at: String,
-    /// What it should be: JSON, YAML or TOML.
-    pub syntax: &'static str,
-    /// What is wrong with it first.
-    pub problem: Problem,
+    /// The text.
+    pub text: Traced,
 }
 
 /// Declares the lists of entities: the fields of [`Facts`], how they come together, and what rules are asked about.
@@ -79,8 +77,8 @@ macro_rules! lists {
             pub model_configs: Vec<Raw>,
             /// Documents that are no objects of Kubernetes, as they are written.
             pub documents: Vec<Document>,
-            /// Texts in documents that are not what their names say.
-            pub malformed: Vec<Malformed>,
+            /// Texts in documents whose names say what they are.
+            pub texts: Vec<NamedText>,
             /// What scripts in ConfigMaps launch, by `ConfigMap/name/key`.
             pub scripts: Vec<(String, Box<Launch>, Option<Box<Training>>)>,
             /// Options that files state for servers, by the path of the file or `ConfigMap/name/key`.
@@ -113,7 +111,7 @@ macro_rules! lists {
                 self.images.extend(other.images);
                 self.model_configs.extend(other.model_configs);
                 self.documents.extend(other.documents);
-                self.malformed.extend(other.malformed);
+                self.texts.extend(other.texts);
                 self.scripts.extend(other.scripts);
                 self.options.extend(other.options);
                 self.indexes.extend(other.indexes);

@@ -4,7 +4,8 @@
 
 use crate::budget::Share;
 use crate::contract::{self, Judged, Stated};
-use crate::facts::{Breach, BreachClass, Build, Facts, Image, Malformed, Object, WorkloadFormat, list};
+use crate::extract::embedded;
+use crate::facts::{Breach, BreachClass, Build, Facts, Image, NamedText, Object, WorkloadFormat, list};
 use crate::known::Fact;
 use crate::link::{Directories, Variant};
 use crate::names;
@@ -61,8 +62,9 @@ pub fn judge<'s>(
                 Err(cut) => facts.cut.push(cut),
             }
         }
-        let written = |text: &&Malformed| wanted(text.problem.span.source) && !is_test(path(text.problem.span.source));
-        found.extend(facts.malformed.iter().filter(written).flat_map(malformed));
+        // Texts are parsed no earlier, as most are of files that speak of no GPU.
+        let asked = |text: &&NamedText| wanted(text.text.whole().source) && !is_test(path(text.text.whole().source));
+        found.extend(facts.texts.iter().filter(asked).flat_map(malformed));
         let pods = facts.workloads.iter().flat_map(|workload| workload.pods.iter().map(move |pod| (workload, pod)));
         for (workload, pod) in pods {
             for launch in pod.containers.iter().filter_map(|container| container.launch.as_deref()) {
@@ -112,12 +114,12 @@ fn unread((chart, found): (String, Misread)) -> impl Iterator<Item = Breach> {
 }
 
 /// A text that is not what its name says, as rules are asked about it.
-fn malformed(text: &Malformed) -> impl Iterator<Item = Breach> {
-    let Problem { span: place, message: says } = text.problem.clone();
+fn malformed(text: &NamedText) -> Option<Breach> {
+    let (syntax, Problem { span: place, message: says }) = embedded::malformed(text)?;
     let (class, field) = (BreachClass::TextMalformed, text.at.clone());
     let breach = contract::Breach { class, place, field, says, meant: None, other: None, unknown: None };
-    let judged = Judged { contract: text.syntax.to_owned(), breaches: vec![breach] };
-    entities(judged, Fact::value(text.at.clone(), place))
+    let judged = Judged { contract: syntax.to_owned(), breaches: vec![breach] };
+    entities(judged, Fact::value(text.at.clone(), place)).next()
 }
 
 /// The images that runtimes and builds fetch as they are written, with the names of what states them.
