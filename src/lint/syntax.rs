@@ -72,6 +72,10 @@ fn shortened(mut problems: Vec<Problem>, lost: Lost) -> Vec<(Problem, Trouble)> 
 
 /// Keys that are written twice, where a value is lost or a tool refuses the file.
 fn duplicates(tree: &Tree, path: &str, known: bool) -> Vec<(Problem, Trouble)> {
+    // Delimiters that look like comments (`#% if %#`) may part the two: which ones a template has, its tool is told elsewhere.
+    if discover::is_template_name(path) {
+        return Vec::new();
+    }
     let mut formats: BTreeMap<usize, Option<&str>> = BTreeMap::new();
     let mut format_at = |span: Span| {
         let after = tree.documents.partition_point(|&root| tree.node(root).span().start <= span.start);

@@ -170,6 +170,11 @@ lookups! {
         let rated = found.iter().filter(|advisory| advisory.severity == severity);
         Some(rated.map(|advisory| format!("{} ({})", advisory.id, advisory.title)).collect::<Vec<_>>())
     };
+    "fixed_in" (param("product", str_type), param("version", version_type), param("severity", str_type)) -> Output::Type(version_type), "The first release without the advisories of a severity that hold for a release; unknown where one is not fixed.", |a| {
+        let (found, severity) = (catalog::advisories(&text(&a[0])?, version(&a[1])?.as_ref())?, text(&a[2])?);
+        let fixes = found.into_iter().filter(|advisory| advisory.severity == severity).map(|advisory| advisory.fixed);
+        fixes.collect::<Option<Vec<_>>>()?.into_iter().max()
+    };
     "feature_runs_on" (param("engine", str_type), param("feature", str_type), param("value", str_type), optional("version", version_type), param("compute_capability", version_type)) -> Output::Type(bool_type), "Whether a setting of an engine (dtype, quantization, kv_cache_dtype, attention_backend) runs on a compute capability.", |a| {
         let needs = catalog::feature_needs(&text(&a[0])?, &text(&a[1])?, &text(&a[2])?, version(&a[3]).as_deref())?;
         Some(needs.met_by(version(&a[4])?.as_ref()))
