@@ -40,6 +40,7 @@ impl Rows {
 pub struct FlagProgram {
     /// Its name.
     pub name: &'static str,
+    commands: Row,
     whole: Row,
     rows: &'static Rows,
 }
@@ -59,18 +60,18 @@ pub struct ProgramFlag {
 }
 
 /// The program that an engine's command line is read by, where its words say that it is that one.
-pub fn flag_program<'w>(engine: &str, mut words: impl Iterator<Item = &'w str>) -> Option<FlagProgram> {
-    let row = FLAG_PROGRAMS.find("engine", engine)?;
+pub fn flag_program<'w>(engine: &str, words: impl Iterator<Item = &'w str>) -> Option<FlagProgram> {
+    let words: Vec<&str> = words.take(5).collect();
+    let programs = FLAG_PROGRAMS.rows().filter(|row| row.text("engine") == engine).filter_map(|commands| {
+        let (name, rows) = PROGRAMS.get_key_value(commands.text("program"))?;
+        let whole = rows.all.first().filter(|whole| whole.text("flag").is_empty())?;
+        Some(FlagProgram { name, commands, whole: *whole, rows })
+    });
     // Options alone are those of the program that the engine's image starts.
-    let first = words.next()?;
-    let named = |word: &str| row.words("commands").any(|command| word.rsplit('/').next() == Some(command));
-    if !(first.starts_with('-') || named(first) || words.take(4).any(named)) {
-        return None;
-    }
-    let (name, rows) = PROGRAMS.get_key_value(row.text("program"))?;
-    let whole = rows.all.first().filter(|whole| whole.text("flag").is_empty())?;
-    whole.used();
-    Some(FlagProgram { name, whole: *whole, rows })
+    let alone = words.first()?.starts_with('-');
+    let program = programs.into_iter().find(|program| alone || words.iter().any(|word| program.is_command(word)))?;
+    program.whole.used();
+    Some(program)
 }
 
 /// A flag without what writers may choose: dashes before it, underscores in it.
@@ -95,7 +96,27 @@ impl FlagProgram {
 
     /// Whether it takes flags that it does not know: it hands them on, or ignores them.
     pub fn is_open(self) -> bool {
-        self.is("open") || self.is("script")
+        self.is("open")
+    }
+
+    /// Whether it starts a script, whose flags stand behind its own.
+    pub fn starts_script(self) -> bool {
+        self.is("script")
+    }
+
+    /// Whether it ends when a flag with one value is stated twice.
+    pub fn takes_once(self) -> bool {
+        self.is("once")
+    }
+
+    /// Whether flags with one value may be stated for several things.
+    pub fn takes_lists(self) -> bool {
+        self.is("lists")
+    }
+
+    /// Whether a word of a command line is the command that reads the flags.
+    pub fn is_command(self, word: &str) -> bool {
+        self.commands.words("commands").any(|command| word.rsplit('/').next() == Some(command))
     }
 
     /// A flag in all stretches of releases that have it, whatever it is called there.

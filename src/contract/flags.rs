@@ -12,32 +12,23 @@ pub fn judge(launch: &Launch) -> Option<Judged> {
     let words = launch.words.iter().filter_map(|word| word.get().map(String::as_str));
     let program = flag_program(launch.engine.get()?, words).filter(|program| !program.is_open())?;
     let version = launch.version.get();
-    if version.is_some_and(|version| !program.is_whole(version)) {
+    // Which flags came and went between two releases is not known of what was tried out between them.
+    if version.is_some_and(|version| !program.is_whole(version) || version.is_prerelease()) {
         return None;
     }
+    let of_release = |name: &str| -> Vec<ProgramFlag> {
+        program.find(name).filter(|flag| version.is_none_or(|version| flag.holds(version))).collect()
+    };
     let mut breaches = Vec::new();
-    for (name, value) in &launch.flags {
-        // What is no word of the command line was stated elsewhere.
-        let Some(place) = place(launch, name) else { continue };
-        let all: Vec<ProgramFlag> = program.find(name).collect();
-        // A key within the JSON of a flag stands behind a dot, and takes whatever it takes.
-        let part = name.contains('.') && all.iter().all(|flag| flag.takes == "json");
-        let own: Vec<ProgramFlag> =
-            all.iter().copied().filter(|flag| version.is_none_or(|version| flag.holds(version))).collect();
+    for (name, at) in written(launch, program, &of_release) {
+        let own = of_release(&name);
         if own.is_empty() {
-            let known = (program, version);
-            breaches
-                .extend(missing(name, &all, known).map(|(class, says, meant)| told(class, place, name, says, meant)));
-        } else if let Some(says) = wrong_value(name, value, &own).filter(|_| !part) {
-            breaches.push(told(Class::ValueNotAllowed, value.span, name, says, None));
-        } else if let Some(other) = excluded(&own, launch) {
-            breaches.push(told(
-                Class::ContractViolated,
-                place,
-                name,
-                format!("--{name} does not go with --{other}"),
-                None,
-            ));
+            let all: Vec<ProgramFlag> = program.find(&name).collect();
+            let missing = missing(&name, &all, (program, version));
+            let place = launch.words[at].span;
+            breaches.extend(missing.map(|(class, says, meant)| Breach { meant, ..told(class, place, &name, says) }));
+        } else if !program.starts_script() {
+            breaches.extend(misused(launch, (&name, at), &own, program));
         }
     }
     let contract = version.map_or_else(
@@ -47,17 +38,92 @@ pub fn judge(launch: &Launch) -> Option<Judged> {
     (!breaches.is_empty()).then_some(Judged { contract, breaches })
 }
 
-fn told(class: Class, place: Span, name: &str, says: String, meant: Option<String>) -> Breach {
-    Breach { class, place, field: format!("--{name}"), says, meant, other: None, unknown: None }
+fn told(class: Class, place: Span, name: &str, says: String) -> Breach {
+    Breach { class, place, field: format!("--{name}"), says, meant: None, other: None, unknown: None }
 }
 
-/// The word that a flag is written with.
-fn place(launch: &Launch, name: &str) -> Option<Span> {
-    let is_flag = |word: &&Fact<String>| {
+/// The flags of a program and the words that state them. What is no word of the command line was stated elsewhere; what
+/// stands behind a script is the script's.
+fn written<'l>(
+    launch: &'l Launch,
+    program: FlagProgram,
+    of_release: &dyn Fn(&str) -> Vec<ProgramFlag>,
+) -> Vec<(String, usize)> {
+    let own = if program.starts_script() { before_script(launch, program, of_release) } else { launch.words.len() };
+    let stated = |name: &'l String| Some((name.clone(), places(launch, name).next().filter(|at| *at < own)?));
+    launch.flags.keys().filter_map(stated).collect()
+}
+
+/// Where the script of a launcher stands, or what may be it.
+fn before_script(launch: &Launch, program: FlagProgram, of_release: &dyn Fn(&str) -> Vec<ProgramFlag>) -> usize {
+    let words = &launch.words;
+    let mut at = words.iter().position(|word| word.get().is_some_and(|word| program.is_command(word))).map_or(0, |at| at + 1);
+    while let Some(flag) = words.get(at).and_then(Fact::get).filter(|word| word.starts_with('-')) {
+        at += 1;
+        if flag.contains('=') {
+            continue;
+        }
+        match of_release(flag).first().map(|flag| flag.takes) {
+            Some("none" | "boolean") => {}
+            Some("one" | "int" | "float") => at += 1,
+            // What follows may be its value or the script.
+            _ => return at,
+        }
+    }
+    at
+}
+
+/// The words that a flag is written with.
+fn places(launch: &Launch, name: &str) -> impl Iterator<Item = usize> {
+    let is_flag = move |word: &Fact<String>| {
         let Some(text) = word.get().filter(|text| text.starts_with('-')) else { return false };
         text.split('=').next().is_some_and(|flag| flag.trim_start_matches('-').replace('_', "-") == name)
     };
-    launch.words.iter().find(is_flag).map(|word| word.span)
+    (0..launch.words.len()).filter(move |at| is_flag(&launch.words[*at]))
+}
+
+/// What is wrong with the use of a flag that the release has.
+fn misused(launch: &Launch, (name, at): (&str, usize), own: &[ProgramFlag], program: FlagProgram) -> Option<Breach> {
+    // A key within the JSON of a flag stands behind a dot, and takes whatever it takes.
+    let part = name.contains('.') && own.iter().all(|flag| flag.takes == "json");
+    let value = &launch.flags[name];
+    if let Some(says) = wrong_value(name, value, own).filter(|_| !part) {
+        return Some(told(Class::ValueNotAllowed, value.span, name, says));
+    }
+    let word = &launch.words[at];
+    if own.iter().all(|flag| matches!(flag.takes, "none" | "boolean")) {
+        let bare = |text: &String| ["true", "false", "1", "0"].contains(&text.to_lowercase().as_str());
+        let next = || launch.words.get(at + 1).filter(|next| next.get().is_some_and(bare));
+        let given = if word.get()?.contains('=') { Some(word) } else { next() };
+        return given.map(|given| told(Class::FlagMisused, given.span, name, format!("--{name} takes no value")));
+    }
+    if let Some(other) = excluded(own, launch) {
+        return Some(told(Class::FlagMisused, word.span, name, format!("--{name} does not go with --{other}")));
+    }
+    repeated(launch, name, own, program)
+}
+
+/// A flag that takes one value and is stated with two.
+fn repeated(launch: &Launch, name: &str, own: &[ProgramFlag], program: FlagProgram) -> Option<Breach> {
+    let value = |at: usize| {
+        let text = launch.words[at].get()?;
+        let value = match text.split_once('=') {
+            Some((_, value)) => value,
+            None => launch.words.get(at + 1)?.get()?,
+        };
+        (!value.contains('$')).then_some((value, launch.words[at].span))
+    };
+    let values: Vec<(&str, Span)> = places(launch, name).map(value).collect::<Option<_>>()?;
+    let [(first, place), .., (last, other)] = values[..] else { return None };
+    let single = own.iter().all(|flag| matches!(flag.takes, "one" | "int" | "float" | "size"));
+    if !single || program.takes_lists() || first == last && !program.takes_once() {
+        return None;
+    }
+    let (class, says) = match program.takes_once() {
+        true => (Class::FlagMisused, format!("--{name} may be stated once, and is {first} and {last}")),
+        false => (Class::FlagRepeated, format!("--{name} is {first} and {last}: the last one holds")),
+    };
+    Some(Breach { other: Some((format!("--{name}"), other)), ..told(class, place, name, says) })
 }
 
 /// What is wrong with a flag that the release does not have; nothing where that cannot be told.
@@ -81,13 +147,13 @@ fn missing(
     Some((Class::FlagNotOfRelease, says, since.map(|new| format!("--{new}"))))
 }
 
-/// What is wrong with the value of a flag in every release that may run.
 /// Whether a text is neither JSON nor what a shell, a template or a file may make JSON of. Older releases read key=value, too.
 fn is_no_json(text: &str) -> bool {
     !text.contains(['$', '<', '{', '=', '/', '\'', '\\'])
         && serde_json::from_str::<serde::de::IgnoredAny>(text).is_err()
 }
 
+/// What is wrong with the value of a flag in every release that may run.
 fn wrong_value(name: &str, value: &Fact<String>, own: &[ProgramFlag]) -> Option<String> {
     let text = value.get()?;
     let wrong = |flag: &ProgramFlag| {

@@ -18,6 +18,10 @@ words! {
         FlagUnknown = "flag-unknown",
         /// A flag that other releases of the program have.
         FlagNotOfRelease = "flag-not-of-release",
+        /// A flag that does not go with another, or with a value.
+        FlagMisused = "flag-misused",
+        /// A flag that is stated with two values, of which one holds.
+        FlagRepeated = "flag-repeated",
         /// A value of a chart that nothing reads, while its templates read one of nearly that name.
         ChartValueUnread = "chart-value-unread",
         /// A text in a document is not what its name says.

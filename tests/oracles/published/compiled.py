@@ -104,7 +104,7 @@ TRITON = re.compile(r'\{\s*(OPTION_\w+),\s*"([A-Za-z0-9-]+)",\s*(?:Option::Arg(\
 TRITON_KINDS = {"": "one", "None": "none", "Int": "int", "Float": "float", "Bool": "one", "Str": "one"}
 
 
-@program("tritonserver", "s3312", "prefixes")
+@program("tritonserver", "s3312", "prefixes lists")
 def tritonserver():
     for of in tagged("triton-inference-server/server", r"v(2\.\d+\.\d+)", "2.22"):
         path = next(path for path in ("src/command_line_parser.cc", "src/main.cc") if path in of.listed())
