@@ -57,7 +57,8 @@ fn written<'l>(
 /// Where the script of a launcher stands, or what may be it.
 fn before_script(launch: &Launch, program: FlagProgram, of_release: &dyn Fn(&str) -> Vec<ProgramFlag>) -> usize {
     let words = &launch.words;
-    let mut at = words.iter().position(|word| word.get().is_some_and(|word| program.is_command(word))).map_or(0, |at| at + 1);
+    let mut at =
+        words.iter().position(|word| word.get().is_some_and(|word| program.is_command(word))).map_or(0, |at| at + 1);
     while let Some(flag) = words.get(at).and_then(Fact::get).filter(|word| word.starts_with('-')) {
         at += 1;
         if flag.contains('=') {
