@@ -57,7 +57,7 @@ tables! {
     FEATURE_COMPUTE_CAPABILITIES feature_compute_capabilities
         "engine* feature* value* versions*:range min:version only";
     FIELD_FLAGS field_flags "kind* field* flag switch:flag";
-    FLAG_PROGRAMS flag_programs "engine* commands program";
+    FLAG_PROGRAMS flag_programs "engine* commands program*";
     FLOATING_TAGS floating_tags "repository* tag*:pattern";
     GCP_ATTACHABLE_GPUS gcp_attachable_gpus "accelerator* machine_family counts";
     GCP_MACHINE_FAMILIES gcp_machine_families "family* memory_gib_per_vcpu:0..64";

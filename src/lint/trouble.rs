@@ -44,7 +44,7 @@ pub enum Trouble {
 pub fn finding(problem: Problem, trouble: Trouble) -> Finding {
     let (rule, severity, help) = match trouble {
         Trouble::Syntax(lost) => ("syntax-error", Severity::Error, lost.help()),
-        Trouble::Duplicate(severity) => ("duplicate-key", severity, "remove one of the two"),
+        Trouble::Duplicate(severity) => ("duplicate-key", severity, "keep one of the two, with what both of them say"),
         Trouble::Template => {
             ("template-error", Severity::Warning, "mend the template or the values; the other templates were linted")
         }

@@ -13,6 +13,7 @@ mod configuration;
 mod contracts;
 mod coverage;
 mod docs;
+mod field;
 mod formats;
 mod gate;
 mod growth;

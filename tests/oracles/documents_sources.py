@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import enum
 import re
 import typing
 
@@ -192,16 +193,22 @@ DEEPSPEED = {
 }
 
 
-def of_model(model):
-    """The fields of a model of pydantic, by their names and aliases, and of the models in them."""
+def of_model(model, kinds=("object", "array", *SCALAR["type"])):
+    """The fields of a model of pydantic, by their names and aliases, and of the models in them; "auto" stands for anything."""
     properties = {}
     for name, field in model.model_fields.items():
-        kinds = (field.annotation, *typing.get_args(field.annotation))
-        inner = [kind for kind in kinds if isinstance(kind, type) and hasattr(kind, "model_fields")]
-        child = of_model(inner[0]) if len(inner) == 1 else {}
+        parts = [field.annotation, *typing.get_args(field.annotation)]
+        parts = [part for part in parts if isinstance(part, type)]
+        inner = [part for part in parts if hasattr(part, "model_fields")]
+        enums = [part for part in parts if issubclass(part, enum.Enum)]
+        child = {}
+        if len(inner) == 1:
+            child = of_model(inner[0], ("object", "null", "string"))
+        elif len(enums) == 1 and issubclass(enums[0], str):
+            child = {"enum": [*(choice.value for choice in enums[0]), "auto", None]}
         properties.update({key: child for key in (name, field.alias) if key})
     closed = model.model_config.get("extra") == "forbid"
-    return {"type": ["object", "array", *SCALAR["type"]], "properties": properties, "additionalProperties": not closed}
+    return {"type": list(kinds), "properties": properties, "additionalProperties": not closed}
 
 
 def deepspeed(texts):

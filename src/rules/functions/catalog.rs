@@ -165,10 +165,13 @@ lookups! {
         let only = catalog::image(&text(&a[0])?, &text(&a[1])?).ok()?.only_compute_capabilities;
         (!only.is_empty()).then_some(only.contains(version(&a[2])?.as_ref()))
     };
-    "advisories" (param("product", str_type), param("version", version_type), param("severity", str_type)) -> Output::Type(strings_type), "The advisories of a severity (critical, high, medium, low) that hold for a release: number and title.", |a| {
+    "advisories" (param("product", str_type), param("version", version_type), param("severity", str_type)) -> Output::Type(strings_type), "The advisories of a severity (critical, high, medium, low) that hold for a release: number, title, and what else must be so.", |a| {
         let (found, severity) = (catalog::advisories(&text(&a[0])?, version(&a[1])?.as_ref())?, text(&a[2])?);
         let rated = found.iter().filter(|advisory| advisory.severity == severity);
-        Some(rated.map(|advisory| format!("{} ({})", advisory.id, advisory.title)).collect::<Vec<_>>())
+        Some(rated.map(|advisory| {
+            let condition = if advisory.condition.is_empty() { String::new() } else { format!("; {}", advisory.condition) };
+            format!("{} ({}{condition})", advisory.id, advisory.title)
+        }).collect::<Vec<_>>())
     };
     "fixed_in" (param("product", str_type), param("version", version_type), param("severity", str_type)) -> Output::Type(version_type), "The first release without the advisories of a severity that hold for a release; unknown where one is not fixed.", |a| {
         let (found, severity) = (catalog::advisories(&text(&a[0])?, version(&a[1])?.as_ref())?, text(&a[2])?);

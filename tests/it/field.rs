@@ -1,0 +1,55 @@
+//! The figures of the field study are those of its rows.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+fn rows(name: &str) -> Vec<csv::StringRecord> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/field").join(name);
+    let mut reader = csv::Reader::from_path(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+    reader.records().collect::<Result<_, _>>().expect("rows")
+}
+
+/// How many rows have a value in one column, of those that have another in a second one.
+fn share(rows: &[csv::StringRecord], (of, is): (usize, &str), (column, wanted): (usize, &str)) -> String {
+    let of: Vec<_> = rows.iter().filter(|row| &row[of] == is).collect();
+    format!("{} of {}", of.iter().filter(|row| &row[column] == wanted).count(), of.len())
+}
+
+#[test]
+fn rounds_and_batches_are_counted_right() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/field-study.md")).expect("page");
+    let lines: Vec<&str> = page.lines().collect();
+    let (mut rounds, mut batches) = (0, 0);
+    for number in 1..100 {
+        if lines.iter().any(|line| line.contains(&format!("(field/round-{number:02}.csv)"))) {
+            let (findings, faults) =
+                (rows(&format!("round-{number:02}.csv")), rows(&format!("faults-{number:02}.csv")));
+            let seen: BTreeSet<&str> =
+                findings.iter().map(|row| &row[0]).chain(faults.iter().map(|row| &row[1])).collect();
+            let right = |severity| share(&findings, (5, severity), (7, "right"));
+            let others: Vec<_> =
+                faults.iter().filter(|row| &row[3] == "harmful" || &row[3] == "depends").cloned().collect();
+            let told = others.iter().filter(|row| &row[4] == "yes").count();
+            let figures = format!(
+                "| {} | {} | {} | {} | {} | {told} of {} |",
+                seen.len(),
+                right("error"),
+                right("warning"),
+                right("info"),
+                share(&faults, (3, "fails"), (4, "yes")),
+                others.len()
+            );
+            assert!(page.contains(&figures), "round {number}: {figures}");
+            rounds += 1;
+        }
+        if lines.iter().any(|line| line.contains(&format!("(field/cases-{number:02}.csv)"))) {
+            let cases = rows(&format!("cases-{number:02}.csv"));
+            let count = |verdict| cases.iter().filter(|row| &row[2] == verdict).count();
+            let figures = format!("| {} | {} | {} |", count("caught"), count("weak"), cases.len());
+            assert!(page.contains(&figures), "batch {number}: {figures}");
+            batches += 1;
+        }
+    }
+    assert!(rounds > 0 && batches > 0);
+}
