@@ -600,7 +600,9 @@ fn system_package(out: &mut Software, name: &str, span: Span) {
     {
         out.nvcc = yes;
     }
-    let python = name.strip_prefix("python").filter(|v| v.contains('.')).and_then(Version::parse);
+    // What belongs to a Python (python3.11-venv) brings it.
+    let python = name.strip_prefix("python").and_then(|rest| rest.split('-').next());
+    let python = python.filter(|version| version.contains('.')).and_then(Version::parse);
     if let Some(python) = python {
         out.python = Fact::value(python, span);
         out.externally_managed = Fact::value(false, span);
