@@ -23,6 +23,7 @@
 //! | the rest | [`accelerator`], [`advisories`], [`api_removed_in`], [`Lookup`], [`within`] |
 
 mod advisories;
+mod base_images;
 mod charts;
 mod drivers;
 mod engines;
@@ -46,6 +47,7 @@ mod training;
 mod wheels;
 
 pub use advisories::{Advisory, advisories};
+pub use base_images::{BaseImage, SystemPackage, base_image, package_of_program, shell_is_dash, system_package};
 pub use charts::{ChartValues, Taken, chart_values};
 pub use drivers::{
     DriverBranch, branch, cuda_exists, cuda_image_exists, driver_branch, first_cuda, image_accepts_driver,
@@ -93,7 +95,7 @@ pub use servers::{
 pub use software::{
     BaseOs, Build, RuntimeNeeds, base_os, conflicting_packages, constrains, decides_others, extra_packages,
     framework_build, gpu_package, newest_python, newest_release, package_requirement, package_traits, runtime_needs,
-    toolkit_range, torch_variant_exists, wheel_glibc,
+    toolkit_range, torch_variant_exists, torch_variant_known, wheel_glibc,
 };
 pub use table::{Cell, Holds, within};
 pub use training::{TrainingOption, optimizer_state_bytes, training_defaults, training_options};

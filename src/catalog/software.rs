@@ -143,10 +143,35 @@ pub fn package_requirement(package: &str, version: &Version, other: &str) -> Opt
     pinned.or_else(|| range.map(str::to_owned)).map(|range| (range, true))
 }
 
-/// Whether the PyTorch index has a release in a variant (cu121); `None` when the table does not reach it.
+/// Whether the PyTorch index has a release in a variant (cu121, rocm6.2); `None` where the table does not reach it.
 pub fn torch_variant_exists(version: &Version, variant: &str) -> Option<bool> {
     let row = TORCH_VARIANTS.rows().find(|r| r.holds(version))?;
-    (variant.starts_with("cu") || variant == "cpu").then(|| row.words("variants").any(|v| v == variant))
+    let kind =
+        ["cu", "rocm"].into_iter().find(|kind| variant.starts_with(kind)).or((variant == "cpu").then_some("cpu"))?;
+    row.words("variants")
+        .any(|known| known.starts_with(kind))
+        .then(|| row.words("variants").any(|known| known == variant))
+}
+
+/// Whether the PyTorch index has any release in a variant; `None` for variants of toolkits that are older or newer than those
+/// of the table.
+pub fn torch_variant_known(variant: &str) -> Option<bool> {
+    let all = || TORCH_VARIANTS.rows().flat_map(|row| row.words("variants"));
+    let kind = ["cu", "rocm"].into_iter().find(|kind| variant.starts_with(kind))?;
+    let toolkit = |variant: &str| toolkit_of(variant.strip_prefix(kind)?);
+    let wanted = toolkit(variant)?;
+    let within =
+        all().filter_map(toolkit).any(|known| known < wanted) && all().filter_map(toolkit).any(|known| wanted < known);
+    let known = all().any(|known| known == variant);
+    (known || within).then_some(known)
+}
+
+/// The release of a toolkit as the name of a variant has it: `124` is 12.4, `6.2.4` as it stands.
+fn toolkit_of(digits: &str) -> Option<Version> {
+    match digits.len() {
+        3 if !digits.contains('.') => Version::parse(&format!("{}.{}", &digits[..2], &digits[2..])),
+        _ => Version::parse(digits).filter(|_| digits.contains('.')),
+    }
 }
 
 /// The newest CPython that a release installs on.
@@ -286,7 +311,15 @@ mod tests {
         assert_eq!(package_requirement("flash-attn", &v("2.7.4.post1"), "torch"), None);
         assert_eq!(package_requirement("torch", &v("2.3.0"), "numpy"), None);
         assert_eq!(torch_variant_exists(&v("2.6.0"), "cu121"), Some(false));
+        assert_eq!(torch_variant_exists(&v("2.8.0"), "rocm6.2"), Some(false));
+        assert_eq!(torch_variant_exists(&v("2.5.1"), "rocm6.2"), Some(true));
+        assert_eq!(torch_variant_exists(&v("1.12.1"), "rocm5.1.1"), None, "not listed");
         assert_eq!(torch_variant_exists(&v("1.5.0"), "cu92"), None);
+        assert_eq!(torch_variant_known("cu125"), Some(false));
+        assert_eq!(torch_variant_known("cu124"), Some(true));
+        assert_eq!(torch_variant_known("rocm6.2.1"), Some(false));
+        assert_eq!(torch_variant_known("cu149"), None, "of a release to come");
+        assert_eq!(torch_variant_known("cu101"), None, "of a release before the first one listed");
         assert_eq!(newest_python("torch", &v("2.1.0")), Some(v("3.11")));
         assert_eq!(runtime_needs("ctranslate2", Some(&v("4.5.0"))).and_then(|n| n.cudnn), Some(v("9")));
         assert_eq!(runtime_needs("cupy-cuda11x", None).and_then(|n| n.cuda), Some(v("11")));

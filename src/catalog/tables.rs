@@ -8,6 +8,7 @@
 use super::table::{Table, tables};
 
 tables! {
+    ABSENT_PACKAGES absent_packages "package* distribution* versions*:range instead also_not_in";
     ACCELERATOR_CORES accelerator_cores "gpu* cores:1..64";
     ACCELERATOR_RESOURCES accelerator_resources "resource* vendor unit:core|device|memory|none|percent device name";
     ADMISSION_PLUGINS admission_plugins "platform* plugin*";
@@ -27,9 +28,10 @@ tables! {
         v_head_dim:0.. qkv_bias:flag linear_state_bytes:0.. files_gib:0.1..20000 \
         extra_parameters_b:0..100";
     BALANCER_DEFAULTS balancer_defaults "made_by* reach:elsewhere|private|public";
+    BASE_IMAGES base_images "repository* tag*:pattern os os_version:version env lacks";
     BASE_OS base_os
         "distribution* version*:version codename+ libc:glibc|musl glibc:version python:version \
-        externally_managed:flag gcc:4..99";
+        externally_managed:flag gcc:4..99 sh:dash";
     BUILDS builds
         "package* version*:version variant* default+:flag cuda:version cuda_major:version rocm:version \
         cudnn:version torch:version torch_requirement:range python+:range sm ptx min_compute_capability:version \
@@ -117,6 +119,7 @@ tables! {
     PLATFORMS platforms
         "platform* version* variant* kubernetes* date+:date driver:version other_drivers \
         container_toolkit:version device_plugin";
+    PROGRAMS programs "program* package pip:flag";
     PROGRAM_FLAGS program_flags "program* flag* aliases+ takes choices versions*:range replaced_by needs excludes";
     PROMISED_AVAILABILITY promised_availability
         "platforms* topology*:several-zones|single-instance percent:90..100 condition";
@@ -138,6 +141,7 @@ tables! {
     STORES stores
         "type* at* role:access|bucket|database|disk|file-system|volume-class encrypted key default:no|yes switch \
         access public names";
+    SYSTEM_PACKAGES system_packages "package* programs needs_more:flag";
     TEI_IMAGES tei_images "prefix* compute_capabilities";
     TLS_POLICIES tls_policies "policy* minimum:version";
     TOOLKIT_RANGES toolkit_ranges "package* versions*:range min_cuda:version max_cuda:version";

@@ -2,6 +2,7 @@
 //! Knows what is written and what is allowed there; nothing of what it means, and nothing of rules or findings.
 
 mod cel;
+pub mod dockerfile;
 mod find;
 pub mod flags;
 pub mod images;

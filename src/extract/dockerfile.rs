@@ -23,7 +23,9 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::T
     let (stages, cut) = stages(&parsed.instructions, path, &Labels::new());
     facts.workloads.extend(stages.last().and_then(scripts::of_image));
     facts.builds.extend(stages.into_iter().map(Arc::new));
-    super::TextFile { problems: parsed.problems, comments: parsed.comments, cut, ..super::TextFile::default() }
+    let (problems, comments) = (parsed.problems.clone(), parsed.comments.clone());
+    facts.dockerfiles.push(Arc::new(parsed));
+    super::TextFile { problems, comments, cut, ..super::TextFile::default() }
 }
 
 /// Variables by name. What is looked up is paid for: values may be made of values.

@@ -33,6 +33,7 @@ pub use workload::{
 };
 
 use crate::known::Fact;
+use crate::parse::dockerfile::Dockerfile;
 use crate::parse::{Problem, Raw};
 use crate::source::{SourceId, Span, Traced};
 use std::collections::{BTreeMap, BTreeSet};
@@ -79,6 +80,8 @@ macro_rules! lists {
             pub documents: Vec<Document>,
             /// Texts in documents whose names say what they are.
             pub texts: Vec<NamedText>,
+            /// Dockerfiles as they are written.
+            pub dockerfiles: Vec<Arc<Dockerfile>>,
             /// What scripts in ConfigMaps launch, by `ConfigMap/name/key`.
             pub scripts: Vec<(String, Box<Launch>, Option<Box<Training>>)>,
             /// Options that files state for servers, by the path of the file or `ConfigMap/name/key`.
@@ -112,6 +115,7 @@ macro_rules! lists {
                 self.model_configs.extend(other.model_configs);
                 self.documents.extend(other.documents);
                 self.texts.extend(other.texts);
+                self.dockerfiles.extend(other.dockerfiles);
                 self.scripts.extend(other.scripts);
                 self.options.extend(other.options);
                 self.indexes.extend(other.indexes);

@@ -34,6 +34,20 @@ words! {
         NameNearlyFound = "name-nearly-found",
         /// Requirements of one package that no release of it meets.
         RequirementConflict = "requirement-conflict",
+        /// A Dockerfile from which no builder makes an image.
+        BuildRefused = "build-refused",
+        /// A build argument that is used where its declaration does not reach.
+        ArgumentNotInStage = "argument-not-in-stage",
+        /// What the shell of an image does not run.
+        ShellRefused = "shell-refused",
+        /// A list of a Dockerfile that is no JSON.
+        ListMalformed = "list-malformed",
+        /// A step of a build of which nothing is left.
+        StepWithoutEffect = "step-without-effect",
+        /// A package manager that cannot do what a build tells it.
+        PackagesRefused = "packages-refused",
+        /// A program that an image does not have.
+        ProgramMissing = "program-missing",
     }
 
     /// What a workload is for.

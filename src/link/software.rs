@@ -489,8 +489,9 @@ fn distribution(name: &str, tag: &str) -> Option<(String, Option<Version>)> {
             Some(("alpine".to_owned(), version))
         }
         _ if official => {
-            let version = tag.split('-').find_map(codename);
-            version.map(|v| ("debian".to_owned(), Some(v)))
+            let version = tag.split('-').find_map(codename).map(|version| ("debian", version));
+            let version = version.or_else(|| catalog::base_image(name, tag)?.os());
+            version.map(|(os, version)| (os.to_owned(), Some(version)))
         }
         _ => None,
     }

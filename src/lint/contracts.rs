@@ -83,6 +83,15 @@ pub fn judge<'s>(
                     .extend(contract::images::judge(image).into_iter().flat_map(|judged| entities(judged, of.clone())));
             }
         }
+        for file in &facts.dockerfiles {
+            let Some(place) = file.instructions.first().map(|first| first.span).filter(|p| wanted(p.source)) else {
+                continue;
+            };
+            let builds = facts.builds.iter().filter(|build| build.span.source == place.source);
+            let judged = contract::dockerfile::judge(file, builds);
+            let of = Fact::value(path(place.source).to_owned(), place);
+            found.extend(judged.into_iter().flat_map(|judged| entities(judged, of.clone())));
+        }
         for file in &facts.package_files {
             // What the catalog knows of packages is about GPUs.
             if !is_test(path(file.span.source)) {

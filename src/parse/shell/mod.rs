@@ -4,6 +4,7 @@
 mod arms;
 mod effects;
 mod expand;
+mod faults;
 mod follow;
 mod heredocs;
 mod lists;
@@ -13,6 +14,7 @@ mod words;
 
 pub use arms::{Arm, Arms, Kind};
 pub use expand::expand;
+pub use faults::{Fault, fault};
 pub use heredocs::Heredoc;
 pub use reader::parse;
 pub use variables::Variables;

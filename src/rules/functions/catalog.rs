@@ -253,8 +253,11 @@ lookups! {
         let extras: Vec<&str> = extras.split(',').filter(|e| !e.is_empty()).collect();
         catalog::gpu_package(&text(&a[0])?, version(&a[1]).as_deref(), &extras)
     };
-    "torch_variant_exists" (param("version", version_type), param("variant", str_type)) -> Output::Type(bool_type), "Whether the PyTorch index has a release for a CUDA variant.", |a| {
+    "torch_variant_exists" (param("version", version_type), param("variant", str_type)) -> Output::Type(bool_type), "Whether the PyTorch index has a release for a variant of CUDA or ROCm.", |a| {
         catalog::torch_variant_exists(version(&a[0])?.as_ref(), &text(&a[1])?)
+    };
+    "torch_variant_known" (param("variant", str_type)) -> Output::Type(bool_type), "Whether the PyTorch index has any release for a variant of CUDA or ROCm; unknown for toolkits that are older or newer than all that are listed.", |a| {
+        catalog::torch_variant_known(&text(&a[0])?)
     };
     "package_traits" (param("package", str_type), optional("version", version_type)) -> Output::Type(strings_type), "What is particular about a package: removed, builds-against-torch, needs-nvcc, needs-compiler, needs-cuda-libraries.", |a| {
         catalog::package_traits(&text(&a[0])?, a.get(1).and_then(version).as_deref())
