@@ -109,16 +109,27 @@ fn installed(
         build.package_files.iter().map(|name| lists.meant(name, build, layout)).collect();
     let complete = named.iter().all(|files| !files.is_empty());
     let mut listed = Vec::new();
-    for file in named.into_iter().flatten().chain(project_file(build, lists)) {
-        listed.extend(lists.packages(file, share)?);
+    // Where each of them is installed: a later install takes the place of an earlier one.
+    let mut places = Vec::new();
+    let places_of_files = build.package_files.iter().zip(named).map(|(name, files)| (name.span.start, files));
+    let own = project_file(build, lists).map(|file| (u32::MAX, vec![file]));
+    for (place, files) in places_of_files.chain(own) {
+        for file in files {
+            listed.extend(lists.packages(file, share)?);
+            places.resize(listed.len(), place);
+        }
     }
     for packages in [&mut build.packages, &mut listed] {
         lists::constrain(packages, &constraints);
     }
     let ways = lists::branches(&build.packages);
     // Each way holds them, and so does the list of it.
-    share.make(2 * ways.len() * size_of_val(&*listed))?;
-    Ok(ways.iter().map(|branches| of_build(build, &listed, (branches, complete))).collect())
+    share.make(2 * (1 + ways.len()) * size_of_val(&*listed))?;
+    let in_commands = build.packages.iter().map(|package| (package.span.start, package));
+    let mut placed: Vec<(u32, &Package)> = in_commands.chain(places.into_iter().zip(&listed)).collect();
+    placed.sort_by_key(|(place, _)| *place);
+    let packages: Vec<Package> = placed.into_iter().map(|(_, package)| package.clone()).collect();
+    Ok(ways.iter().map(|branches| of_build(build, &packages, (branches, complete))).collect())
 }
 
 /// What is in a stage whichever branches of its scripts run; what they decide is unknown.
@@ -516,9 +527,9 @@ fn base_os(out: &mut Software) {
     }
 }
 
-/// What is in a stage when it is finished, with the packages of its own commands and those that files list. Whether all
-/// files are at hand decides what is known of the others.
-fn of_build(build: &Build, listed: &[Package], (branches, complete): (&BTreeMap<String, String>, bool)) -> Software {
+/// What is in a stage when it is finished, with the packages of its own commands and those that files list in the order in
+/// which they are installed. Whether all files are at hand decides what is known of the others.
+fn of_build(build: &Build, packages: &[Package], (branches, complete): (&BTreeMap<String, String>, bool)) -> Software {
     let mut out = of_image(&build.base);
     out.span = build.span;
     out.env = build.env.clone();
@@ -538,7 +549,7 @@ fn of_build(build: &Build, listed: &[Package], (branches, complete): (&BTreeMap<
     let texts = build.instructions.iter().filter_map(|i| i.text.get());
     let uninstalled: BTreeSet<&str> =
         texts.filter(|text| text.contains("uninstall ")).flat_map(|text| text.split(' ')).collect();
-    for package in [&build.packages, listed].into_iter().flat_map(|packages| lists::installed(packages, target)) {
+    for package in lists::installed(packages, target) {
         let Some(name) = package.name.get().cloned() else { continue };
         if uninstalled.contains(name.as_str()) || !packages::keeps(out.packages.get(&name), &package) {
             out.packages.insert(name, package);

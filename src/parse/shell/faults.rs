@@ -69,6 +69,8 @@ impl Scan<'_> {
         // Where a command may begin, the operator that waits for one, and constructs by the word that ends them.
         let (mut begins, mut waiting, mut constructs) =
             (true, None::<Range<usize>>, Vec::<(&str, Range<usize>)>::new());
+        // Behind the end of a construct another one may go on or end without a separator.
+        let mut ended = false;
         loop {
             let start = self.at;
             let Some(byte) = self.peek(0) else {
@@ -100,7 +102,7 @@ impl Scan<'_> {
                 b'(' if begins => {
                     self.at += 1;
                     self.list(Some(start))?;
-                    (begins, waiting) = (false, None);
+                    (begins, waiting, ended) = (false, None, true);
                 }
                 // A function: what follows is its body.
                 b'(' if self.peek(1) == Some(b')') => {
@@ -152,7 +154,10 @@ impl Scan<'_> {
                         waiting = None;
                         continue;
                     }
-                    if !begins {
+                    let goes_on =
+                        ended && [&b"fi"[..], b"done", b"}", b"then", b"else", b"elif", b"do"].contains(&word);
+                    ended = false;
+                    if !begins && !goes_on {
                         continue;
                     }
                     waiting = None;
@@ -167,7 +172,10 @@ impl Scan<'_> {
                         }
                         b"{" => constructs.push(("}", range)),
                         b"fi" | b"done" | b"}" => match constructs.pop() {
-                            Some((end, _)) if end.as_bytes() == word => continue,
+                            Some((end, _)) if end.as_bytes() == word => {
+                                ended = true;
+                                continue;
+                            }
                             _ => return self.refused(range, "this ends nothing that is open here"),
                         },
                         b"then" | b"else" | b"elif" | b"do" | b"!" | b"time" => {}
@@ -311,6 +319,7 @@ mod tests {
             "if [ -f a ]; then b; else c; fi && for x in 1 2; do echo $x; done",
             "echo \"$(a \"b c\" | d)\" 'it \\' && { e; } || f &",
             "f() { a; }\nf \\\n b",
+            "if a; then for x in 1 2; do (b) done fi && c",
             "while read x; do y; done < z 2>&1 # it's",
             "find . -name '*.so' -exec strip {} \\; && a=${b:-\"c d\"}",
             "echo a && \n b",
