@@ -151,7 +151,7 @@ impl Scan<'_> {
                         let open = self.at;
                         self.at += 1;
                         self.list(Some(open))?;
-                        waiting = None;
+                        (begins, waiting) = (false, None);
                         continue;
                     }
                     let goes_on =
