@@ -5,7 +5,7 @@
 use crate::budget::Share;
 use crate::contract::{self, Judged, Stated};
 use crate::extract::embedded;
-use crate::facts::{Breach, BreachClass, Build, Facts, Image, NamedText, Object, WorkloadFormat, list};
+use crate::facts::{Breach, BreachClass, Build, Facts, Image, NamedText, Object, Software, WorkloadFormat, list};
 use crate::known::Fact;
 use crate::link::{Directories, Variant};
 use crate::names;
@@ -84,13 +84,13 @@ pub fn judge<'s>(
             }
         }
         for file in &facts.dockerfiles {
-            let Some(place) = file.instructions.first().map(|first| first.span).filter(|p| wanted(p.source)) else {
-                continue;
-            };
-            let builds = facts.builds.iter().filter(|build| build.span.source == place.source);
-            let judged = contract::dockerfile::judge(file, builds);
-            let of = Fact::value(path(place.source).to_owned(), place);
-            found.extend(judged.into_iter().flat_map(|judged| entities(judged, of.clone())));
+            let Some(place) = file.instructions.first().map(|first| first.span) else { continue };
+            let builds = || facts.builds.iter().filter(|build| build.span.source == place.source);
+            if wanted(place.source) || builds().any(|build| is_for_gpus(build)) {
+                let of = Fact::value(path(place.source).to_owned(), place);
+                let judged = contract::dockerfile::judge(file, builds());
+                found.extend(judged.into_iter().flat_map(|judged| entities(judged, of.clone())));
+            }
         }
         for file in &facts.package_files {
             // What the catalog knows of packages is about GPUs.
@@ -111,6 +111,12 @@ pub fn judge<'s>(
         whole && speaks.is_none_or(|speaks| speaks.contains(&file) || all_asking.contains(&file))
     };
     names::judge(variants, directories, &wanted, compose::is_default);
+}
+
+/// Whether something that is installed in an image was made for a CUDA release, wherever that is listed.
+fn is_for_gpus(build: &Build) -> bool {
+    let made_for = |software: &Arc<Software>| software.packages.values().any(|package| package.cuda.get().is_some());
+    build.software.as_ref().is_some_and(made_for)
 }
 
 /// What breaks a chart's own values, as rules are asked about it.

@@ -7,7 +7,6 @@ use crate::contract::Breach;
 use crate::facts::BreachClass;
 use crate::parse::dockerfile::Instruction;
 use crate::parse::shell::{self, Command};
-use crate::paths;
 use crate::source::Traced;
 use std::collections::BTreeSet;
 
@@ -317,6 +316,7 @@ fn brings_anything(name: &str, command: &Command) -> bool {
         .redirections
         .iter()
         .any(|redirection| ["/bin", "/etc", "/usr", "/opt"].iter().any(|place| redirection.text().contains(place)));
-    let removes = matches!(paths::name(name), "rm" | "ls" | "grep" | "test" | "[" | "cat" | "chmod");
-    !KNOWN.contains(&paths::name(name)) || writes || to_file && !removes
+    let name = name.rsplit('/').next().unwrap_or(name);
+    let removes = matches!(name, "rm" | "ls" | "grep" | "test" | "[" | "cat" | "chmod");
+    !KNOWN.contains(&name) || writes || to_file && !removes
 }
