@@ -48,6 +48,11 @@ impl Version {
         Some(Self { text: text.into(), release: release.into(), stage: stage(rest) })
     }
 
+    /// The release that the tag of an image begins with: `v0.9.1-cuda` is of 0.9.1. One number alone is none.
+    pub fn of_tag(tag: &str) -> Option<Self> {
+        Self::parse(tag.split('-').next()?).filter(|version| version.release().len() > 1)
+    }
+
     /// The numbers, most significant first.
     pub fn release(&self) -> &[u64] {
         &self.release

@@ -1,7 +1,8 @@
 //! The flags that programs know, by release.
 
+use super::programs::ends_with;
 use super::table::{Row, within};
-use super::tables::{FLAG_PROGRAMS, PROGRAM_FLAGS};
+use super::tables::{ENVIRONMENTS, FLAG_PROGRAMS, PROGRAM_FLAGS};
 use crate::suggest;
 use crate::version::Version;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -62,16 +63,55 @@ pub struct ProgramFlag {
 /// The program that an engine's command line is read by, where its words say that it is that one.
 pub fn flag_program<'w>(engine: &str, words: impl Iterator<Item = &'w str>) -> Option<FlagProgram> {
     let words: Vec<&str> = words.take(5).collect();
-    let programs = FLAG_PROGRAMS.rows().filter(|row| row.text("engine") == engine).filter_map(|commands| {
-        let (name, rows) = PROGRAMS.get_key_value(commands.text("program"))?;
-        let whole = rows.all.first().filter(|whole| whole.text("flag").is_empty())?;
-        Some(FlagProgram { name, commands, whole: *whole, rows })
-    });
+    let mut programs = FLAG_PROGRAMS.rows().filter(|row| row.text("engine") == engine).filter_map(program);
     // Options alone are those of the program that the engine's image starts.
     let alone = words.first()?.starts_with('-');
-    let program = programs.into_iter().find(|program| alone || words.iter().any(|word| program.is_command(word)))?;
-    program.whole.used();
-    Some(program)
+    let found = programs.find(|program| alone || words.iter().any(|word| program.is_command(word)))?;
+    found.whole.used();
+    Some(found)
+}
+
+/// The program of a row, with what is known of it.
+fn program(row: Row) -> Option<FlagProgram> {
+    let (name, rows) = PROGRAMS.get_key_value(row.text("program"))?;
+    let whole = rows.all.first().filter(|whole| whole.text("flag").is_empty())?;
+    Some(FlagProgram { name, commands: row, whole: *whole, rows })
+}
+
+/// A program or a library whose environment variables are known as a whole, in some releases.
+#[derive(Clone, Copy)]
+pub struct Environment(Row);
+
+/// What reads the variables that begin as this one does.
+pub fn environments(variable: &str) -> impl Iterator<Item = Environment> {
+    ENVIRONMENTS.rows().filter(|row| row.words("prefixes").any(|prefix| variable.starts_with(prefix))).map(Environment)
+}
+
+impl Environment {
+    /// Its variables, as flags.
+    pub fn variables(self) -> Option<FlagProgram> {
+        program(self.0).inspect(|program| program.whole.used())
+    }
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        self.0.text("name")
+    }
+
+    /// The engine that it is, where it is one.
+    pub fn engine(self) -> Option<&'static str> {
+        self.0.filled("engine")
+    }
+
+    /// Whether it is a library, which is in many images.
+    pub fn is_library(self) -> bool {
+        self.0.filled("images").is_none()
+    }
+
+    /// Whether an image, named with its registry, is the one that its publisher makes of it.
+    pub fn is_in(self, image: &str) -> bool {
+        self.0.words("images").any(|pattern| ends_with(image, pattern))
+    }
 }
 
 /// A flag without what writers may choose: dashes before it, underscores in it.
@@ -147,6 +187,12 @@ impl FlagProgram {
     pub fn nearest(self, flag: &str, version: Option<&Version>) -> Option<&'static str> {
         let of_release = |row: &&Row| version.is_none_or(|version| row.holds(version));
         suggest::nearest(&plain(flag), self.rows.all[1..].iter().filter(of_release).map(|row| row.text("flag")))
+    }
+
+    /// The variable of a release, or of any, that is spelled most like one, and by how many slips it differs.
+    pub fn closest(self, variable: &str, version: Option<&Version>) -> Option<(usize, &'static str)> {
+        let of_release = |row: &&Row| version.is_none_or(|version| row.holds(version));
+        suggest::closest(variable, self.rows.all[1..].iter().filter(of_release).map(|row| row.text("flag")))
     }
 }
 

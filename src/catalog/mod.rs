@@ -15,7 +15,7 @@
 //! | releases | [`wheel_requirements`], [`wheel_pythons`], [`newest_release_with`], [`releases_around`], [`Bounds`] |
 //! | systems | [`base_os`] |
 //! | programs | [`server`], [`server_of_program`], [`server_of_image`], [`is_tagged_by_release`], [`launcher_of_program`], [`wrappers`] |
-//! | engines | [`launch_flags`], [`flag_program`], [`feature_needs`], [`model_supported_since`], [`engine_default`] |
+//! | engines | [`launch_flags`], [`flag_program`], [`environments`], [`feature_needs`], [`model_supported_since`], [`engine_default`] |
 //! | models | [`model`], [`models`], [`named_model`], [`weight_format`], [`encoder_peak`] |
 //! | trainers | [`training_options`], [`training_defaults`], [`optimizer_state_bytes`] |
 //! | Kubernetes | [`pod_places`], [`inner_names`], [`references`], [`creators`] |
@@ -54,7 +54,7 @@ pub use drivers::{
     image_accepts_geforce, last_cuda, min_driver, native_cuda, native_driver, newest_host_gcc, sm_supported,
 };
 pub use engines::{EncoderPeak, Scope, WeightFormat, encoder_peak, engine_default, weight_format, weight_formats};
-pub use flags::{FlagProgram, ProgramFlag, flag_program};
+pub use flags::{Environment, FlagProgram, ProgramFlag, environments, flag_program};
 pub use gpus::{
     Architecture, Coverage, Gpu, MigProfile, accelerator_cores, architecture, coverage, family_label,
     family_label_known, gke_accelerator_known, gke_accelerators, gpu, gpu_named_in, gpu_total_gib, gpus, gpus_called,

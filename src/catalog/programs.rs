@@ -181,7 +181,7 @@ pub fn is_tagged_by_release(name: &str, engine: &str) -> bool {
 }
 
 /// Whether a name ends with the parts of a pattern; `*` stands for any text within a part.
-fn ends_with(name: &str, pattern: &str) -> bool {
+pub(super) fn ends_with(name: &str, pattern: &str) -> bool {
     let mut parts = name.rsplit('/');
     pattern.rsplit('/').all(|wanted| parts.next().is_some_and(|part| is_like(part, wanted)))
 }

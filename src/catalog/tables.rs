@@ -55,6 +55,7 @@ tables! {
     ENDPOINTS endpoints "type* at* applies tls default";
     ENGINE_DEFAULTS engine_defaults "engine* setting* versions*:range min_card_gib*:1..2000 not_gpus+ value";
     ENGINE_IMAGES engine_images "engine* versions*:range cuda:version";
+    ENVIRONMENTS environments "program* name prefixes images engine";
     FABRIC_RESOURCES fabric_resources "resource* fabric";
     FEATURE_COMPUTE_CAPABILITIES feature_compute_capabilities
         "engine* feature* value* versions*:range min:version only";

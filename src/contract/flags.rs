@@ -88,7 +88,7 @@ fn misused(launch: &Launch, (name, at): (&str, usize), own: &[ProgramFlag], prog
     // A key within the JSON of a flag stands behind a dot, and takes whatever it takes.
     let part = name.contains('.') && own.iter().all(|flag| flag.takes == "json");
     let value = &launch.flags[name];
-    if let Some(says) = wrong_value(name, value, own).filter(|_| !part) {
+    if let Some(says) = wrong_value(&format!("--{name}"), value, own).filter(|_| !part) {
         return Some(told(Class::ValueNotAllowed, value.span, name, says));
     }
     let word = &launch.words[at];
@@ -155,7 +155,7 @@ fn is_no_json(text: &str) -> bool {
 }
 
 /// What is wrong with the value of a flag in every release that may run.
-fn wrong_value(name: &str, value: &Fact<String>, own: &[ProgramFlag]) -> Option<String> {
+pub(super) fn wrong_value(name: &str, value: &Fact<String>, own: &[ProgramFlag]) -> Option<String> {
     let text = value.get()?;
     let wrong = |flag: &ProgramFlag| {
         let choices = flag.choices();
@@ -172,7 +172,7 @@ fn wrong_value(name: &str, value: &Fact<String>, own: &[ProgramFlag]) -> Option<
     };
     let wanted: Option<Vec<String>> = own.iter().map(wrong).collect();
     let wanted = wanted?.pop()?;
-    Some(format!("--{name} is {text}, and has to be {wanted}"))
+    Some(format!("{name} is {text}, and has to be {wanted}"))
 }
 
 /// A flag of the command line that a flag does not go with, in every release that may run.

@@ -3,6 +3,7 @@
 
 mod cel;
 pub mod dockerfile;
+pub mod environment;
 mod find;
 pub mod flags;
 pub mod images;

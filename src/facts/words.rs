@@ -22,6 +22,8 @@ words! {
         FlagMisused = "flag-misused",
         /// A flag that is stated with two values, of which one holds.
         FlagRepeated = "flag-repeated",
+        /// A variable of the environment that the program does not read.
+        VariableUnread = "variable-unread",
         /// A value of a chart that nothing reads, while its templates read one of nearly that name.
         ChartValueUnread = "chart-value-unread",
         /// A text in a document is not what its name says.

@@ -30,7 +30,7 @@ fn release(launch: &Launch, image: &Image, software: Option<&Software>) -> Fact<
     let installed = software.and_then(|software| software.packages.get(engine)).map(|package| &package.version);
     match installed.filter(|version| !version.is_absent()) {
         Some(version) => version.clone(),
-        None if is_tagged_by_release(image, engine) => image.tag.clone().and_then(|tag| match of_tag(&tag) {
+        None if is_tagged_by_release(image, engine) => image.tag.clone().and_then(|tag| match Version::of_tag(&tag) {
             Some(version) => Known::Value(version),
             None => Known::Unknown(Why::NotStated("the release of the engine".into())),
         }),
@@ -151,18 +151,13 @@ fn is_tagged_by_release(image: &Image, engine: &str) -> bool {
     })
 }
 
-/// `v0.11.0`, `24.05-py3`; one number alone (`86-1.5`) may count something else.
-fn of_tag(tag: &str) -> Option<Version> {
-    let version = Version::parse(tag.split('-').next()?)?;
-    (version.release().len() > 1).then_some(version)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{is_tagged_by_release, of_tag};
+    use super::is_tagged_by_release;
     use crate::facts::Image;
     use crate::known::Fact;
     use crate::source::{SourceId, Span};
+    use crate::version::Version;
 
     #[test]
     fn tags_of_other_publishers_count_releases_of_their_own() {
@@ -181,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_tag_is_a_release_when_it_starts_with_one() {
-        let read = |tag| of_tag(tag).map(|version| version.to_string());
+        let read = |tag| Version::of_tag(tag).map(|version| version.to_string());
         assert_eq!(read("v0.11.0").as_deref(), Some("v0.11.0"));
         assert_eq!(read("24.05-py3").as_deref(), Some("24.05"));
         for other in ["latest", "nightly-cu124", "86-1.5", "sha-1f2e"] {

@@ -1,5 +1,5 @@
 //! What is deployed held against what software publishes of itself: objects against the schemas of their kinds (those of files that
-//! speak of GPUs, and of workloads that ask for some), command lines against the flags of their programs, references of images
+//! speak of GPUs, and of workloads that ask for some), command lines and environments against what their programs read, references of images
 //! against their grammar, packages against what their wheels require, names against what they lead to.
 
 use crate::budget::Share;
@@ -73,6 +73,8 @@ pub fn judge<'s>(
                     .extend(contract::flags::judge(launch).into_iter().flat_map(|judged| entities(judged, of.clone())));
             }
         }
+        let unread = contract::environment::judge(facts);
+        found.extend(unread.into_iter().flat_map(|(of, judged)| entities(judged, of)));
         // What stands on a stage has the image at the bottom.
         let mut seen = BTreeSet::new();
         for (image, of) in images(facts) {
