@@ -48,9 +48,12 @@ impl Version {
         Some(Self { text: text.into(), release: release.into(), stage: stage(rest) })
     }
 
-    /// The release that the tag of an image begins with: `v0.9.1-cuda` is of 0.9.1. One number alone is none.
+    /// The release that the tag of an image begins with, or the build that it ends with: `v0.9.1-cuda` is of 0.9.1,
+    /// `server-cuda-b9279` of 9279. One number alone is none.
     pub fn of_tag(tag: &str) -> Option<Self> {
-        Self::parse(tag.split('-').next()?).filter(|version| version.release().len() > 1)
+        let release = Self::parse(tag.split('-').next()?).filter(|version| version.release().len() > 1);
+        let build = || tag.rsplit('-').next()?.strip_prefix('b').filter(|build| build.len() > 3).and_then(Self::parse);
+        release.or_else(build)
     }
 
     /// The numbers, most significant first.

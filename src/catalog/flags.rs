@@ -51,7 +51,7 @@ pub struct FlagProgram {
 pub struct ProgramFlag {
     /// Its long name without dashes.
     pub name: &'static str,
-    /// What it takes: none, one, optional, many, boolean, json, int, float, size.
+    /// What it takes: none, one, optional, many, boolean, json, int, float, size; `removed` where the program ends because of it.
     pub takes: &'static str,
     /// The releases.
     pub versions: &'static str,
@@ -200,6 +200,11 @@ impl ProgramFlag {
     /// Whether a release has it so.
     pub fn holds(self, version: &Version) -> bool {
         within(version, self.versions)
+    }
+
+    /// Whether the program only says that it had it, and ends.
+    pub fn is_removed(&self) -> bool {
+        self.takes == "removed"
     }
 
     /// What it takes, where it takes nothing else.

@@ -2,9 +2,9 @@
 
 use super::flags::wrong_value;
 use super::{Breach, Judged};
-use crate::catalog::{Environment, ProgramFlag, environments};
+use crate::catalog::{Environment, ProgramFlag, environments, is_tagged_by_release};
 use crate::facts::value::REST;
-use crate::facts::{BreachClass as Class, Build, Container, EnvVar, Facts, Image};
+use crate::facts::{BreachClass as Class, Build, Container, EnvVar, Facts, Image, Launch};
 use crate::known::Fact;
 use crate::source::Span;
 use crate::version::Version;
@@ -62,11 +62,13 @@ fn of_container(container: &Container, variable: &EnvVar) -> Option<Misread> {
     if container.command.iter().any(|word| word.get().is_none()) || all.iter().any(|text| brings_code(text)) {
         return None;
     }
+    let first = container.command.first().and_then(Fact::get);
     let told = |reader: Environment| {
         let launch = container.launch.as_deref().filter(|launch| launch.perhaps.is_none());
         let runs = match reader.engine() {
             Some(engine) => launch.is_some_and(|launch| launch.engine.get().is_some_and(|own| own == engine)),
-            None => reader.is_library() || container.command.is_empty(),
+            // What are no options may be another program.
+            None => reader.is_library() || first.is_none_or(|word| word.starts_with('-')),
         };
         let own = !reader.is_library() && is_in(reader, &container.image);
         let library = reader.is_library() && container.gpus.get().is_some_and(|gpus| *gpus > 0);
@@ -75,6 +77,9 @@ fn of_container(container: &Container, variable: &EnvVar) -> Option<Misread> {
         }
         let installed = launch.filter(|_| own).and_then(|launch| launch.version.get()).cloned();
         let version = installed.or_else(|| release(reader, &container.image));
+        if own && version.is_none() && !is_newest(&container.image) {
+            return None;
+        }
         misread(reader, (name, variable.name.span), &variable.value, version.as_ref())
     };
     let mentions = |text: &&str| names(text).any(|word| word == name);
@@ -91,8 +96,8 @@ fn of_build(build: &Build, name: &str, value: &Fact<String>) -> Option<Misread> 
         return None;
     }
     let told = |reader: Environment| {
-        let own = is_in(reader, &build.base);
         let version = release(reader, &build.base);
+        let own = is_in(reader, &build.base) && (version.is_some() || is_newest(&build.base));
         own.then(|| misread(reader, (name, value.span), value, version.as_ref()))?
     };
     environments(name).find_map(told)
@@ -108,6 +113,20 @@ fn is_in(reader: Environment, image: &Image) -> bool {
 /// The release that the tag of the publisher's image names.
 fn release(reader: Environment, image: &Image) -> Option<Version> {
     image.tag.get().filter(|_| is_in(reader, image)).and_then(|tag| Version::of_tag(tag))
+}
+
+/// Whether a launch runs in the image that the publisher of its engine makes of it today.
+pub fn is_published(launch: &Launch, image: &Image) -> bool {
+    let name = image.registry.get().zip(image.repository.get());
+    let own = launch.engine.get().zip(name).is_some_and(|(engine, (registry, repository))| {
+        is_tagged_by_release(&format!("{registry}/{repository}"), engine)
+    });
+    own && is_newest(image) && image.made_here.get() != Some(&true)
+}
+
+/// Whether an image is what its tag names today; what a digest names or a variable may be of any age.
+fn is_newest(image: &Image) -> bool {
+    image.digest.is_absent() && !image.tag.is_unknown()
 }
 
 /// What is wrong with a variable, in a release where that is known, else in all that were read.
@@ -132,6 +151,10 @@ fn misread(
     let all: Vec<ProgramFlag> = program.find(name).collect();
     let own: Vec<ProgramFlag> =
         all.iter().copied().filter(|flag| version.is_none_or(|version| flag.holds(version))).collect();
+    if !own.is_empty() && own.iter().all(ProgramFlag::is_removed) {
+        let since = own.iter().rev().find_map(|flag| flag.replaced_by).map(str::to_owned);
+        return Some(breach(Class::VariableUnread, place, format!("{name} was removed"), since));
+    }
     if !own.is_empty() {
         let says = wrong_value(name, value, &own)?;
         return Some(breach(Class::ValueNotAllowed, value.span, says, None));

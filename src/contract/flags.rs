@@ -7,8 +7,12 @@ use crate::known::Fact;
 use crate::source::Span;
 use crate::version::Version;
 
+/// The longest name that is no slip of another one where the release is not known.
+const SHORT: usize = 4;
+
 /// Holds a command line against the flags of its program: of its release where that is known, else of all that were read.
-pub fn judge(launch: &Launch) -> Option<Judged> {
+/// `published` says whether it runs in the newest image that the program's publisher makes.
+pub fn judge(launch: &Launch, published: bool) -> Option<Judged> {
     let words = launch.words.iter().filter_map(|word| word.get().map(String::as_str));
     let program = flag_program(launch.engine.get()?, words).filter(|program| !program.is_open())?;
     let version = launch.version.get();
@@ -27,6 +31,10 @@ pub fn judge(launch: &Launch) -> Option<Judged> {
             let missing = missing(&name, &all, (program, version));
             let place = launch.words[at].span;
             breaches.extend(missing.map(|(class, says, meant)| Breach { meant, ..told(class, place, &name, says) }));
+        } else if own.iter().all(ProgramFlag::is_removed) {
+            let meant = own.iter().rev().find_map(|flag| flag.replaced_by).map(|new| format!("--{new}"));
+            let told = told(Class::FlagNotOfRelease, launch.words[at].span, &name, format!("--{name} was removed"));
+            breaches.extend((version.is_some() || published).then_some(Breach { meant, ..told }));
         } else if !program.starts_script() {
             breaches.extend(misused(launch, (&name, at), &own, program));
         }
@@ -136,7 +144,9 @@ fn missing(
     if program.abbreviates(name, version) {
         return None;
     }
-    let near = program.nearest(name, version).map(|near| format!("--{near}"));
+    // A short name is like many others.
+    let like = |_: &&str| version.is_some() || name.len() > SHORT;
+    let near = program.nearest(name, version).filter(like).map(|near| format!("--{near}"));
     if elsewhere.is_empty() {
         // Another program of the name may know it, unless it is a slip.
         let says = format!("there is no flag --{name}");

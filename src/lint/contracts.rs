@@ -67,10 +67,10 @@ pub fn judge<'s>(
         found.extend(facts.texts.iter().filter(asked).flat_map(malformed));
         let pods = facts.workloads.iter().flat_map(|workload| workload.pods.iter().map(move |pod| (workload, pod)));
         for (workload, pod) in pods {
-            for launch in pod.containers.iter().filter_map(|container| container.launch.as_deref()) {
-                let of = workload.name.clone();
-                found
-                    .extend(contract::flags::judge(launch).into_iter().flat_map(|judged| entities(judged, of.clone())));
+            let launches = pod.containers.iter().filter_map(|one| Some((one.launch.as_deref()?, &one.image)));
+            for (launch, image) in launches {
+                let judged = contract::flags::judge(launch, contract::environment::is_published(launch, image));
+                found.extend(judged.into_iter().flat_map(|judged| entities(judged, workload.name.clone())));
             }
         }
         let unread = contract::environment::judge(facts);
