@@ -14,6 +14,7 @@ mod contracts;
 mod coverage;
 mod docs;
 mod field;
+mod environment;
 mod formats;
 mod gate;
 mod growth;
