@@ -126,7 +126,7 @@ pub fn is_published(launch: &Launch, image: &Image) -> bool {
 
 /// Whether an image is what its tag names today; what a digest names or a variable may be of any age.
 fn is_newest(image: &Image) -> bool {
-    image.digest.is_absent() && !image.tag.is_unknown()
+    image.digest.is_absent() && !image.tag.is_unknown() && !image.tag.get().is_some_and(|tag| tag.contains('@'))
 }
 
 /// What is wrong with a variable, in a release where that is known, else in all that were read.

@@ -179,6 +179,7 @@ mod tests {
         let read = |tag| Version::of_tag(tag).map(|version| version.to_string());
         assert_eq!(read("v0.11.0").as_deref(), Some("v0.11.0"));
         assert_eq!(read("24.05-py3").as_deref(), Some("24.05"));
+        assert_eq!(read("v0.11.0@sha256:72c0").as_deref(), Some("v0.11.0"));
         assert_eq!(read("server-cuda-b9279").as_deref(), Some("9279"));
         for other in ["latest", "nightly-cu124", "86-1.5", "sha-1f2e"] {
             assert_eq!(read(other), None, "{other}");
