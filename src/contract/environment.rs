@@ -162,7 +162,7 @@ fn misread(
     if !all.is_empty() {
         let versions: Vec<&str> = all.iter().map(|flag| flag.versions).collect();
         let since = all.iter().rev().find_map(|flag| flag.replaced_by).map(str::to_owned);
-        let says = format!("nothing reads {name}: other releases do ({})", versions.join(", "));
+        let says = format!("{name} is not read; other releases do ({})", versions.join(", "));
         return Some(breach(Class::VariableUnread, place, says, since));
     }
     let closest = program.closest(name, version);
@@ -171,7 +171,7 @@ fn misread(
     if reader.is_library() && near(SLIPS).is_none() {
         return None;
     }
-    Some(breach(Class::VariableUnread, place, format!("nothing reads {name}"), meant))
+    Some(breach(Class::VariableUnread, place, format!("{name} is not read"), meant))
 }
 
 /// The texts of a container that may name variables or files that read them.

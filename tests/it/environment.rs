@@ -31,7 +31,7 @@ fn what_a_config_map_gives_to_others_too_is_for_them() {
     let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: shared}\ndata: {OLLAMA_MODEL: llama3.1}\n";
     let server = pod("ollama", "ollama/ollama:0.12.3");
     let found = told(&[("map.yaml", map), ("ollama.yaml", &server)]);
-    assert_eq!(found, ["llama3.1: Ollama 0.12.3: nothing reads OLLAMA_MODEL"]);
+    assert_eq!(found, ["llama3.1: Ollama 0.12.3: OLLAMA_MODEL is not read"]);
     let agent = pod("agent", "registry.example/agent:1");
     assert_eq!(told(&[("map.yaml", map), ("ollama.yaml", &server), ("agent.yaml", &agent)]), [""; 0]);
 }
@@ -41,7 +41,7 @@ fn what_a_file_of_variables_gives_to_others_too_is_for_them() {
     let file = "OLLAMA_TEMPERATURE=0.2\nOLLAMA_KEEP_ALIVE=1h\n";
     let server = "services:\n  ollama: {image: 'ollama/ollama:0.12.3', env_file: server.env, gpus: all}\n";
     let found = told(&[("compose.yaml", server), ("server.env", file)]);
-    assert!(found.len() == 1 && found[0].ends_with("Ollama 0.12.3: nothing reads OLLAMA_TEMPERATURE"), "{found:?}");
+    assert!(found.len() == 1 && found[0].ends_with("Ollama 0.12.3: OLLAMA_TEMPERATURE is not read"), "{found:?}");
     let both = format!("{server}  agent: {{image: 'registry.example/agent:1', env_file: server.env}}\n");
     assert_eq!(told(&[("compose.yaml", &both), ("server.env", file)]), [""; 0]);
 }
