@@ -157,6 +157,6 @@ def index(pool, schema):
         if further is not None:
             said["additionalProperties"] = further
         node = node_of(said, below)
-        return pool.add({**node, **{key: True for key in ("extensions", "caseless") if child.get(key)}})
+        return pool.add({**node, **{key: True for key in ("extensions", "caseless", "block", "argument", "computed") if child.get(key)}})
 
     return below(schema, None)
