@@ -1,4 +1,4 @@
-//! Packs the schemas of `schemas/kinds/*.json` and `schemas/documents/*.json`: equal nodes of all projects are kept once, in
+//! Packs the schemas of `schemas/kinds`, `schemas/documents` and `schemas/terraform`: equal nodes of all projects are kept once, in
 //! blocks that are inflated when a kind is met that needs them.
 
 #[path = "../src/contract/node.rs"]
@@ -57,7 +57,8 @@ pub struct Pack {
 
 /// Packs the schemas. What projects are called, and which charts install them, stands in `projects.json`.
 pub fn pack(schemas: &Path) -> Pack {
-    let all = ["kinds", "documents"].into_iter().flat_map(|of| fs::read_dir(schemas.join(of)).expect("schemas"));
+    let all =
+        ["kinds", "documents", "terraform"].into_iter().flat_map(|of| fs::read_dir(schemas.join(of)).expect("schemas"));
     let mut files: Vec<PathBuf> = all.flatten().map(|entry| entry.path()).collect();
     // The API of Kubernetes first: others copy parts of it, and nearly every run asks for it.
     files.sort_by_key(|file| (!file.ends_with("core.json"), file.clone()));
@@ -198,6 +199,9 @@ fn plain<'j>(json: &'j Value) -> Node<'j> {
         ("extensions", flags::EXTENSIONS),
         ("caseless", flags::CASELESS),
         ("nullable", flags::NULLABLE),
+        ("block", flags::BLOCK),
+        ("argument", flags::ARGUMENT),
+        ("computed", flags::COMPUTED),
     ];
     let mut flags: u16 = stated.iter().filter(|(key, _)| json[*key] == true).map(|(_, flag)| flag).sum();
     if json["additionalProperties"] == false {

@@ -16,8 +16,13 @@ What is no object of Kubernetes is held against what its project publishes, too:
 trainer. Such a kind is the name of its format ([formats.md](formats.md)), or of the trainer. Variables that nothing replaces are not judged, files
 that are one project are judged as they are merged, and a field is told only where the program refuses it.
 
-`schemas/kinds/*.json` and `schemas/documents/*.json` hold the schemas, one node a line; `tests/oracles/kinds.py` and `tests/oracles/documents.py` write
-them from the projects' repositories and packages.
+Resources of Terraform (in HCL) are held against what their providers publish: arguments and blocks that a resource does not have, the one written as the
+other, what is missing, what the provider alone decides, and values that Terraform cannot convert. The releases are those that `required_providers` of a
+root and its modules allows, and what is missing is told where it asks for the provider; behind the last bindings that are published, what is newer is read from documentation or from bindings of another kind, and any
+argument that is new there is taken everywhere in its resource. Resources of `hashicorp/google` are held against what `hashicorp/google-beta` takes.
+
+`schemas/kinds/*.json`, `schemas/documents/*.json` and `schemas/terraform/*.json` hold the schemas, one node a line; `tests/oracles/kinds.py`,
+`tests/oracles/documents.py` and `tests/oracles/terraform.py` write them from the projects' repositories and packages.
 
 | project | releases | kinds | from |
 |---|---|---|---|

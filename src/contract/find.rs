@@ -1,6 +1,6 @@
 //! Where a field was meant to stand that a schema does not have.
 
-use super::pack::{self, Node};
+use super::pack::{self, Node, flags};
 use crate::suggest;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -14,7 +14,8 @@ pub const COST: usize = 64 * MOST;
 /// nodes from the root to the object that does not have it, with the names of the fields that lead there.
 pub fn meant(field: &str, above: &[(String, u32)]) -> Option<String> {
     let (path, here) = above.last()?;
-    let known = pack::node(*here).properties.iter().map(|(name, _)| *name);
+    let settable = |(_, child): &&(&str, u32)| !pack::node(*child).has(flags::COMPUTED);
+    let known = pack::node(*here).properties.iter().filter(settable).map(|(name, _)| *name);
     if let Some(near) = suggest::nearest(field, known) {
         return Some(join(path, near));
     }
@@ -47,7 +48,7 @@ fn below(from: u32, field: &str) -> impl Iterator<Item = Vec<&'static str>> {
         for (name, child) in &node.properties {
             let mut path = path.clone();
             path.push(*name);
-            if *name == field {
+            if *name == field && !pack::node(*child).has(flags::COMPUTED) {
                 found.push_back(path.clone());
             }
             let items = pack::node(*child).items;

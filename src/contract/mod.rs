@@ -1,6 +1,7 @@
 //! What software publishes about itself, and what breaks it: schemas of kinds by release of the project that serves them.
 //! Knows what is written and what is allowed there; nothing of what it means, and nothing of rules or findings.
 
+pub mod blocks;
 mod cel;
 pub mod dockerfile;
 pub mod environment;
@@ -92,17 +93,31 @@ pub fn judge(
     stated: &impl Stated,
     share: &Share,
 ) -> Result<Option<Judged>, Spent> {
+    in_all(object, (api_version, kind), (&|project| releases(project, stated), false), share)
+}
+
+/// The places of the releases of a project that may serve.
+type Serving<'s> = &'s dyn Fn(&Project<'_>) -> Option<Vec<u16>>;
+
+/// What breaks the contracts of a kind in all releases that may serve it; `blocks` is whether it is a block of Terraform.
+fn in_all(
+    object: View<'_>,
+    (api_version, kind): (&str, &str),
+    (serving, blocks): (Serving<'_>, bool),
+    share: &Share,
+) -> Result<Option<Judged>, Spent> {
     let mut breaches = None;
     let mut contract = None;
     for served in pack::kinds(api_version, kind) {
         let project = pack::project(served.project as usize);
-        let Some(releases) = releases(&project, stated) else { return Ok(None) };
+        let Some(releases) = serving(&project) else { return Ok(None) };
         for (first, last, root) in &served.roots {
             if !releases.iter().any(|release| (*first..=*last).contains(release)) {
                 continue;
             }
             let of_kubernetes = !served.version.is_empty();
-            let manner = Manner { of_kubernetes, as_written: of_kubernetes && !project.is_core && !served.mutated };
+            let as_written = of_kubernetes && !project.is_core && !served.mutated;
+            let manner = Manner { of_kubernetes, as_written, blocks };
             let mut found = validate::breaches(object, (*root, manner), breaches.as_deref(), share)?;
             found.retain(|breach| !served.mutated || breach.class != BreachClass::RequiredFieldMissing);
             breaches = Some(in_both(breaches, found, share)?);

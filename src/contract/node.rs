@@ -1,4 +1,4 @@
-// How schemas are kept: shared by `build.rs`, which packs `schemas/kinds/*.json`, and `pack.rs`, which reads them.
+// How schemas are kept: shared by `build.rs`, which packs `schemas/*/*.json`, and `pack.rs`, which reads them.
 
 use serde::{Deserialize, Serialize};
 
@@ -106,6 +106,12 @@ pub mod flags {
     pub const CASELESS: u16 = 256;
     /// null is a value.
     pub const NULLABLE: u16 = 512;
+    /// It is written as a block of Terraform.
+    pub const BLOCK: u16 = 1024;
+    /// It is written as an argument of Terraform.
+    pub const ARGUMENT: u16 = 2048;
+    /// A provider of Terraform decides it.
+    pub const COMPUTED: u16 = 4096;
 }
 
 /// Something that publishes schemas of kinds.

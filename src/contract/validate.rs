@@ -3,7 +3,7 @@
 use super::cel::{self, Verdict};
 use super::pack::{self, Node, flags, types};
 use super::value::{against, is_null, wrong_value};
-use super::{Breach, repeated};
+use super::{Breach, blocks, repeated};
 use crate::budget::{NODE, STEP, Share, Spent};
 use crate::facts::BreachClass as Class;
 use crate::known::Known;
@@ -26,6 +26,8 @@ pub struct Manner {
     /// Whether it comes to the schema of a definition as it is written, as no webhook writes it anew before: then what is
     /// empty or null is not as good as nothing.
     pub as_written: bool,
+    /// Whether it is a block of Terraform.
+    pub blocks: bool,
 }
 
 struct Judge<'s> {
@@ -100,7 +102,9 @@ impl Judge<'_> {
         }
         self.share.work(NODE)?;
         let schema = pack::node(number);
-        if let Some(says) = wrong_value(view, schema, &at.path, self.manner) {
+        // How many blocks there are is not known where one may be there.
+        let counts = !self.manner.blocks || view.items().all(|item| item.unknown().is_none());
+        if let Some(says) = wrong_value(view, schema, &at.path, self.manner).filter(|_| counts) {
             return self.tell(Class::ValueNotAllowed, view.place(), &at.path, says);
         }
         let asked = self.asks_of(&at.path);
@@ -135,8 +139,11 @@ impl Judge<'_> {
     fn list(&mut self, view: View<'_>, schema: &Node<'static>, at: &mut Place) -> Result<(), Spent> {
         let Some(items) = schema.items else { return Ok(()) };
         let whole = at.path.len();
+        let alone = schema.has(flags::BLOCK) && view.items().nth(1).is_none();
         for (index, item) in view.items().enumerate() {
-            at.path += &format!("[{index}]");
+            if !alone {
+                at.path += &format!("[{index}]");
+            }
             if self.manner.as_written
                 && is_null(item)
                 && pack::node(items).types != 0
@@ -171,6 +178,14 @@ impl Judge<'_> {
                 }
             }
             push(&mut at.path, key);
+            if self.manner.blocks
+                && let Some(child) = child
+                && let Some((own, class, says)) = blocks::misplaced(view, key, pack::node(child), &at.path)
+            {
+                self.tell(class, own, &at.path, says)?;
+                at.path.truncate(whole);
+                continue;
+            }
             match child {
                 Some(child) => self.value(value, metadata(child), at)?,
                 None if schema.has(flags::EXTENSIONS) && key.starts_with("x-") => {}
@@ -199,7 +214,8 @@ impl Judge<'_> {
 
     fn unknown_field(&mut self, object: View<'_>, key: &str, at: &Place) -> Result<(), Spent> {
         let Some((own, _)) = object.node().and_then(|node| node.entry(key)) else { return Ok(()) };
-        self.tell(Class::UnknownField, own.span(), &at.path, format!("there is no field {}", at.path))?;
+        let what = if self.manner.blocks { blocks::word(object, key) } else { "field" };
+        self.tell(Class::UnknownField, own.span(), &at.path, format!("there is no {what} {}", at.path))?;
         self.share.make(at.above.iter().map(|(path, _)| NODE + path.len()).sum())?;
         if let Some(last) = self.found.last_mut() {
             last.unknown = Some((key.to_owned(), at.above.clone()));

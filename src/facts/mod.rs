@@ -55,6 +55,30 @@ pub struct Document {
     pub body: Raw,
 }
 
+/// A resource of Terraform as written.
+#[derive(Debug, Clone)]
+pub struct ResourceBlock {
+    /// Its type.
+    pub kind: Fact<String>,
+    /// Its type and name: `aws_instance.gpu`.
+    pub address: String,
+    /// Its arguments and blocks.
+    pub body: Raw,
+    /// What its module, and those that it is applied with, ask of providers.
+    pub providers: Arc<[ProviderRequirement]>,
+}
+
+/// What a module of Terraform asks of a provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProviderRequirement {
+    /// The name in the module, which its resources begin with.
+    pub name: String,
+    /// Its address: `hashicorp/aws`.
+    pub address: String,
+    /// The versions that may be installed: `~> 5.0, != 5.3.0`; empty where all may.
+    pub versions: String,
+}
+
 /// A text in a document whose name says what it is.
 #[derive(Debug, Clone)]
 pub struct NamedText {
@@ -78,6 +102,8 @@ macro_rules! lists {
             pub model_configs: Vec<Raw>,
             /// Documents that are no objects of Kubernetes, as they are written.
             pub documents: Vec<Document>,
+            /// Resources of Terraform as written.
+            pub blocks: Vec<ResourceBlock>,
             /// Texts in documents whose names say what they are.
             pub texts: Vec<NamedText>,
             /// Dockerfiles as they are written.
@@ -114,6 +140,7 @@ macro_rules! lists {
                 self.images.extend(other.images);
                 self.model_configs.extend(other.model_configs);
                 self.documents.extend(other.documents);
+                self.blocks.extend(other.blocks);
                 self.texts.extend(other.texts);
                 self.dockerfiles.extend(other.dockerfiles);
                 self.scripts.extend(other.scripts);

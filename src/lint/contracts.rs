@@ -5,7 +5,9 @@
 use crate::budget::Share;
 use crate::contract::{self, Judged, Stated};
 use crate::extract::embedded;
-use crate::facts::{Breach, BreachClass, Build, Facts, Image, NamedText, Object, Software, WorkloadFormat, list};
+use crate::facts::{
+    Breach, BreachClass, Build, Facts, Image, NamedText, Object, ResourceBlock, Software, WorkloadFormat, list,
+};
 use crate::known::Fact;
 use crate::link::{Directories, Variant};
 use crate::names;
@@ -30,7 +32,7 @@ pub fn judge<'s>(
     if !asked {
         return;
     }
-    let count = variants.iter().map(|variant| variant.facts.objects.len() + variant.facts.documents.len()).sum();
+    let count = variants.iter().map(|variant| amount(&variant.facts)).sum();
     let (own, stated) = (own_kinds(variants), Versions::stated(variants));
     let mut all_asking = BTreeSet::new();
     for facts in variants.iter_mut().map(|variant| &mut variant.facts) {
@@ -59,6 +61,14 @@ pub fn judge<'s>(
             match held(document.body.view(), ("", document.kind), (&stated, count), place) {
                 Ok(Some(judged)) => found.extend(entities(judged, Fact::value(kind, place))),
                 Ok(None) => {}
+                Err(cut) => facts.cut.push(cut),
+            }
+        }
+        let mut told = BTreeSet::new();
+        for block in facts.blocks.iter().filter(|block| wanted(block.kind.span.source)) {
+            match resource(block, count, path(block.kind.span.source)) {
+                // Instances of one block are told once.
+                Ok(breaches) => found.extend(breaches.filter(|one| told.insert((one.span, one.field.get().cloned())))),
                 Err(cut) => facts.cut.push(cut),
             }
         }
@@ -245,6 +255,26 @@ fn breaches(object: &Object, (stated, count): (&Versions, usize), patch: bool) -
     };
     let breaches = judged.breaches.into_iter().filter(told).collect();
     Ok(entities(Judged { breaches, ..judged }, of).collect())
+}
+
+/// How much is held against schemas.
+fn amount(facts: &Facts) -> usize {
+    facts.objects.len() + facts.documents.len() + facts.blocks.len()
+}
+
+/// What of a resource breaks what its provider publishes. A file that overrides others states parts, and so do fragments: what
+/// is missing is told where the provider is asked for.
+fn resource(block: &ResourceBlock, count: usize, path: &str) -> Result<impl Iterator<Item = Breach>, Problem> {
+    let view = block.body.view();
+    let (kind, span) = (block.kind.get().map_or("", String::as_str), block.kind.span);
+    let bytes = view.node().map_or(0, |node| node.span().range().len());
+    let cut = |spent| Problem { span, message: format!("this resource against its schema: {spent}") };
+    let judged = contract::blocks::judge(view, kind, &block.providers, &Share::of(count, bytes)).map_err(cut)?;
+    let asked = block.providers.iter().any(|one| kind.split('_').next() == Some(&one.name));
+    let partial = !asked || path.ends_with("_override.tf") || path.rsplit('/').next() == Some("override.tf");
+    let of = Fact::value(block.address.clone(), span);
+    let breaches = judged.into_iter().flat_map(move |judged| entities(judged, of.clone()));
+    Ok(breaches.filter(move |one| !(partial && one.class.get() == Some(&BreachClass::RequiredFieldMissing))))
 }
 
 /// A document held against what is published of its kind, with its share of what is spent on `count` of them.

@@ -1,6 +1,7 @@
 //! What gpulint promises its users, as one test binary: it links once.
 
 mod architecture;
+mod blocks;
 mod boundaries;
 mod budgets;
 mod builds;
@@ -13,8 +14,8 @@ mod configuration;
 mod contracts;
 mod coverage;
 mod docs;
-mod field;
 mod environment;
+mod field;
 mod formats;
 mod gate;
 mod growth;

@@ -4,7 +4,7 @@
     tests/oracles/terraform.py CLONES CACHE [PROVIDER...]    writes the files of providers (of all without a name)
 
 CLONES and CACHE are those of `kinds.py`, and so is the form of a file; `terraform_bindings.py` has the keys that are new. The
-bindings that schemas are read from end before the providers do: of the newest release they are what its documentation (or
+bindings that schemas are read from end before the providers do: of a newer release they are what its documentation (or
 bindings of another kind) adds to those of the last one that has bindings, so that it takes every argument that is new there,
 wherever that stands.
 """
@@ -13,9 +13,11 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 
 import kinds
 from documents_schema import index
+from kinds_clones import order
 from kinds_read import Pool
 from terraform_bindings import Bindings
 from terraform_inputs import Inputs
@@ -26,7 +28,9 @@ TARGET = os.path.join(HERE, "..", "..", "schemas", "terraform")
 # What every resource takes.
 META = {name: {} for name in ("count", "depends_on", "for_each", "lifecycle", "provider", "provisioner", "connection")}
 # An argument in documentation, and whether it may be left out.
-NAMED = re.compile(r"^\s*[*-]\s+`(\w+)`\W*(Optional|Required)?", re.M)
+NAMED = re.compile(r"\s*[*-]\s+`([a-z][a-z0-9_]*)`\W*(Optional|Required)?")
+# Where the arguments of a block begin.
+SECTION = re.compile(r"name=\"(nested_\w+)\"|`(\w+)` (?:block )?(?:supports|exports|contains|argument)")
 
 
 class Reader:
@@ -41,8 +45,7 @@ class Reader:
         self.last = {}
 
     def releases(self):
-        newest = [self.project.newest] if self.project.newest else []
-        return [(version, version, True) for version in [*self.project.bindings, *newest]]
+        return [(version, version, True) for version in sorted([*self.project.bindings, *self.project.documented], key=order)]
 
     def kinds(self, version):
         binding = self.project.bindings.get(version)
@@ -59,11 +62,17 @@ class Reader:
     def documented(self, name, schema, version):
         """A schema with what the documentation of a later release adds to it, or bindings of another kind."""
         if self.inputs:
-            return added(schema, self.inputs.names(name, known(schema)), set(), set())
-        before, after = (dict(NAMED.findall(self.page(name, at))) for at in (list(self.project.bindings)[-1], version))
-        optional = {own for own, need in NAMED.findall(self.page(name, version)) if need == "Optional"}
-        settable = {own for own, need in after.items() if need}
-        return added(schema, after.keys() - before.keys(), optional, settable) if after else schema
+            return added(schema, self.inputs.names(name, Counter(known(schema))), set(), set())
+        before, after = (list(self.stated(name, at)) for at in (list(self.project.bindings)[-1], version))
+        places = {(section, own) for section, own, _ in before}
+        new = {own for section, own, _ in after if (section, own) not in places}
+        optional, settable = ({own for _, own, need in after if need in needs} for needs in (("Optional",), ("Optional", "Required")))
+        return added(schema, new, optional, settable)
+
+    def stated(self, name, version):
+        """The arguments of a resource, as its pages have them."""
+        pages = [name, *([self.project.beside[name]] if name in self.project.beside else [])]
+        return (one for page in pages for one in named(self.page(page, version)))
 
     def page(self, name, version):
         path = f"v{version}:website/docs/r/{name.split('_', 1)[1]}.html.markdown"
@@ -90,9 +99,22 @@ def arguments(schema):
 
 
 def known(schema):
-    """All names of a schema."""
+    """All names of a schema, each as often as it stands there."""
     properties = schema.get("properties", {})
-    return {*properties, *(name for child in [*properties.values(), schema.get("items", {})] for name in (known(child) if child else ()))}
+    yield from properties
+    below = [*properties.values(), *([schema["items"]] if "items" in schema else [])]
+    for child in below:
+        yield from known(child)
+
+
+def named(page):
+    """The arguments of a page, with the section that they stand in and whether they may be left out."""
+    section = ""
+    for line in page.splitlines():
+        begins, argument = SECTION.search(line), NAMED.match(line)
+        section = begins.group(1) or begins.group(2) if begins else section
+        if argument:
+            yield section, argument.group(1), argument.group(2)
 
 
 def added(schema, names, optional, settable):

@@ -6,6 +6,7 @@ They are no schema: lists have names in the plural there, and what is a block is
 import re
 import subprocess
 import tarfile
+from collections import Counter
 
 
 def camel(name):
@@ -30,7 +31,7 @@ class Inputs:
         self.inner = dict(spaces)
 
     def names(self, resource, known):
-        """The arguments of a resource, anywhere in it, beside those that are known."""
+        """The arguments of a resource, anywhere in it, beside those that are known: `known` says how often each stands there."""
         rest = resource.split("_", 1)[1]
         service, _, own = rest.partition("_")
         places = [(service, camel(own)), ("ec2", camel(rest))]
@@ -38,8 +39,9 @@ class Inputs:
         kind = name[0].upper() + name[1:]
         args = re.search(rf"^export interface {kind}Args \{{\n(.*?)^\}}", self.files[f"{space}/{name}.d.ts"], re.S | re.M).group(1)
         inner = re.findall(rf"^    interface {kind}\w+ \{{\n(.*?)^    \}}", self.inner.get(space, ""), re.S | re.M)
-        found = {snake(one) for body in [args, *inner] for one in re.findall(r"^\s+(\w+)\??: ", body, re.M)}
-        return {each for one in found for each in {one, *singular(one)} if not {one, *singular(one)} & known}
+        found = Counter(snake(one) for body in [args, *inner] for one in re.findall(r"^\s+(\w+)\??: ", body, re.M))
+        new = {one for one in found if not any(known[form] for form in {one, *singular(one)}) or found[one] > known[one] > 0}
+        return {each for one in new for each in {one, *singular(one)}}
 
 
 def singular(name):

@@ -33,9 +33,11 @@ class Provider:
     resources: str
     # Releases of the bindings, by those of the provider.
     bindings: dict
-    # The clone with its documentation, and a tag of it.
+    # The clone with its documentation, and the releases that are read from that.
     clone: str = ""
-    newest: str = ""
+    documented: tuple = ()
+    # Pages that tell of parts of a resource beside its own.
+    beside: dict = dataclasses.field(default_factory=dict)
     # Bindings of another kind, and their release, that stand for documentation.
     inputs: tuple = ()
     # From this release on lists of objects are arguments, as the plugin framework has them.
@@ -43,7 +45,7 @@ class Provider:
 
     def text(self):
         clone = self.clone.replace("+", "/")
-        documented = [f"https://github.com/{clone} website/docs of {self.newest}"] if clone else []
+        documented = [f"https://github.com/{clone} documentation of {', '.join(self.documented)}"] if clone else []
         documented += [f"https://www.npmjs.com/package/{self.inputs[0]} {self.inputs[1]}"] if self.inputs else []
         return "; ".join([f"https://www.npmjs.com/package/@cdktf/provider-{self.package}", *documented])
 
@@ -54,17 +56,22 @@ PROVIDERS = [
         {"4.15.1": "8.0.0", "4.67.0": "15.0.0", "5.5.0": "16.0.0", "5.31.0": "19.0.0", "5.74.0": "19.40.0",
          "5.100.0": "20.1.0", "6.0.0": "21.0.0", "6.25.0": "21.22.1"},
         # This release wraps 6.46.0 (pulumi/pulumi-aws#6392) or a later one.
-        newest="6.46.0", inputs=("@pulumi/aws", "7.48.0"),
+        documented=("6.46.0",), inputs=("@pulumi/aws", "7.48.0"),
     ),
     Provider(
         "terraform-google", "google-beta", "hashicorp/google-beta", "google", GOOGLE,
         {"4.19.0": "0.0.22", "4.84.0": "9.0.5", "5.0.0": "10.0.0", "5.43.1": "13.25.1", "6.1.0": "14.0.0", "6.50.0": "16.12.1"},
-        "hashicorp+terraform-provider-google-beta", "7.45.0",
+        "hashicorp+terraform-provider-google-beta", ("7.45.0",),
+        {
+            "google_container_node_pool": "google_container_cluster",
+            "google_compute_instance_from_template": "google_compute_instance",
+            "google_compute_region_instance_template": "google_compute_instance_template",
+        },
     ),
     Provider(
         "terraform-azurerm", "azurerm", "hashicorp/azurerm", "azurerm", AZURE,
         {"3.25.0": "2.0.20", "3.61.0": "8.0.0", "3.116.0": "12.27.0", "4.0.1": "13.0.0", "4.31.0": "14.0.0", "4.55.0": "14.23.1"},
-        "hashicorp+terraform-provider-azurerm", "5.2.0",
+        "hashicorp+terraform-provider-azurerm", ("4.81.0", "5.2.0"),
     ),
     Provider(
         "terraform-helm", "helm", "hashicorp/helm", "helm", "release",
@@ -74,12 +81,12 @@ PROVIDERS = [
     Provider(
         "terraform-kubernetes", "kubernetes", "hashicorp/kubernetes", "kubernetes", KUBERNETES,
         {"2.13.1": "2.0.43", "2.25.2": "11.0.0", "2.38.0": "12.1.1"},
-        "hashicorp+terraform-provider-kubernetes", "3.2.1",
+        "hashicorp+terraform-provider-kubernetes", ("3.2.1",),
     ),
     Provider(
         "terraform-digitalocean", "digitalocean", "digitalocean/digitalocean", "digitalocean",
         "droplet kubernetes_cluster kubernetes_node_pool",
         {"2.19.0": "0.1.2", "2.48.2": "11.14.1", "2.71.0": "13.14.1"},
-        "digitalocean+terraform-provider-digitalocean", "2.99.1",
+        "digitalocean+terraform-provider-digitalocean", ("2.99.1",),
     ),
 ]  # fmt: skip

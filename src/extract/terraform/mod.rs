@@ -3,6 +3,7 @@
 mod kubernetes;
 mod modules;
 mod pools;
+mod providers;
 mod releases;
 #[cfg(test)]
 mod tests;
@@ -42,6 +43,10 @@ pub fn modules(workspace: &Workspace<'_>, facts: &mut Facts) -> (Vec<Problem>, V
             &mut stated,
         );
         of("module").for_each(|block| modules::read(&Stated::of(block), &mut stated));
+        let providers = providers::required(&root.blocks);
+        // In JSON blocks and mappings look alike.
+        let written = of("resource").filter(|block| !block.json).map(Stated::of);
+        stated.blocks.extend(written.map(|resource| providers::block(&resource, &providers)));
         if root.library {
             stated.uncalled = root.blocks.iter().map(|block| block.keyword_span.source).collect();
         }

@@ -1,0 +1,50 @@
+//! What modules ask of providers, and resources as they are written.
+
+use super::Stated;
+use crate::facts::{ProviderRequirement, ResourceBlock};
+use crate::known::Fact;
+use crate::parse::{Raw, View};
+use crate::render::terraform::Block;
+use std::sync::Arc;
+
+/// What the blocks of a root and its modules ask of providers.
+pub fn required(blocks: &[Block]) -> Arc<[ProviderRequirement]> {
+    let mut out = vec![];
+    for block in blocks {
+        let body = View::new(Some(block.body()), block.keyword_span);
+        match (block.keyword.as_str(), block.label(0)) {
+            ("terraform", _) => {
+                for asked in body.get("required_providers").items() {
+                    out.extend(asked.entries().into_iter().map(|(name, value)| requirement(name, value)));
+                }
+            }
+            // Where older modules state it.
+            ("provider", Some(name)) if body.get("version").is_some() => {
+                out.push(requirement(name, body.get("version")))
+            }
+            _ => {}
+        }
+    }
+    out.into()
+}
+
+fn requirement(name: &str, stated: View<'_>) -> ProviderRequirement {
+    let text = |view: View<'_>| view.string().get().cloned();
+    let source = text(stated.get("source")).unwrap_or_else(|| format!("hashicorp/{name}")).to_ascii_lowercase();
+    // What stands before it is a registry.
+    let parts: Vec<&str> = source.rsplit('/').take(2).collect();
+    let address = parts.iter().rev().copied().collect::<Vec<_>>().join("/");
+    let versions = text(stated.get("version")).or(text(stated)).unwrap_or_default();
+    ProviderRequirement { name: name.to_owned(), address, versions }
+}
+
+/// A resource as it is written.
+pub fn block(stated: &Stated<'_>, providers: &Arc<[ProviderRequirement]>) -> ResourceBlock {
+    let ((kind, span), (name, _)) = (stated.kind, stated.name);
+    ResourceBlock {
+        kind: Fact::value(kind.to_owned(), span),
+        address: format!("{kind}.{name}"),
+        body: Raw::new(stated.tree, stated.view),
+        providers: Arc::clone(providers),
+    }
+}
