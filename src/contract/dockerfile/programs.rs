@@ -259,7 +259,7 @@ impl There<'_> {
         {
             return None;
         }
-        let says = format!("{name} is not in this image, and nothing before installs it");
+        let says = format!("{name} is not in this image, and no step before installs it");
         let release = if package.is_empty() { None } else { Some(format!("apt-get install -y {package} before it")) };
         Some(breach(BreachClass::ProgramMissing, place.whole(), name, says, release))
     }

@@ -119,7 +119,6 @@ fn without_effect(line: &Instruction, script: &Script) -> Option<Breach> {
     let changes = |command: &Command| command.words.first().is_none_or(|word| word.text() != "set");
     let runs = script.substituted().is_empty() && line.flags.is_empty() && line.heredocs.is_empty();
     let nothing = runs && script.commands.iter().any(changes) && script.commands.iter().all(of_shell);
-    let says =
-        format!("`{}` changes nothing but its own shell, which ends with this step", shortened(line.rest.text()));
+    let says = format!("`{}` changes its own shell alone, which ends with this step", shortened(line.rest.text()));
     nothing.then(|| breach(BreachClass::StepWithoutEffect, line.span, "RUN", says, None))
 }
