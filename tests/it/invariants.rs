@@ -91,7 +91,12 @@ const UNTOLD: &[&str] = &["nothing", "unknown (", "a map", "a list"];
 
 /// Whether a text holds such a word more often than what the rule itself writes: then it came out of a value.
 fn untold(text: &str, written: &str) -> Option<&'static str> {
-    UNTOLD.iter().copied().find(|word| text.matches(word).count() > written.matches(word).count())
+    // "ollama listens" holds no list.
+    let count = |text: &str, word: &str| {
+        let stands_alone = |at: &usize| !text[..*at].ends_with(char::is_alphanumeric);
+        text.match_indices(word).map(|(at, _)| at).filter(stands_alone).count()
+    };
+    UNTOLD.iter().copied().find(|word| count(text, word) > count(written, word))
 }
 
 #[test]
