@@ -207,15 +207,31 @@ impl<'t> Draft<'t> {
         self.map(vec![("apiVersion", version), ("kind", kind), ("metadata", metadata), ("spec", spec)], span)
     }
 
-    /// The label by which services find the pods of a controller.
-    fn label(&mut self, controller: &str, span: Span) -> NodeId {
-        let value = self.text(controller, span);
-        self.map(vec![("app.kubernetes.io/controller", value)], span)
+    /// The labels by which services find the pods of a controller.
+    fn selector(&mut self, controller: &str, span: Span) -> Vec<(&'t str, NodeId)> {
+        let controller = self.text(controller, span);
+        let release = match self.name.get() {
+            Some(release) => self.text(&release.clone(), span),
+            None => self.add(NodeKind::Unknown(Why::NotStated("the name of the release".into())), span),
+        };
+        vec![("app.kubernetes.io/controller", controller), ("app.kubernetes.io/instance", release)]
+    }
+
+    /// The labels of the pods of a controller: what its options state, and what the chart adds.
+    fn labels(&mut self, controller: &str, stated: [View<'t>; 2], span: Span) -> NodeId {
+        let mut labels = self.selector(controller, span);
+        // It has two names to choose from, by its release.
+        labels.push(("app.kubernetes.io/name", self.add(left(), span)));
+        for (name, value) in stated.into_iter().flat_map(|options| options.get("labels").entries()) {
+            let value = value.node().map(|node| self.copy(node));
+            labels.extend(value.map(|value| (name, value)));
+        }
+        self.map(labels, span)
     }
 
     fn template(&mut self, (key, of): (&'t str, View<'t>)) -> NodeId {
         let (span, own, defaults) = (of.place(), of.get("pod"), self.values.get("defaultPodOptions"));
-        let labels = self.label(key, span);
+        let labels = self.labels(key, [own, defaults], span);
         let annotations = if own.get("annotations").is_some() { own } else { defaults };
         let mut metadata = self.copied(annotations, &["annotations"]);
         metadata.push(("labels", labels));
@@ -249,8 +265,13 @@ impl<'t> Draft<'t> {
                 spec.push((list, containers));
             }
         }
-        let volumes = enabled(self.values.get("persistence"));
-        let volumes: Vec<NodeId> = volumes.into_iter().map(|one| self.volume(one)).collect();
+        // A pod has the volumes that some container of its controller may mount.
+        let elsewhere = |of: View<'_>| {
+            let (global, own) = (of.get("globalMounts"), of.get("advancedMounts"));
+            own.is_some() && !global.is_some() && !own.get(key).is_some()
+        };
+        let volumes = enabled(self.values.get("persistence")).into_iter().filter(|(_, of)| !elsewhere(*of));
+        let volumes: Vec<NodeId> = volumes.map(|one| self.volume(one)).collect();
         if !volumes.is_empty() {
             let volumes = self.list(volumes, self.values.get("persistence").place());
             spec.push(("volumes", volumes));
@@ -349,7 +370,8 @@ impl<'t> Draft<'t> {
         let span = of.place();
         let mut spec =
             self.copied(of, &["type", "clusterIP", "loadBalancerSourceRanges", "loadBalancerIP", "loadBalancerClass"]);
-        spec.push(("selector", self.label(controller, span)));
+        let selector = self.selector(controller, span);
+        spec.push(("selector", self.map(selector, span)));
         let mut ports = Vec::new();
         for (name, port) in enabled(of.get("ports")) {
             let mut entries = vec![("name", self.text(name, port.place()))];

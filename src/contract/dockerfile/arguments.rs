@@ -6,6 +6,7 @@ use crate::facts::BreachClass;
 use crate::parse::dockerfile::Instruction;
 use crate::parse::shell::Command;
 use crate::source::Traced;
+use crate::suggest;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Arguments that a builder knows without a declaration. <https://docs.docker.com/reference/dockerfile/#predefined-args>
@@ -26,9 +27,12 @@ const PREDEFINED: [&str; 10] = [
 const FETCH: [&str; 9] = ["pip", "pip3", "uv", "python", "python3", "wget", "curl", "git", "conda"];
 
 /// A FROM whose image is malformed without the variables that nothing declares before the first stage.
-pub fn in_from(stage: &Stage<'_>, before: &[Instruction]) -> Option<Breach> {
+///
+/// What the file declares nowhere is filled in by another tool: the author means an argument of the build where a stage declares
+/// it, or one of nearly that name stands before.
+pub fn in_from(stage: &Stage<'_>, (before, all): (&[Instruction], &[Instruction])) -> Option<Breach> {
     let image = stage.from.base()?.image;
-    let declared = declared(before);
+    let declared = declared_in(before);
     let known = |name: &str| declared.contains_key(name) || PREDEFINED.contains(&name);
     let mut missing = Vec::new();
     let mut text = String::new();
@@ -46,7 +50,11 @@ pub fn in_from(stage: &Stage<'_>, before: &[Instruction]) -> Option<Breach> {
     let separates = |c: Option<char>| c.is_none_or(|c| matches!(c, ':' | '/' | '@' | '.' | '-' | '_'));
     let malformed =
         separates(first) || separates(last) || [":-", ":.", "//", "::", "/:"].iter().any(|part| text.contains(part));
-    let name = missing.into_iter().next().filter(|_| malformed)?;
+    let anywhere = declared_in(all);
+    let meant = |name: &String| {
+        anywhere.contains_key(name) || suggest::nearest(name, declared.keys().map(String::as_str)).is_some()
+    };
+    let name = missing.into_iter().next().filter(|name| malformed && meant(name))?;
     let says = format!("no ARG before the first FROM declares {name}, so that the image is `{text}`");
     Some(breach(
         BreachClass::BuildRefused,
@@ -59,7 +67,7 @@ pub fn in_from(stage: &Stage<'_>, before: &[Instruction]) -> Option<Breach> {
 
 /// What a stage fetches by variables that are declared before the first FROM only.
 pub fn in_stage(stage: &Stage<'_>, before: &[Instruction]) -> Vec<Breach> {
-    let mut open = declared(before);
+    let mut open = declared_in(before);
     let Some(base) = stage.base.filter(|_| !open.is_empty()) else { return Vec::new() };
     // What is empty by default is as empty without a declaration.
     open.retain(|name, value| !value.as_ref().is_some_and(|value| value.text().is_empty()) && !base.sets(name));
@@ -107,7 +115,7 @@ fn fetched(command: &Command, missing: impl Fn(&str) -> bool) -> Option<(String,
 }
 
 /// The arguments of instructions, with what each is by default.
-fn declared(lines: &[Instruction]) -> BTreeMap<String, Option<Traced>> {
+fn declared_in(lines: &[Instruction]) -> BTreeMap<String, Option<Traced>> {
     let arguments = lines.iter().filter(|line| line.keyword == "ARG").flat_map(Instruction::assignments);
     arguments.map(|a| (a.name.text().to_owned(), Some(a.value.unwrap_or(a.name)))).collect()
 }

@@ -53,7 +53,7 @@ pub fn judge<'f>(file: &'f Dockerfile, builds: impl Iterator<Item = &'f Arc<Buil
     let stages = stages(rest, &builds);
     let mut found = Vec::new();
     for (at, stage) in stages.iter().enumerate() {
-        found.extend(arguments::in_from(stage, before));
+        found.extend(arguments::in_from(stage, (before, &file.instructions)));
         found.extend(copies(stage, at, &stages));
         if stage.lines.len() <= MOST_INSTRUCTIONS {
             found.extend(arguments::in_stage(stage, before));

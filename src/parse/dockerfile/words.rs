@@ -208,7 +208,14 @@ impl Instruction {
             [first, ..] => (first.range.clone(), None),
             [] => return None,
         };
-        Some(Base { image: self.rest.slice(image), platform: self.flag("platform").cloned(), alias })
+        let quoted = |image: &Traced| {
+            let text = image.text();
+            ['"', '\''].iter().any(|quote| text.len() > 1 && text.starts_with(*quote) && text.ends_with(*quote))
+        };
+        let image = self.rest.slice(image);
+        // A builder reads the name as a shell reads a word.
+        let image = if quoted(&image) { image.slice(1..image.text().len() - 1) } else { image };
+        Some(Base { image, platform: self.flag("platform").cloned(), alias })
     }
 }
 
