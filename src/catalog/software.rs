@@ -66,7 +66,7 @@ fn build(row: Row) -> Option<Build> {
 
 /// The builds of a package, in no order of releases.
 fn builds(package: &str) -> impl Iterator<Item = Row> + Clone {
-    BUILDS.rows().filter(move |r| r.text("package") == package)
+    BUILDS.about(package)
 }
 
 /// The build of a release: of the variant named, else the one that the package index serves. Without a row of its
@@ -128,15 +128,17 @@ pub fn package_requirement(package: &str, version: &Version, other: &str) -> Opt
         return None;
     }
     // What no metadata states: pip installs a release all the same, and it does not run.
-    let mut pins = PACKAGE_PINS.rows().filter(|r| r.text("package") == package && r.text("requires") == other);
+    let mut pins = PACKAGE_PINS.about(package).filter(|r| r.text("requires") == other);
     if let Some(pin) = pins.find(|r| r.holds(version)) {
         return Some((pin.text("requirement").to_owned(), false));
     }
     if let Some(range) = wheel_requirement(package, version, other) {
         return Some((range.to_owned(), true));
     }
-    let exact =
-        builds(package).find(|r| r.version("version").as_ref() == Some(version)).filter(|_| other == "torch")?;
+    if other != "torch" {
+        return None;
+    }
+    let exact = builds(package).find(|r| r.version("version").as_ref() == Some(version))?;
     let pinned = exact.version("torch").map(|torch| format!("=={torch}"));
     // Some rows list the releases that wheels were made for instead; a build from source runs with others, too.
     let range = exact.filled("torch_requirement").filter(|range| range.starts_with(['<', '>', '=', '!', '~']));

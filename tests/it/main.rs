@@ -5,6 +5,7 @@ mod blocks;
 mod boundaries;
 mod budgets;
 mod builds;
+mod cases;
 mod catalog;
 mod catalog_facts;
 mod charts;
