@@ -53,3 +53,24 @@ fn rounds_and_batches_are_counted_right() {
     }
     assert!(rounds > 0 && batches > 0);
 }
+
+#[test]
+fn what_the_atlas_says_is_told_has_a_rule() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/atlas");
+    let rules = gpulint::rules::Ruleset::builtin();
+    let (mut rows, mut lost) = (0, Vec::new());
+    for entry in fs::read_dir(folder).expect("docs/atlas").map(|entry| entry.expect("an entry").path()) {
+        if entry.extension().is_none_or(|extension| extension != "csv") {
+            continue;
+        }
+        let mut reader = csv::Reader::from_path(&entry).expect("a table");
+        let column = |name: &str, headers: &csv::StringRecord| headers.iter().position(|header| header == name);
+        let told = column("told_by", reader.headers().expect("headers")).expect("told_by");
+        for row in reader.records().map(|row| row.expect("a row")) {
+            rows += 1;
+            let names = row[told].split([' ', ',', ';']).filter(|name| !name.is_empty());
+            lost.extend(names.filter(|name| rules.get(name).is_none()).map(|name| format!("{entry:?}: {name}")));
+        }
+    }
+    assert!(rows > 500 && lost.is_empty(), "{}", lost.join("\n"));
+}
