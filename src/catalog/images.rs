@@ -139,15 +139,16 @@ pub fn image_newest(repository: &str) -> Option<&'static str> {
     IMAGE_NEWEST.rows().find(|row| names(row.text("repository"), repository)).map(|row| row.text("pinned"))
 }
 
-/// What is particular about an image by its repository and tag: old-apt-key, no-library-path. The release is what the
-/// tag begins with.
+/// What is particular about an image by its repository and tag: old-apt-key, no-library-path, no-curl. The release is what
+/// the tag begins with; a trait of some releases only is none of a tag that names no release.
 pub fn image_traits(repository: &str, tag: &str) -> Option<Vec<&'static str>> {
     static READ: OnceLock<Vec<Patterned>> = OnceLock::new();
-    let release = Version::parse(tag.split('-').next()?)?;
+    let release = tag.split('-').next().and_then(Version::parse);
     let all = tagged(&READ, &IMAGE_TRAITS).iter();
     let mut of_repository = all.filter(|t| names(t.row.text("repository"), repository)).peekable();
     of_repository.peek()?;
-    let held = of_repository.filter(|t| t.row.holds(&release) && t.is_about(tag));
+    let in_time = |row: &Row| row.text("versions").is_empty() || release.as_ref().is_some_and(|r| row.holds(r));
+    let held = of_repository.filter(|t| in_time(&t.row) && t.is_about(tag));
     Some(held.inspect(|t| t.row.used()).map(|t| t.row.text("trait")).collect())
 }
 

@@ -10,13 +10,13 @@
 //! | machines | [`instance`], [`instance_gpu`], [`nearest_instance`], [`is_instance_like`], [`attachable_counts`], [`cloud_run_minimum`] |
 //! | platforms | [`platform_driver`], [`default_driver`], [`platform_toolkit`], [`eks_ami_driver`], [`node_image`] |
 //! | CUDA and drivers | [`min_driver`], [`native_driver`], [`native_cuda`], [`branch`], [`image_accepts_driver`], [`sm_supported`], [`first_cuda`], [`last_cuda`], [`cuda_exists`], [`cuda_image_exists`], [`newest_host_gcc`] |
-//! | images | [`image`], [`image_family`], [`image_flaw`], [`image_floats`], [`image_move`], [`image_newest`], [`image_traits`], [`registry_parts`] |
+//! | images | [`familiar_name`], [`image`], [`image_family`], [`image_flaw`], [`image_floats`], [`image_move`], [`image_newest`], [`image_traits`], [`image_build`], [`image_program`], [`registry_parts`] |
 //! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`constrains`], [`decides_others`], [`extra_packages`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`], [`package_traits`] |
 //! | releases | [`wheel_requirements`], [`wheel_pythons`], [`newest_release_with`], [`releases_around`], [`Bounds`] |
 //! | systems | [`base_os`] |
 //! | programs | [`server`], [`server_of_program`], [`server_of_image`], [`is_tagged_by_release`], [`launcher_of_program`], [`wrappers`] |
 //! | engines | [`launch_flags`], [`flag_program`], [`environments`], [`feature_needs`], [`model_supported_since`], [`engine_default`] |
-//! | models | [`model`], [`models`], [`named_model`], [`weight_format`], [`encoder_peak`] |
+//! | models | [`model`], [`models`], [`named_model`], [`model_gated`], [`weight_format`], [`encoder_peak`] |
 //! | trainers | [`training_options`], [`training_defaults`], [`optimizer_state_bytes`] |
 //! | Kubernetes | [`pod_places`], [`inner_names`], [`references`], [`creators`] |
 //! | data | [`stores_of`], [`key_of`], [`endpoints_of`], [`tls_minimum`] |
@@ -38,6 +38,7 @@ mod models;
 mod names;
 mod programs;
 mod protection;
+mod published;
 mod ranges;
 mod servers;
 mod software;
@@ -87,10 +88,11 @@ pub use protection::{
     is_about_reach, key_of, openings_of, reach_of_annotation, scaling_policy_of, spending_limit_of, stores_of,
     tls_minimum,
 };
+pub use published::{ImageBuild, familiar_name, image_build, image_program};
 pub use ranges::Bounds;
 pub use servers::{
     Accelerator, FeatureNeeds, LaunchFlag, accelerator, api_removed_in, feature_needs, is_fabric, launch_flags,
-    model_supported_since, nearest_accelerator, options_file, resource_unknown, whole_gpu,
+    model_gated, model_supported_since, nearest_accelerator, options_file, resource_unknown, whole_gpu,
 };
 pub use software::{
     BaseOs, Build, RuntimeNeeds, base_os, conflicting_packages, constrains, decides_others, extra_packages,

@@ -3,8 +3,8 @@
 use super::complete;
 use super::table::{Row, closest};
 use super::tables::{
-    ACCELERATOR_RESOURCES, FABRIC_RESOURCES, FEATURE_COMPUTE_CAPABILITIES, KUBERNETES_API_REMOVALS, LAUNCH_FLAGS,
-    MODEL_SUPPORT,
+    ACCELERATOR_RESOURCES, FABRIC_RESOURCES, FEATURE_COMPUTE_CAPABILITIES, GATED_MODELS, KUBERNETES_API_REMOVALS,
+    LAUNCH_FLAGS, MODEL_SUPPORT,
 };
 use crate::suggest::{self, slips};
 use crate::version::Version;
@@ -148,6 +148,11 @@ pub fn feature_needs(engine: &str, feature: &str, value: &str, version: Option<&
 pub fn model_supported_since(engine: &str, model: &str) -> Option<Version> {
     let name = model.rsplit('/').next().unwrap_or(model);
     closest(MODEL_SUPPORT.rows().filter(|row| row.text("engine") == engine), "models", name)?.version("since")
+}
+
+/// Whether the files of a model of Hugging Face go only to accounts that accepted its licence.
+pub fn model_gated(model: &str) -> bool {
+    closest(GATED_MODELS.rows(), "models", model).inspect(|row| row.used()).is_some()
 }
 
 #[cfg(test)]

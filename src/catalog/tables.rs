@@ -48,6 +48,7 @@ tables! {
     CUDA cuda
         "cuda*:version driver:version min_driver:version sm image_branches image_brands image_os \
         image_os_supported";
+    DEVICE_CLASSES device_classes "class*";
     DRIVER_BRANCHES driver_branches
         "branch*:300..2000 kind:LTSB|PB|NFB|dev released:date end_of_life:date latest:version native_cuda:version \
         max_cuda_major:version forward_compat_cuda:version";
@@ -62,6 +63,7 @@ tables! {
     FIELD_FLAGS field_flags "kind* field* flag switch:flag";
     FLAG_PROGRAMS flag_programs "engine* commands program*";
     FLOATING_TAGS floating_tags "repository* tag*:pattern";
+    GATED_MODELS gated_models "models*";
     GCP_ATTACHABLE_GPUS gcp_attachable_gpus "accelerator* machine_family counts";
     GCP_MACHINE_FAMILIES gcp_machine_families "family* memory_gib_per_vcpu:0..64";
     GKE_MACHINES gke_machines "accelerator* machine_type";
@@ -74,12 +76,14 @@ tables! {
         nvenc:flag arm64:flag first_branch:300..2000 bf16_tflops:1..50000 fp8_tflops:1..100000 form \
         product_label+ gke_accelerators+ karpenter_name+";
     HOST_COMPILERS host_compilers "cuda*:range newest_gcc:4..99";
+    IMAGE_BUILDS image_builds "repository* tag*:pattern accelerator:cpu|cuda own_suffix cuda_suffix device_variable";
     IMAGE_FAMILIES image_families
         "family* repositories+ tag+:pattern package accelerator cuda_from:build|ngc|none|tag require_cuda:flag \
         forward_compat:flag brings_code:flag";
     IMAGE_FLAWS image_flaws "repository* tag*:pattern flaw";
     IMAGE_MOVES image_moves "repository* tag*:pattern moved_to since state:frozen|gone|private|redirected";
     IMAGE_NEWEST image_newest "repository* pinned";
+    IMAGE_PROGRAMS image_programs "repository* tag*:pattern program starts:flag";
     IMAGE_RELEASES image_releases "repository* tag* package module since:version until:version holes releases";
     IMAGE_TAGS image_tags
         "repository* tag* cuda:version min_driver:version framework framework_version tensorrt:version \
@@ -120,6 +124,7 @@ tables! {
     PLATFORMS platforms
         "platform* version* variant* kubernetes* date+:date driver:version other_drivers \
         container_toolkit:version device_plugin";
+    PORT_VARIABLES port_variables "program* variable";
     PROGRAMS programs "program* package pip:flag";
     PROGRAM_FLAGS program_flags "program* flag* aliases+ takes choices versions*:range replaced_by needs excludes";
     PROMISED_AVAILABILITY promised_availability

@@ -171,18 +171,9 @@ fn from_map(view: View<'_>) -> Image {
 
 fn finish(image: &mut Image) {
     let (Some(registry), Some(repository)) = (image.registry.get(), image.repository.get()) else { return };
-    let full = full_name(registry, repository);
+    let full = crate::catalog::familiar_name(registry, repository);
     let family = crate::catalog::image_family(&full).map(|f| Fact::value(f.to_owned(), image.repository.span));
     image.family = family.unwrap_or_else(|| Fact::unknown(Why::NotInCatalog(full.into()), image.repository.span));
-}
-
-/// The name as the catalog has it: Docker Hub's images without their host.
-pub fn full_name(registry: &str, repository: &str) -> String {
-    if matches!(registry, "docker.io" | "index.docker.io" | "registry-1.docker.io") {
-        repository.to_owned()
-    } else {
-        format!("{registry}/{repository}")
-    }
 }
 
 /// A place in a text for tests and launchers.

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 /// What a container launches, by its command line, else by its image.
 pub fn of(container: &Container, words: &[&Traced]) -> Option<Box<Launch>> {
     let name = container.image.registry.get().zip(container.image.repository.get());
-    let image = name.map(|(registry, repository)| super::image::full_name(registry, repository));
+    let image = name.map(|(registry, repository)| catalog::familiar_name(registry, repository));
     let by_image = image.as_deref().and_then(catalog::server_of_image);
     let shell = words.first().is_some_and(|first| shell::is_shell(first.text()));
     let commands = commands(words, &container.env);

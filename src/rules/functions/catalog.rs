@@ -143,6 +143,31 @@ lookups! {
     "image_traits" (param("repository", str_type), param("tag", str_type)) -> Output::Type(strings_type), "What is particular about an image by its repository (with the registry, docker.io left off) and tag: old-apt-key, no-library-path.", |a| {
         catalog::image_traits(&text(&a[0])?, &text(&a[1])?)
     };
+    "image_lacks" (param("repository", str_type), optional("tag", str_type), param("program", str_type)) -> Output::Type(bool_type), "Whether a published image does not have a program; unknown where nobody looked.", |a| {
+        let (repository, tag, program) = (text(&a[0])?, text(&a[1]).unwrap_or(Cow::Borrowed("latest")), text(&a[2])?);
+        let base = catalog::base_image(&repository, &tag).map(|base| base.lacks(&program));
+        let absent = || Some(catalog::image_traits(&repository, &tag)?.iter().any(|t| t.strip_prefix("no-") == Some(&program)));
+        base.or_else(absent)
+    };
+    "image_build" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(str_type), "What a published image is built for, where there are builds for the CPU and for GPUs: cpu, cuda.", |a| {
+        catalog::image_build(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or("")).map(|build| build.accelerator())
+    };
+    "image_cuda_tag" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(str_type), "The tag of the same release of an image that is built for CUDA.", |a| {
+        let tag = text(&a[1]).unwrap_or(Cow::Borrowed("latest"));
+        catalog::image_build(&text(&a[0])?, &tag)?.cuda_tag(&tag)
+    };
+    "image_device_variable" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(str_type), "The environment variable that tells the program of an image on which device to compute; null where there is none.", |a| {
+        catalog::image_build(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or("")).map(|build| build.device_variable())
+    };
+    "image_starts" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(str_type), "The program that the entrypoint of a published image starts; null where it only runs what it is given.", |a| {
+        catalog::image_program(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or("")).map(|(program, starts)| starts.then_some(program))
+    };
+    "image_program" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(str_type), "The program that a published image is for.", |a| {
+        catalog::image_program(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or("")).map(|(program, _)| program)
+    };
+    "model_gated" (param("model", str_type)) -> Output::Type(bool_type), "Whether the files of a model of Hugging Face go only to accounts that accepted its licence; unknown of models that are not known to be.", |a| {
+        catalog::model_gated(&text(&a[0])?).then_some(true)
+    };
     "image_flaw" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(str_type), "What is known to be broken in an image, or why its tag does not exist; null for other tags of such a repository.", |a| {
         catalog::image_flaw(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or(""))
     };

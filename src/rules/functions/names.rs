@@ -13,6 +13,10 @@ functions! {
         let named = text(&a[0]).zip(text(&a[1])).and_then(|(table, name)| catalog::names(&table, &name));
         Value::of(named.map_or(Data::Null, Data::Bool))
     };
+    "familiar_name" (param("registry", str_type), param("repository", str_type)) -> Output::Type(str_type), false, "The name of an image as Docker shows it and the catalog has it: the repository with its registry, docker.io left off.", |a, _| {
+        let named = text(&a[0]).zip(text(&a[1])).map(|(registry, repository)| catalog::familiar_name(&registry, &repository));
+        named.map_or(Value::of(Data::Null), |name| string(name, &a[0]))
+    };
     "within" (param("version", version_type), param("range", str_type)) -> Output::Type(bool_type), false, "Whether a version lies in a range: `>=2,<3`, `==2.1.*`.", |a, _| {
         let inside = version(&a[0]).zip(text(&a[1])).is_some_and(|(v, range)| catalog::within(&v, &range));
         Value::of(Data::Bool(inside))
