@@ -1,7 +1,8 @@
-//! Where the kinds of Kubernetes and of operators carry pods, and which of their fields are absent when missing.
+//! Where the kinds of Kubernetes and of operators carry pods, which of their fields are absent when missing, and by which
+//! keys configuration files are known.
 
 use super::table::Row;
-use super::tables::{FIELD_FLAGS, KINDS_WITHOUT_DEVICES, SERVING_RUNTIMES, WORKLOAD_KINDS};
+use super::tables::{CONFIGURATIONS, FIELD_FLAGS, KINDS_WITHOUT_DEVICES, SERVING_RUNTIMES, WORKLOAD_KINDS};
 
 /// A place in a kind at which pods are described.
 #[derive(Debug, Clone, Copy)]
@@ -177,4 +178,10 @@ pub fn field_flags(kind: &str) -> impl Iterator<Item = FieldFlag> {
 /// What KServe adds to the tag of a runtime's image for a model that asks for GPUs.
 pub fn gpu_suffix(runtime: &str) -> Option<&'static str> {
     SERVING_RUNTIMES.rows().find(|row| row.text("runtime") == runtime).map(|row| row.text("gpu_suffix"))
+}
+
+/// Configuration files that are known by their keys, with the kind of object that each is read as: LiteLLMConfig,
+/// MigConfig. A key is a path from the root, with the shape of what stands there: `model_list:seq`.
+pub fn configurations() -> impl Iterator<Item = (&'static str, impl Iterator<Item = &'static str>)> {
+    CONFIGURATIONS.rows().map(|row| (row.text("kind"), row.words("keys")))
 }

@@ -19,6 +19,7 @@
 //! | models | [`model`], [`models`], [`named_model`], [`model_gated`], [`weight_format`], [`encoder_peak`] |
 //! | trainers | [`training_options`], [`training_defaults`], [`optimizer_state_bytes`] |
 //! | Kubernetes | [`pod_places`], [`inner_names`], [`references`], [`creators`] |
+//! | configuration files | [`configurations`] |
 //! | data | [`stores_of`], [`key_of`], [`endpoints_of`], [`tls_minimum`] |
 //! | the rest | [`accelerator`], [`advisories`], [`api_removed_in`], [`Lookup`], [`within`] |
 
@@ -67,7 +68,8 @@ pub use images::{
     registry_parts,
 };
 pub use kinds::{
-    Absence, FieldFlag, PodPlace, Stands, asks_for_no_device, field_flags, gpu_suffix, pod_places, workload_kinds,
+    Absence, FieldFlag, PodPlace, Stands, asks_for_no_device, configurations, field_flags, gpu_suffix, pod_places,
+    workload_kinds,
 };
 pub use machines::{
     Instance, NodeImage, ami_family, attachable_counts, cloud_run_minimum, cluster_agents, default_driver,

@@ -43,6 +43,7 @@ tables! {
     COMPUTE_CAPABILITIES compute_capabilities
         "compute_capability*:version architecture first_cuda:version last_cuda:version first_branch:300..2000 \
         last_branch:300..2000 kernel_modules:either|open|proprietary family+";
+    CONFIGURATIONS configurations "kind* keys*";
     CONFLICTING_PACKAGES conflicting_packages "group* package*";
     CPU_ONLY_PACKAGES cpu_only_packages "package* versions*:range extras+ gpu_package";
     CUDA cuda

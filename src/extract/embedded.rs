@@ -1,9 +1,9 @@
 //! Configuration files that stand as a text in another document: the data of a ConfigMap, a value of a chart, a file that a
-//! script writes. Knows in which formats programs read such files, and how those of the device plugin, the MIG manager and
-//! Volcano look; not who reads them.
+//! script writes. Knows in which formats programs read such files; not who reads them.
 
 use super::formats::{self, Format};
 use super::{options, training, triton};
+use crate::catalog;
 use crate::facts::{Facts, NamedText, Object};
 use crate::known::Fact;
 use crate::parse::{DEEPEST, Dialect, Node, Problem, Raw, Tree, View, pbtxt, toml, yaml};
@@ -16,11 +16,11 @@ type Shows = fn(&str) -> bool;
 
 /// Formats of files that stand in other documents, with what shows them.
 static INSIDE: &[(&str, Shows)] = &[
-    ("component", |text| ["mig-configs:", "sharing:", "migStrategy:", "tiers:"].iter().any(|key| text.contains(key))),
     ("llama-swap", |text| text.contains("models:") && text.contains("cmd:")),
     ("ray-serve", |text| text.contains("import_path")),
     ("training", training::may_be_file),
     ("server-options", options::may_be_file),
+    ("component", may_be_component),
 ];
 
 /// Endings of names that say what a text is.
@@ -29,19 +29,28 @@ const SYNTAXES: [&str; 5] = ["json", "yaml", "yml", "toml", "pbtxt"];
 /// What a text shows that a template fills in, or a program before it reads it.
 const FILLED: [&str; 6] = ["{{", "${", "$(", "<%", "{%", "__"];
 
-/// What a configuration document of a component is, by its keys: DevicePluginConfig, MigConfig or VolcanoSchedulerConfig.
+/// What a configuration document is, by its keys: MigConfig, LiteLLMConfig.
 pub fn kind(root: Node<'_>) -> Option<&'static str> {
-    if root.get("mig-configs").is_some_and(Node::is_map) {
-        return Some("MigConfig");
-    }
-    if root.get("tiers").is_some_and(Node::is_seq)
-        && root.get("actions").is_some_and(|actions| actions.text().is_some())
-    {
-        return Some("VolcanoSchedulerConfig");
-    }
-    let sharing = root.get("sharing").is_some_and(|s| s.get("timeSlicing").is_some() || s.get("mps").is_some());
-    let flags = root.get("version").is_some() && root.get("flags").is_some_and(|f| f.get("migStrategy").is_some());
-    (sharing || flags).then_some("DevicePluginConfig")
+    let stands = |key: &str| {
+        let (path, shape) = key.split_once(':').unwrap_or((key, ""));
+        root.path(path).is_some_and(|node| match shape {
+            "map" => node.is_map(),
+            "seq" => node.is_seq(),
+            "text" => node.text().is_some(),
+            _ => true,
+        })
+    };
+    let mut known = catalog::configurations().filter(|_| root.is_map());
+    known.find_map(|(kind, mut keys)| keys.all(stands).then_some(kind))
+}
+
+/// Whether a text holds the words of such keys.
+fn may_be_component(text: &str) -> bool {
+    let holds = |key: &str| {
+        let path = key.split(':').next().unwrap_or(key);
+        path.split('.').all(|part| text.contains(part))
+    };
+    catalog::configurations().any(|(_, mut keys)| keys.all(holds))
 }
 
 /// Reads such a document as a raw object of its kind.

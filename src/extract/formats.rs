@@ -189,7 +189,10 @@ pub static DOCUMENTS: &[Format] = &[
         name: "llama-swap",
         about: "configurations of llama-swap",
         is: |root, _| llama_swap::is_config(root),
-        read: |_, root, path, facts| llama_swap::read(root, path, facts),
+        read: |tree, root, path, facts| {
+            facts.objects.push(Arc::new(embedded::object(tree, root, "LlamaSwapConfig", path)));
+            llama_swap::read(root, path, facts);
+        },
     },
     Format {
         name: "ray-serve",
@@ -201,12 +204,6 @@ pub static DOCUMENTS: &[Format] = &[
         },
     },
     Format {
-        name: "component",
-        about: "configurations of the device plugin, the MIG manager and the scheduler of Volcano",
-        is: |root, _| embedded::kind(root).is_some(),
-        read: embedded::component,
-    },
-    Format {
         name: "model",
         about: "`config.json` of a model",
         is: |root, path| path.ends_with("config.json") && root.get("architectures").is_some_and(Node::is_seq),
@@ -216,7 +213,8 @@ pub static DOCUMENTS: &[Format] = &[
         name: "training",
         about: "configurations of trainers",
         is: |root, _| training::kind(root).is_some(),
-        read: |_, root, path, facts| {
+        read: |tree, root, path, facts| {
+            embedded::component(tree, root, path, facts);
             let trainer = training::kind(root);
             facts.trainings.extend(trainer.map(|trainer| Arc::new(training::document(trainer, root, path))));
         },
@@ -226,6 +224,12 @@ pub static DOCUMENTS: &[Format] = &[
         about: "files of options that vLLM, SGLang and TensorRT-LLM are told to read (`--config`)",
         is: |root, _| options::is_file(root),
         read: |_, root, path, facts| options::read(root, path, facts),
+    },
+    Format {
+        name: "component",
+        about: "configurations of LiteLLM, Frigate, LibreChat, Talos, k3s, Docker, the device plugin, the MIG manager and the scheduler of Volcano",
+        is: |root, _| embedded::kind(root).is_some(),
+        read: embedded::component,
     },
     Format { name: "values", about: "values of Helm charts", is: values::is_values, read: values::read },
 ];
