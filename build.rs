@@ -249,6 +249,7 @@ fn rest(value: &Value) -> Vec<String> {
     });
     parts.text(value.get("message"));
     parts.text(value.get("help"));
+    parts.list(value.get("proof"), |parts, proof| parts.text(Some(proof)));
     parts.list(value.get("fix"), |parts, fix| {
         ["at", "replace", "safe"].into_iter().for_each(|key| parts.text(fix.get(key)));
     });

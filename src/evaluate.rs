@@ -328,10 +328,11 @@ fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec
         let place = eval.run(at).0.span?;
         Some(Fix { span: place, replacement: render(replacement, eval), safe: *safe })
     });
+    let proven = rule.configured || told.proof.as_ref().is_none_or(|proof| truth(eval.run(proof).0) == Truth::True);
     Finding {
         rule: rule.id.clone(),
         pack: rule.pack.clone(),
-        severity: rule.severity,
+        severity: if proven { rule.severity } else { rule.severity.lower() },
         confidence: rule.confidence,
         span,
         message: render(&told.message, eval),
@@ -428,6 +429,25 @@ mod tests {
         };
         assert_eq!(of("pool"), [("mine".to_owned(), "2 2".to_owned())], "a pool is there for all that run");
         assert_eq!(of("workload"), [("w".to_owned(), "2 1".to_owned())], "a workload is there for its own");
+    }
+
+    #[test]
+    fn without_proof_a_finding_is_one_severity_lower() {
+        let rule = "applies_to: pool\nproof: \"pool.gpu_count > 1\"\nforbid: \"true\"\nmessage: m";
+        let severity = |gpus: Fact<i64>, set: &Ruleset| {
+            let facts = Facts {
+                pools: vec![Arc::new(NodePool { gpu_count: gpus, ..NodePool::blank(SPAN) })],
+                ..Facts::default()
+            };
+            asked(vec![facts], set).findings[0].severity
+        };
+        assert_eq!(severity(Fact::value(8, SPAN), &rules(rule)), Severity::Error);
+        assert_eq!(severity(Fact::value(1, SPAN), &rules(rule)), Severity::Warning);
+        let unknown = || Fact::unknown(crate::known::Why::Template, SPAN);
+        assert_eq!(severity(unknown(), &rules(rule)), Severity::Warning, "what is not known proves nothing");
+        let mut set = rules(rule);
+        set.set_severity("it", Some(Severity::Error)).expect("a rule");
+        assert_eq!(severity(unknown(), &set), Severity::Error, "who says how bad it is has it so");
     }
 
     #[test]

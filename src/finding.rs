@@ -95,6 +95,11 @@ impl Severity {
         [Self::Info, Self::Warning, Self::Error].into_iter().find(|s| s.name() == text)
     }
 
+    /// The next lower one; advice stays advice.
+    pub fn lower(self) -> Self {
+        if self == Self::Error { Self::Warning } else { Self::Info }
+    }
+
     /// Its lower-case name.
     pub fn name(self) -> &'static str {
         match self {

@@ -71,7 +71,7 @@ fn markdown(rules: &Ruleset) -> String {
         out.push_str(&format!("\n## {pack}\n"));
         for entry in of_pack(pack) {
             let (text, page) = (entry.text(), entry.page());
-            out.push_str(&format!("\n### {}\n\n{}, {} confidence", text.id, text.severity, text.confidence));
+            out.push_str(&format!("\n### {}\n\n{}, {} confidence", text.id, text.level(), text.confidence));
             out.push_str(&format!(", asked of every {}\n\n{}\n", text.applies_to, page.why.trim_end()));
             let (message, help) = examples::shown(entry, &|files| lint(files, rules)).unwrap_or_default();
             out.push_str(&format!("\n- Says: {message}\n- Help: {help}\n"));
@@ -101,7 +101,7 @@ pub fn explain(rule: &str, packs: &[PathBuf]) -> Result<u8, String> {
         || did_you_mean(rule, rules.entries().iter().map(|e| e.id.as_ref()).chain(OWN_RULES.iter().map(|(id, _)| *id)));
     let entry = rules.get(rule).ok_or_else(|| format!("there is no rule `{rule}`{}", hint()))?;
     let (text, page) = (entry.text(), entry.page());
-    let mut out = format!("{} ({} pack, {}, {} confidence)\n\n", text.id, text.pack, text.severity, text.confidence);
+    let mut out = format!("{} ({} pack, {}, {} confidence)\n\n", text.id, text.pack, text.level(), text.confidence);
     out.push_str(&format!("{}\n\nHelp: {}\n\n{}\n", outline(&text.message), outline(&text.help), page.why));
     if !text.params.is_empty() {
         out.push_str("\nParameters:\n");

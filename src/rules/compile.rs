@@ -22,6 +22,8 @@ pub struct Rule {
     pub pack: String,
     /// How bad, after overrides.
     pub severity: Severity,
+    /// Whether a configuration says how bad, so that it is so with or without proof.
+    pub configured: bool,
     /// How sure.
     pub confidence: Confidence,
     /// What it is asked about.
@@ -54,6 +56,8 @@ pub struct Rule {
 /// What a rule says where it fires.
 #[derive(Debug, Clone, Default)]
 pub struct Told {
+    /// What has to hold for the severity; else it is one lower.
+    pub proof: Option<Typed>,
     /// Primary place.
     pub at: Option<Typed>,
     /// Explicit labels.
@@ -232,6 +236,7 @@ impl Compiler {
             id: text.id.clone(),
             pack: text.pack.clone(),
             severity: severity?,
+            configured: false,
             confidence: confidence?,
             subject,
             kinds: text.kinds.clone(),
@@ -259,7 +264,8 @@ impl Compiler {
             .fix
             .as_ref()
             .map(|f| (self.expression("fix.at", &f.at), self.template("fix.replace", &f.replace), f.safe));
-        Told { at, labels, message, help, fix, slots: self.scope.variables.len() }
+        let proof = text.proof.as_ref().map(|proof| self.condition("proof", proof));
+        Told { at, labels, message, help, fix, proof, slots: self.scope.variables.len() }
     }
 
     fn lets(&mut self, lets: &[(String, String)]) -> Option<Vec<(usize, Typed)>> {

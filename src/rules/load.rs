@@ -11,6 +11,7 @@ const KEYS: &[&str] = &[
     "id",
     "pack",
     "severity",
+    "proof",
     "confidence",
     "applies_to",
     "each",
@@ -150,6 +151,7 @@ impl<'t> Reader<'t, '_> {
             labels: self.labels(),
             message: self.string(root.get("message")),
             help: self.string(root.get("help")),
+            proof: self.optional("proof"),
             fix: root.get("fix").map(|fix| {
                 self.keys(fix, &["at", "replace", "safe"], "fix");
                 let safe = fix.get("safe").and_then(Node::as_bool).unwrap_or(false);

@@ -34,6 +34,7 @@ pub struct Entry {
     pub pack: Cow<'static, str>,
     /// Severity, after overrides; `None` switches it off.
     pub severity: Option<Severity>,
+    configured: bool,
     origin: Origin,
     params: Vec<(String, Vec<String>)>,
     rule: OnceLock<Option<Box<Rule>>>,
@@ -53,7 +54,7 @@ impl Entry {
         let severity = Severity::parse(packed.severity);
         let origin = Origin::BuiltIn(packed, OnceLock::new());
         let (id, pack) = (packed.id.into(), packed.pack.into());
-        Self { id, pack, severity, origin, params: Vec::new(), rule: OnceLock::new() }
+        Self { id, pack, severity, configured: false, origin, params: Vec::new(), rule: OnceLock::new() }
     }
 
     fn added(text: RuleText, file: (String, String), mut rule: Rule) -> Self {
@@ -61,7 +62,8 @@ impl Entry {
         rule.added = true;
         let rule = OnceLock::from(Some(Box::new(rule)));
         let (id, pack) = (text.id.clone().into(), text.pack.clone().into());
-        Self { id, pack, severity, origin: Origin::Added(Box::new(text), file), params: Vec::new(), rule }
+        let origin = Origin::Added(Box::new(text), file);
+        Self { id, pack, severity, configured: false, origin, params: Vec::new(), rule }
     }
 
     /// Its texts.
@@ -95,6 +97,7 @@ impl Entry {
         if let Some(severity) = self.severity {
             rule.severity = severity;
         }
+        rule.configured = self.configured;
         for (name, value) in &self.params {
             let index = rule.param_types.iter().position(|(n, _)| n == name)?;
             let declared = self.text().params.iter().find(|p| p.name == *name)?;
@@ -172,7 +175,7 @@ impl Ruleset {
         let hint = self.hint(id);
         let entry = self.entries.iter_mut().find(|e| e.id == id);
         let entry = entry.ok_or_else(|| format!("there is no rule `{id}`{hint}"))?;
-        entry.severity = severity;
+        (entry.severity, entry.configured) = (severity, true);
         entry.recompile();
         Ok(())
     }

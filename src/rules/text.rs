@@ -1,6 +1,7 @@
 //! A rule as it is written: plain texts, before any expression is read. Built-in rules are laid out in this
 //! shape at build time, packs of users are read into it; from here on both take the same path.
 
+use crate::finding::Severity;
 use crate::parse::expression::{self as ast, Kind, Piece};
 use flate2::read::DeflateDecoder;
 use std::io::Read;
@@ -38,6 +39,18 @@ pub(super) struct Packed {
 /// The files of all rules, one behind the other.
 static FILES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/rules.deflate"));
 
+impl RuleText {
+    /// How bad it is, in words.
+    pub fn level(&self) -> String {
+        match (&self.proof, Severity::parse(&self.severity)) {
+            (Some(proof), Some(severity)) => {
+                format!("{}, or {} unless `{proof}`", severity.name(), severity.lower().name())
+            }
+            _ => self.severity.clone(),
+        }
+    }
+}
+
 impl Packed {
     /// The text of its file, which is named after it in the folder of its pack.
     pub(super) fn file(&self) -> &'static str {
@@ -74,6 +87,7 @@ impl Packed {
             labels: list(parts, pair),
             message: text(parts),
             help: text(parts),
+            proof: list(parts, text).pop(),
             fix: list(parts, |parts| FixText { at: text(parts), replace: text(parts), safe: text(parts) == "true" })
                 .pop(),
         }
@@ -128,6 +142,8 @@ pub struct RuleText {
     pub message: String,
     /// What to do.
     pub help: String,
+    /// What has to hold for its severity; else it is one lower.
+    pub proof: Option<String>,
     /// Suggested change.
     pub fix: Option<FixText>,
 }
