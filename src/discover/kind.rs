@@ -35,6 +35,8 @@ pub enum Kind {
     Makefile,
     /// `config.pbtxt` of a model that Triton serves.
     Pbtxt,
+    /// `slurm.conf`, `gres.conf` and `cgroup.conf`.
+    Slurm,
     /// Files of which only the images that they make and the indexes of packages that they name are read, as text:
     /// `Earthfile`, `Tiltfile`, `Jenkinsfile`, `justfile`, `BUILD.bazel`, `pip.conf`.
     Text,
@@ -166,6 +168,7 @@ fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
         "earthfile" | "tiltfile" | "jenkinsfile" | "justfile" | "build.bazel" | "pip.conf" | "pip.ini" => {
             return Some(Kind::Text);
         }
+        "slurm.conf" | "gres.conf" | "cgroup.conf" => return Some(Kind::Slurm),
         "makefile" | "gnumakefile" => return Some(Kind::Makefile),
         _ => {}
     }

@@ -69,6 +69,36 @@ pub fn granted(step: &Step, cluster: bool, (job, place): (&Options, Span)) -> Gr
     Granted { nodes, gpus, all }
 }
 
+/// How often a step starts its process on each node, where `srun` starts it: as its options say, else those of the job.
+pub fn tasks(step: &Step, job: &Options) -> Option<Fact<i64>> {
+    let own = srun(&step.command.words)?;
+    let place = step.command.span;
+    let unknown = |why: &str| Fact::unknown(Why::NotStated(why.into()), place);
+    let other = ["ntasks-per-gpu", "ntasks-per-core", "ntasks-per-socket", "overcommit", "O", "hetjob", "multi-prog"];
+    if other.iter().any(|name| own.contains_key(*name) || job.contains_key(*name)) {
+        return Some(unknown("the tasks of a node"));
+    }
+    let stated = |options: &Options, names: &[&str]| names.iter().find_map(|name| options.get(*name)).map(number);
+    let (all, each) = (&["ntasks", "n"], &["ntasks-per-node"]);
+    // What the job states of all its nodes says nothing of a step on some of them.
+    let moved = ["nodes", "N", "nodelist", "w"].iter().any(|name| own.contains_key(*name));
+    let from_job = |names: &[&str]| stated(job, names).filter(|_| !moved);
+    let nodes = || nodes(if moved { &own } else { job }, place);
+    if let Some(each) = stated(&own, each) {
+        return Some(each);
+    }
+    if let Some(tasks) = stated(&own, all).or_else(|| from_job(all)) {
+        return Some(match (tasks.get(), nodes().get()) {
+            (Some(count), Some(nodes @ 1..)) if count % nodes == 0 => Fact::value(count / nodes, tasks.span),
+            _ => unknown("the tasks of a node"),
+        });
+    }
+    if moved && (stated(job, all).is_some() || stated(job, each).is_some()) {
+        return Some(unknown("the tasks of a node"));
+    }
+    Some(from_job(each).unwrap_or_else(|| Fact::value(1, place)))
+}
+
 /// What Slurm sets a variable of a job's script to, as far as its directives tell.
 pub fn variable(name: &str, job: &Options) -> Option<String> {
     let place = job.values().next()?.span;

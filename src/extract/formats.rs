@@ -3,8 +3,8 @@
 use super::{
     TextFile, ansible, bake, bounded, ci, cloudformation, clusters, compose, describes_others, dockerfile, dstack, ecs,
     embedded, helmfile, kubernetes, llama_swap, makefile, nomad, options, package_indexes, package_tables, packer,
-    platforms, protection, pulumi, recipes, requirements, setup, skypilot, slurm, toolkit, training, triton, truss,
-    values,
+    platforms, protection, pulumi, recipes, requirements, setup, skypilot, slurm, slurm_conf, toolkit, training,
+    triton, truss, values,
 };
 use crate::budget::Share;
 use crate::discover::{self, Kind};
@@ -285,6 +285,12 @@ pub static TEXTS: &[TextFormat] = &[
         about: "shell scripts, and batch jobs of Slurm, PBS, LSF and Grid Engine",
         kinds: &[Kind::Shell],
         read: slurm::read,
+    },
+    TextFormat {
+        name: "slurm",
+        about: "`slurm.conf`, `gres.conf` and `cgroup.conf` of Slurm",
+        kinds: &[Kind::Slurm],
+        read: slurm_conf::read,
     },
     TextFormat {
         name: "setup",

@@ -45,6 +45,7 @@ pub mod scripts;
 pub mod setup;
 pub mod skypilot;
 pub mod slurm;
+mod slurm_conf;
 pub mod spelling;
 pub mod startup;
 pub mod terraform;

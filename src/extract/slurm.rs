@@ -4,10 +4,10 @@
 use super::allocation::{self, Granted, Options};
 use super::queues::{QUEUES, Scheduler};
 use super::scripts::Step;
-use super::{TextFile, commands, install, intent, scripts};
+use super::{TextFile, commands, install, intent, scripts, slurm_conf};
 use crate::catalog;
-use crate::facts::{ContainerRole, Facts, Gpu, Node, Object, Pod, SharedMemory, Workload};
-use crate::known::{Fact, Why};
+use crate::facts::{ContainerRole, Facts, Gpu, Node, Object, Pod, SharedMemory, Workload, WorkloadFormat};
+use crate::known::{Fact, Known, Why};
 use crate::parse::{Builder, Dialect, Entry, NodeId, NodeKind, Problem, Raw, placeholder, shell};
 use crate::source::{SourceId, Span, Traced};
 use std::collections::BTreeMap;
@@ -16,9 +16,10 @@ use std::sync::Arc;
 /// Reads a script; one without `#SBATCH` lines is no job.
 pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile {
     let whole = Traced::verbatim(text, Span::new(id, 0..text.len()), 0);
-    facts.objects.extend(script(id, path, text).map(Arc::new));
+    let (options, comments) = directives(&whole);
+    facts.objects.extend(script(id, (path, text), &options).map(Arc::new));
     let cut = commands_of(&whole, path, DEEPEST, facts);
-    TextFile { comments: directives(&whole).1, cut, ..TextFile::default() }
+    TextFile { comments, cut, ..TextFile::default() }
 }
 
 /// Scripts that scripts write out are read so deep.
@@ -62,6 +63,7 @@ fn job(
     (scheduler, options, first): (Scheduler, &Options, Span),
     (path, text): (&str, &str),
 ) -> Workload {
+    let tasks = allocation::tasks(&step, options);
     let Granted { nodes, gpus, all } = allocation::granted(&step, cluster, (options, first));
     let card = allocation::card(options);
     let mut container = step.container;
@@ -69,6 +71,8 @@ fn job(
     container.role = Fact::value(ContainerRole::Main, first);
     // The shell of the node has the memory of the node.
     container.shm = Fact::value(SharedMemory::Host, first);
+    container.tasks_per_node =
+        tasks.filter(|_| scheduler.format == WorkloadFormat::Slurm).unwrap_or(container.tasks_per_node);
     container.gpus = gpus.clone();
     if !gpus.is_absent() {
         container.gpu_vendor = vendor(card.as_ref(), text, gpus.span);
@@ -100,8 +104,9 @@ fn job(
 }
 
 /// The script as a raw object of kind SlurmScript: `shebang` where a `#!` line stands below the first line,
-/// `directives` with the text of each `#SBATCH` line (`text`) and whether a command precedes it (`late`).
-fn script(id: SourceId, path: &str, text: &str) -> Option<Object> {
+/// `directives` with the text of each `#SBATCH` line (`text`) and whether a command precedes it (`late`), `partition`, and
+/// `minutes` of its time limit.
+fn script(id: SourceId, (path, text): (&str, &str), options: &Options) -> Option<Object> {
     let mut builder = Builder::new(id, Dialect::Typed);
     let (mut directives, mut entries) = (vec![], vec![]);
     let (mut offset, mut late, mut heredoc) = (0, false, None::<String>);
@@ -134,6 +139,16 @@ fn script(id: SourceId, path: &str, text: &str) -> Option<Object> {
         }
     }
     let first = first?;
+    let mut stated = |name, value: Option<Fact<String>>| {
+        let Some((value, span)) = value.as_ref().and_then(|fact| Some((fact.get()?, fact.span))) else { return };
+        let node = builder.add(NodeKind::Scalar { text: Traced::opaque(value.as_str(), span), plain: true }, span);
+        entries.push((name, node));
+    };
+    let option = |names: [&str; 2]| names.iter().find_map(|name| options.get(*name)).cloned();
+    let minutes =
+        |text: String| slurm_conf::minutes(&text).map_or(Known::Absent, |minutes| Known::Value(minutes.to_string()));
+    stated("partition", option(["partition", "p"]));
+    stated("minutes", option(["time", "t"]).map(|time| time.and_then(minutes)));
     let list = builder.add(NodeKind::Seq(directives), first);
     entries.push(("directives", list));
     let root = map(&mut builder, first, &entries);

@@ -178,6 +178,8 @@ entities! {
         gpus: Fact<i64>,
         /// Whether it surely runs beside the others of its file: services of a project, what a script starts in the background and does not stop.
         beside: Fact<bool>,
+        /// Times that a step of Slurm starts it on each node: `srun` alone repeats what it runs.
+        tasks_per_node: Fact<i64>,
         /// GPUs that it is given by number or id: device_ids of Compose, CUDA_VISIBLE_DEVICES.
         devices: Vec<Fact<String>>,
         /// The extended resource that asks for them: nvidia.com/gpu, nvidia.com/mig-1g.5gb, amd.com/gpu, google.com/tpu.

@@ -59,7 +59,8 @@ pub fn projects(
             // A file of another name is one of those that `-f` names, and nobody says which the others are.
             let whole = is_project(tree.source);
             found.retain(|(kind, name, _)| {
-                !others.contains(&(*kind, name.clone())) && (whole || meant(name, &declared[kind]).is_some())
+                let told = whole || name.contains('/') || meant(name, &declared[kind]).is_some();
+                !others.contains(&(*kind, name.clone())) && told
             });
             let broken = |(kind, name, place)| broken(workload, declared, (kind, name, place));
             found.into_iter().map(broken).collect()
@@ -72,7 +73,8 @@ pub fn projects(
 
 fn broken(workload: &Workload, declared: &Declared, (kind, name, place): (&'static str, String, Span)) -> Broken {
     let known = &declared[kind];
-    let meant = meant(&name, known);
+    // A path is one only where it begins like one.
+    let meant = if name.contains('/') { Some(format!("./{name}")) } else { meant(&name, known) };
     let one = KINDS.iter().find(|(all, _)| *all == kind).map_or(kind, |(_, one)| one);
     let service = workload.name.get().map_or("", String::as_str);
     let instead = meant.as_ref().and_then(|meant| known.get(meant)).or(known.values().next());
@@ -120,7 +122,8 @@ fn undeclared(
     let mut out = Vec::new();
     let mut add = |kind: &'static str, name: &str, place: Span| -> Result<(), Spent> {
         share.work(STEP + name.len())?;
-        let plain = name.chars().all(|letter| letter.is_ascii_alphanumeric() || "._-".contains(letter));
+        let signs = if kind == "volumes" { "._-/" } else { "._-" };
+        let plain = name.chars().all(|letter| letter.is_ascii_alphanumeric() || signs.contains(letter));
         let known = declared.get(kind).is_none_or(|known| known.contains_key(name));
         if plain && !name.is_empty() && !known {
             out.push((kind, name.to_owned(), place));

@@ -14,6 +14,7 @@ pub mod pbtxt;
 pub mod requirements;
 pub mod scalar;
 pub mod shell;
+pub mod slurm_conf;
 pub mod toml;
 mod tree;
 mod view;
