@@ -51,6 +51,7 @@ pub fn run(check: &Check) -> Result<u8, String> {
     // The configuration comes after the files, so that its facts have places too.
     let (config, mut extra) = setup.after(files.inputs.len());
     let mut declared = config.facts();
+    declared.listing = Some(files.listing);
     declared.releases.extend(given(check, files.inputs.len(), &mut extra)?);
     let mut outcome = lint::check(files.inputs, declared, extra, &setup.rules);
     let reasons: BTreeMap<&str, &str> = files.skipped.iter().map(|(path, why)| (path.as_str(), why.as_str())).collect();

@@ -1,13 +1,15 @@
 //! The files of a run: found, read, or said why not.
 
 use super::arguments::Check;
-use crate::discover::{self, Bringer, Found, Gate, Kind, MAX_BYTES, Options, Reason, Skipped, Template};
+use crate::discover::{self, Bringer, Found, Gate, Kind, MAX_BYTES, Options, Reason, Seen, Skipped, Template};
+use crate::facts::Listing;
 use crate::finding::Unlinted;
 use crate::lint::{self, Input, Named};
 use crate::source::one_line;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Files that were read, and those that were not.
 pub struct Files {
@@ -21,6 +23,8 @@ pub struct Files {
     pub found: Vec<(String, PathBuf)>,
     /// How many files and directories were not looked at, by what left them out.
     pub excluded: Vec<(String, usize)>,
+    /// What stands there, whatever it is.
+    pub listing: Arc<Listing>,
 }
 
 /// A file that was not read, and what is wrong if something is.
@@ -81,7 +85,9 @@ pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
     skipped.sort();
     let excluded = discovery.excluded.into_iter().map(|(by, count)| (by.to_owned(), count)).collect();
     let found = discovery.found.into_iter().chain(brought).map(|found| (found.path, found.disk)).collect();
-    Ok(Files { inputs: all.inputs, skipped, unlinted: all.unlinted, found, excluded })
+    let Seen { there, closed, ignored, roots } = discovery.seen;
+    let listing = Arc::new(Listing { there, closed, ignored, roots });
+    Ok(Files { inputs: all.inputs, skipped, unlinted: all.unlinted, found, excluded, listing })
 }
 
 /// What was read so far.
@@ -245,5 +251,12 @@ pub fn stdin(check: &Check) -> Result<Files, String> {
     let path = check.stdin_filename.clone();
     let kind = discover::kind_of(&path).ok_or_else(|| format!("{path}: not a kind of file that is linted"))?;
     let inputs = vec![Input { path, kind, text, repository: 0 }];
-    Ok(Files { inputs, skipped: Vec::new(), unlinted: Vec::new(), found: Vec::new(), excluded: Vec::new() })
+    Ok(Files {
+        inputs,
+        skipped: Vec::new(),
+        unlinted: Vec::new(),
+        found: Vec::new(),
+        excluded: Vec::new(),
+        listing: Arc::default(),
+    })
 }

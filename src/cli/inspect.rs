@@ -10,6 +10,7 @@ use crate::facts::value::{Data, Entity, Value as Fact};
 use crate::facts::{Facts, LISTS, List};
 use crate::finding::{OWN_PACK, OWN_RULES};
 use crate::lint::{self, Input};
+use crate::paths;
 use crate::report::json::escaped;
 use crate::rules::Ruleset;
 use crate::rules::examples::{self, Linted, Verdict};
@@ -18,7 +19,9 @@ use crate::source::{Source, SourceId, Sources, Span};
 use crate::suggest::did_you_mean;
 use clap::CommandFactory;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// `gpulint rules`.
 ///
@@ -164,6 +167,9 @@ pub fn test(directory: Option<&Path>) -> Result<u8, String> {
 /// Lints files in memory, under the configuration among them.
 fn lint(files: Vec<(String, String)>, rules: &Ruleset) -> Linted {
     let (configurations, files): (Vec<_>, Vec<_>) = files.into_iter().partition(|(path, _)| path == config::FILE_NAME);
+    // A file that only a whole repository has says that this is one.
+    let (ignored, files): (Vec<_>, Vec<_>) = files.into_iter().partition(|(path, _)| path == ".gitignore");
+    let listing = ignored.first().map(|(_, text)| whole(files.iter().map(|(path, _)| path.as_str()), text));
     let charts = discover::charts(files.iter().map(|(path, _)| path.as_str()));
     let mut inputs: Vec<Input> = files
         .into_iter()
@@ -175,8 +181,16 @@ fn lint(files: Vec<(String, String)>, rules: &Ruleset) -> Linted {
         facts = config::parse(SourceId(inputs.len() as u32), &text).0.facts();
         sources.push(Source::new(path, text));
     }
+    facts.listing = listing;
     let outcome = lint::run(inputs, facts, sources, rules);
     Linted { sources: outcome.sources, findings: outcome.evaluation.findings, skipped: outcome.skipped }
+}
+
+/// The listing of a repository with these files and an ignore file of these lines.
+fn whole<'p>(files: impl Iterator<Item = &'p str>, ignored: &str) -> Arc<crate::facts::Listing> {
+    let there = files.flat_map(paths::above).map(str::to_owned).collect();
+    let ignored = ignored.lines().map(|line| line.trim().to_owned()).collect();
+    Arc::new(crate::facts::Listing { there, ignored, closed: BTreeSet::new(), roots: BTreeSet::from([String::new()]) })
 }
 
 /// `gpulint facts PATH`.

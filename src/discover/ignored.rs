@@ -6,6 +6,7 @@ use super::gate::{self, Gate, MAX_SETTINGS};
 use super::repository::work_tree;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Ignore files of a directory, those first that others give way to.
@@ -27,6 +28,8 @@ pub(super) struct Ignored {
     left: u64,
     /// Ignore files that were not read, with the reason.
     pub unread: Vec<(PathBuf, Reason)>,
+    /// What was read.
+    pub lines: BTreeSet<String>,
 }
 
 /// The ignore files of one directory.
@@ -42,7 +45,13 @@ impl Ignored {
     /// above that is any of its business.
     pub fn above(directory: &Path) -> Self {
         let top = work_tree(directory).unwrap_or(directory);
-        let mut out = Self { top: top.to_owned(), levels: Vec::new(), left: MAX_IGNORED, unread: Vec::new() };
+        let mut out = Self {
+            top: top.to_owned(),
+            levels: Vec::new(),
+            left: MAX_IGNORED,
+            unread: Vec::new(),
+            lines: BTreeSet::new(),
+        };
         let mut above: Vec<&Path> = directory.ancestors().skip(1).take_while(|above| above.starts_with(top)).collect();
         above.reverse();
         above.into_iter().for_each(|directory| out.enter(directory));
@@ -86,6 +95,7 @@ impl Ignored {
         for line in String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').lines() {
             // A bad line is passed over, as Git does.
             let _ = lines.add_line(None, line);
+            self.lines.insert(line.trim().to_owned());
         }
         lines.build().ok()
     }

@@ -33,6 +33,9 @@ pub const MAX_READ: u64 = 256 << 20;
 const MAX_REPEATED: u64 = 4 << 20;
 const NAME: u64 = 1 << 10;
 
+/// Paths that one run takes down.
+const MOST_SEEN: usize = 200_000;
+
 /// How to look for files.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -174,6 +177,21 @@ pub struct Discovery {
     pub excluded: BTreeMap<&'static str, usize>,
     /// Bytes that may still be read, after everything found.
     pub left: u64,
+    /// What stands there, whatever it is.
+    pub seen: Seen,
+}
+
+/// What the walk met, as shown: linted or not.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// Files and directories; nothing at all where they are too many.
+    pub there: BTreeSet<String>,
+    /// Files and directories that were not looked at or into.
+    pub closed: BTreeSet<String>,
+    /// Lines of ignore files.
+    pub ignored: BTreeSet<String>,
+    /// Repositories that were walked as a whole; none where too much stands in them.
+    pub roots: BTreeSet<String>,
 }
 
 /// A pattern that is not in the syntax of `.gitignore`.
@@ -216,6 +234,9 @@ pub fn discover(roots: &[PathBuf], options: &Options) -> Result<Discovery, BadPa
     let real = directories.iter().filter_map(|root| root.canonicalize().ok()).collect();
     let mut walk = Walk { options, exclude: &exclude, roots: real, linked: 0 };
     directories.iter().for_each(|root| walk.walk(root, &mut out));
+    if out.seen.there.len() + out.seen.closed.len() >= MOST_SEEN {
+        out.seen.roots.clear();
+    }
     out.found.sort_by(|a, b| (&a.path, &a.disk).cmp(&(&b.path, &b.disk)));
     out.found.dedup_by(|a, b| a.disk == b.disk);
     let mut limits = Limits::new(&out);
@@ -286,6 +307,13 @@ impl Discovery {
                 self.left -= if bytes <= MAX_BYTES { bytes } else { 0 };
                 self.found.push(file);
             }
+        }
+    }
+
+    /// Takes down that something stands at a path, unless there is too much.
+    fn see(&mut self, path: &Path, cwd: &Path, which: impl Fn(&mut Seen) -> &mut BTreeSet<String>) {
+        if self.seen.there.len() + self.seen.closed.len() < MOST_SEEN {
+            which(&mut self.seen).insert(shown(path, cwd));
         }
     }
 

@@ -2,6 +2,7 @@
 //! contents.
 
 use super::ignored::Ignored;
+use super::repository::work_tree;
 use super::{Discovery, Exclude, Options, Reason, kind_of, shown};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -58,7 +59,10 @@ impl Walk<'_> {
     /// Finds the files below a directory.
     pub fn walk(&mut self, root: &Path, out: &mut Discovery) {
         let Ok(real) = root.canonicalize() else { return };
-        let mut ignored = if self.options.no_ignore { Ignored::default() } else { Ignored::above(&real) };
+        let mut ignored = Ignored::above(&real);
+        if work_tree(&real).is_none_or(|tree| tree == real) {
+            out.seen.roots.insert(shown(root, &self.options.cwd));
+        }
         let above = ignored.depth();
         let mut way = Vec::new();
         let mut entries = WalkDir::new(root).follow_links(true).sort_by_file_name().into_iter();
@@ -84,16 +88,17 @@ impl Walk<'_> {
             let is_dir = entry.file_type().is_dir();
             // What is walked as it was given is matched as it lies below the root of its repository.
             let matched = real.join(entry.path().strip_prefix(root).unwrap_or(entry.path()));
-            if depth > 0 && !self.lets(&entry, &here, ignored.by(&matched, is_dir), out) {
+            let by = ignored.by(&matched, is_dir).filter(|_| !self.options.no_ignore);
+            if depth > 0 && !self.lets(&entry, &here, by, out) {
+                out.see(entry.path(), &self.options.cwd, |seen| &mut seen.closed);
                 if is_dir {
                     entries.skip_current_dir();
                 }
                 continue;
             }
+            out.see(entry.path(), &self.options.cwd, |seen| &mut seen.there);
             if is_dir {
-                if !self.options.no_ignore {
-                    ignored.enter(&matched);
-                }
+                ignored.enter(&matched);
                 way.push(here);
             } else if self.options.is_configuration(entry.path()) {
             } else if entry.file_type().is_file() {
@@ -102,7 +107,8 @@ impl Walk<'_> {
                 out.skip(entry.path(), &self.options.cwd, Reason::Unreadable("not a regular file".into()));
             }
         }
-        for (path, reason) in ignored.unread {
+        out.seen.ignored.append(&mut ignored.lines);
+        for (path, reason) in ignored.unread.into_iter().filter(|_| !self.options.no_ignore) {
             let path = path.strip_prefix(&real).map_or(path.clone(), |below| root.join(below));
             out.skip(&path, &self.options.cwd, reason);
         }
@@ -149,6 +155,7 @@ impl Walk<'_> {
     fn failed(&self, error: &walkdir::Error, out: &mut Discovery) {
         let Some(path) = error.path() else { return };
         let cwd = &self.options.cwd;
+        out.see(path, cwd, |seen| &mut seen.closed);
         match error.io_error() {
             _ if error.loop_ancestor().is_some() => out.skip(path, cwd, Reason::Loop),
             // A dangling link says something only where its name would have been linted.

@@ -4,10 +4,13 @@
 use super::allocation::{self, Granted, Options};
 use super::queues::{QUEUES, Scheduler};
 use super::scripts::Step;
-use super::{TextFile, commands, install, intent, scripts, slurm_conf};
+use super::{TextFile, commands, install, intent, scripts, slurm_conf, wrappers};
 use crate::catalog;
-use crate::facts::{ContainerRole, Facts, Gpu, Node, Object, Pod, SharedMemory, Workload, WorkloadFormat};
+use crate::facts::{
+    ContainerRole, Facts, Gpu, NamedPath, Node, Object, PathRole, Pod, SharedMemory, Workload, WorkloadFormat,
+};
 use crate::known::{Fact, Known, Why};
+use crate::parse::shell::Word;
 use crate::parse::{Builder, Dialect, Entry, NodeId, NodeKind, Problem, Raw, placeholder, shell};
 use crate::source::{SourceId, Span, Traced};
 use std::collections::BTreeMap;
@@ -43,6 +46,7 @@ pub fn commands_of(whole: &Traced, path: &str, depth: usize, facts: &mut Facts) 
     }
     match options.values().map(|f| f.span).min() {
         Some(first) => {
+            facts.paths.extend(named_paths(&script, &options));
             let mut launches = scripts::launches(&script);
             if launches.steps.is_empty() {
                 launches.steps.extend(scripts::anything(&script));
@@ -54,6 +58,63 @@ pub fn commands_of(whole: &Traced, path: &str, depth: usize, facts: &mut Facts) 
         }
         None => scripts::read(&script, path, facts),
     }
+}
+
+/// Programs that go elsewhere, bring files, or run what they run with files of their own.
+const ELSEWHERE: [&str; 20] = [
+    "apptainer",
+    "aws",
+    "cd",
+    "cp",
+    "curl",
+    "docker",
+    "enroot",
+    "git",
+    "gsutil",
+    "ln",
+    "mv",
+    "podman",
+    "pushd",
+    "rsync",
+    "scp",
+    "singularity",
+    "tar",
+    "tee",
+    "unzip",
+    "wget",
+];
+
+/// The paths of scripts that a job runs and of directories that it writes its output into, as seen from where it is submitted.
+fn named_paths(script: &shell::Script, options: &Options) -> Vec<NamedPath> {
+    let moved = ["chdir", "D", "workdir"].iter().any(|name| options.contains_key(*name));
+    if moved {
+        return Vec::new();
+    }
+    let outputs = ["output", "o", "error", "e"].iter().filter_map(|name| options.get(*name));
+    let directory = |file: String| match file.rsplit_once('/') {
+        Some((directory, _)) => Known::Value(directory.to_owned()),
+        None => Known::Absent,
+    };
+    let outputs = outputs.map(|file| NamedPath { path: file.clone().and_then(directory), role: PathRole::Output });
+    let mut out: Vec<NamedPath> = outputs.collect();
+    let elsewhere = |word: &Word| {
+        ELSEWHERE.contains(&wrappers::base_name(word.text()))
+            || word.text().starts_with("--container")
+            || word.text().contains("chdir")
+    };
+    if script.commands.iter().flat_map(|command| &command.words).any(elsewhere) {
+        return out;
+    }
+    for command in script.commands.iter().filter(|command| command.arms.branches().is_empty()) {
+        let programs = wrappers::programs(&command.words);
+        let ran = programs.into_iter().map(|at| &command.words[at]).filter(|word| !word.expands);
+        let ran =
+            ran.filter(|word| word.text().contains('/') && [".py", ".sh"].iter().any(|end| word.text().ends_with(end)));
+        out.extend(
+            ran.map(|word| NamedPath { path: Fact::value(word.text().to_owned(), word.span()), role: PathRole::Run }),
+        );
+    }
+    out
 }
 
 /// A job as far as it runs one of its steps.

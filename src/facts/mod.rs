@@ -6,6 +6,7 @@
 //! from that, and so does the reference of the rule language.
 
 mod infra;
+mod listing;
 mod objects;
 mod promises;
 mod protection;
@@ -18,6 +19,7 @@ pub mod words;
 mod workload;
 
 pub use infra::{Cluster, Gpu, HelmRelease, Node, NodePool, Taint, UnknownValue};
+pub use listing::{Listing, NamedPath, PathRole};
 pub use objects::{Autoscaler, Breach, Budget, Metric, Object, Resource, Route, ScalingPolicy, Service};
 pub use promises::{ClusterQueue, DataClass, Quota, ServiceLevel, SpendingLimit};
 pub use protection::{Endpoint, Key, Opening, PortRange, StartScript, Store};
@@ -120,6 +122,10 @@ macro_rules! lists {
             pub uncalled: BTreeSet<SourceId>,
             /// Files that could not be read as a whole: templates that were not rendered, text that does not parse.
             pub unread: BTreeSet<SourceId>,
+            /// Paths that files name, as seen from where they are used.
+            pub paths: Vec<NamedPath>,
+            /// What stands in the repositories of the run, where that was looked at.
+            pub listing: Option<Arc<Listing>>,
             /// From where on a file is not read, as too much is made of its text.
             pub cut: Vec<Problem>,
         }
@@ -151,6 +157,8 @@ macro_rules! lists {
                 }
                 self.uncalled.extend(other.uncalled);
                 self.unread.extend(other.unread);
+                self.paths.extend(other.paths);
+                self.listing = self.listing.take().or(other.listing);
                 self.cut.extend(other.cut);
             }
         }

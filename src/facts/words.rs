@@ -32,6 +32,8 @@ words! {
         ImageReferenceMalformed = "image-reference-malformed",
         /// A name leads to nothing, in something that was read whole.
         NameNotFound = "name-not-found",
+        /// A path leads to nothing in a repository that was walked as a whole.
+        PathNotFound = "path-not-found",
         /// A name leads to nothing here, and something else of nearly this name does not seem to be meant by anything.
         NameNearlyFound = "name-nearly-found",
         /// Requirements of one package that no release of it meets.

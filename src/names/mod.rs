@@ -1,6 +1,7 @@
 //! Names that lead nowhere: references inside one object, to parts of other objects, and to objects that are not here. Knows
 //! how references are followed; which fields are some is told by the catalog, what is deployed together by the joins.
 
+mod absent;
 mod compose;
 mod hosts;
 mod inside;
@@ -75,6 +76,7 @@ pub fn judge(
             Err(spent) => told.tell(place, Fact::absent(place), Err(spent)),
         }
         let files = layout.sources();
+        told.0.extend(absent::paths(&variant.facts, files, wanted));
         told.0.extend(paths::of_flux(&variant.facts, |id| files.get(id).path.clone(), wanted, &read));
         told
     };
