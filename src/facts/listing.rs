@@ -1,0 +1,35 @@
+//! What stands in the repositories of a run, whatever it is.
+
+use crate::known::Fact;
+use std::collections::BTreeSet;
+
+/// The paths of a run, as they are shown.
+#[derive(Debug, Clone, Default)]
+pub struct Listing {
+    /// Files and directories that were met.
+    pub there: BTreeSet<String>,
+    /// Files and directories that were not looked at or into.
+    pub closed: BTreeSet<String>,
+    /// Lines of ignore files: what they name may be made at any time.
+    pub ignored: BTreeSet<String>,
+    /// Directories of repositories that were walked as a whole.
+    pub roots: BTreeSet<String>,
+}
+
+/// A path that a file names.
+#[derive(Debug, Clone)]
+pub struct NamedPath {
+    /// The path as written, without what the file decides later, at its place.
+    pub path: Fact<String>,
+    /// What is to stand there.
+    pub role: PathRole,
+}
+
+/// What is to stand at a path that a file names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PathRole {
+    /// A script that a job runs.
+    Run,
+    /// A directory that Slurm writes the output of a job into.
+    Output,
+}

@@ -1,0 +1,138 @@
+//! Paths that files name and that nothing has in the repository. Knows from where such paths are seen; nothing is said of
+//! what is ignored, was not looked at, or may be made by a script.
+
+use super::Broken;
+use crate::facts::{Breach, BreachClass, Facts, Listing, NamedPath, PathRole};
+use crate::known::Fact;
+use crate::paths;
+use crate::source::{SourceId, Sources, Span};
+use std::collections::BTreeSet;
+
+/// So many paths of a run are looked for.
+const MOST: usize = 512;
+
+/// Ends of the names of files that people write, which a Dockerfile copies.
+const WRITTEN: [&str; 9] = [".cfg", ".conf", ".json", ".py", ".sh", ".toml", ".txt", ".yaml", ".yml"];
+
+/// Ways to make a directory.
+const MAKES: [&str; 3] = ["mkdir", "makedirs", "install -d"];
+
+/// What is named and nowhere there.
+pub fn paths(facts: &Facts, files: &Sources, wanted: &impl Fn(Span) -> bool) -> Vec<Breach> {
+    let Some(listing) = &facts.listing else { return Vec::new() };
+    let repository = Repository { listing, files };
+    let of_jobs = facts.paths.iter().filter(|named| wanted(named.path.span));
+    let of_jobs = of_jobs.filter_map(|NamedPath { path, role }| Some((path.get()?, path.span, Named::By(*role))));
+    let copied = facts.builds.iter().filter(|build| build.tool.is_absent() && wanted(build.span));
+    let copied =
+        copied.flat_map(|build| build.copies.iter()).filter_map(|path| Some((path.get()?, path.span, Named::Copied)));
+    let mut told = BTreeSet::new();
+    let once = of_jobs.chain(copied).filter(|(_, span, _)| told.insert(*span)).take(MOST);
+    let absent = once.filter(|(path, span, named)| repository.lacks(path, span.source, *named));
+    absent.map(|(path, span, named)| breach(path, span, named)).collect()
+}
+
+/// Who names a path.
+#[derive(Debug, Clone, Copy)]
+enum Named {
+    By(PathRole),
+    Copied,
+}
+
+fn breach(path: &str, span: Span, named: Named) -> Breach {
+    let says = match named {
+        Named::By(PathRole::Run) => {
+            format!("there is no {path} in this repository, from wherever the job is submitted: the job fails")
+        }
+        Named::By(PathRole::Output) => format!(
+            "there is no directory {path} in this repository, and Slurm does not make it: the job fails at once, without output"
+        ),
+        Named::Copied => format!("there is no {path} in this repository, whatever the context is: the build fails"),
+    };
+    let class = Fact::value(BreachClass::PathNotFound, span);
+    Broken { class, says, meant: None, instead: None }.entity(Fact::value(path.to_owned(), span))
+}
+
+struct Repository<'a> {
+    listing: &'a Listing,
+    files: &'a Sources,
+}
+
+impl Repository<'_> {
+    /// Whether no directory from a file up to the root of its repository leads to a path, nothing else there is called like
+    /// it, and nothing is seen that might make it.
+    fn lacks(&self, path: &str, by: SourceId, named: Named) -> bool {
+        let Listing { there, closed, ignored, roots } = self.listing;
+        let file = self.files.get(by).path.as_str();
+        let below = |path: &str, root: &str| {
+            root.is_empty() && !path.starts_with('/')
+                || path.strip_prefix(root).is_some_and(|rest| rest.starts_with('/'))
+        };
+        let Some(root) = roots.iter().find(|root| below(file, root)).filter(|_| there.contains(file)) else {
+            return false;
+        };
+        if path.contains(['$', '%', '*', '?', '{', '<', '~', '[', ':', ' ', '\\']) {
+            return false;
+        }
+        let path = match named {
+            Named::Copied => path.trim_start_matches('/'),
+            Named::By(_) if path.starts_with('/') => return false,
+            Named::By(_) => path,
+        };
+        let parts: Vec<&str> = paths::parts(path).filter(|part| *part != "..").collect();
+        let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return false };
+        let likely = match named {
+            // What stands alone, and what is in a directory that nobody has, is there to be put in.
+            Named::By(PathRole::Run) => parts.len() > 1 && (path.starts_with("../") || self.is_directory(first)),
+            Named::By(PathRole::Output) => {
+                !self.others(by).any(|text| MAKES.iter().any(|makes| text.contains(makes)) && text.contains(last))
+            }
+            Named::Copied => {
+                WRITTEN.iter().any(|end| last.ends_with(end)) && !self.others(by).any(|text| text.contains(last))
+            }
+        };
+        if !likely || ignored.iter().any(|line| parts.iter().any(|part| may_name(line, part))) {
+            return false;
+        }
+        let end = format!("/{}", parts.join("/"));
+        let is = |other: &String| other.ends_with(&end) || *other == end[1..];
+        if there.iter().any(is) || closed.iter().any(|other| is(other) || paths::name(other) == *first) {
+            return false;
+        }
+        let above = paths::above(paths::directory(file)).take_while(|above| *above == root || below(above, root));
+        let seen: Vec<String> = above
+            .map(|above| paths::join(above, path))
+            .filter(|path| root.is_empty() && !path.starts_with("..") || below(path, root))
+            .collect();
+        // What stands in an empty directory is brought there: a submodule, a mount.
+        !seen.is_empty() && !seen.iter().any(|path| self.is_in_empty(path))
+    }
+
+    /// The texts of the other files.
+    fn others(&self, by: SourceId) -> impl Iterator<Item = &str> {
+        self.files.iter().filter(move |(id, _)| *id != by).map(|(_, source)| &*source.text)
+    }
+
+    fn is_directory(&self, name: &str) -> bool {
+        let inner = format!("/{name}/");
+        self.listing.there.iter().any(|path| path.contains(&inner) || path.starts_with(&inner[1..]))
+    }
+
+    fn is_in_empty(&self, path: &str) -> bool {
+        let above = paths::above(paths::directory(path)).find(|above| self.listing.there.contains(*above));
+        above.filter(|above| !above.is_empty()).is_some_and(|above| {
+            let inner = format!("{above}/");
+            let next = self.listing.there.range(inner.clone()..).next();
+            !next.is_some_and(|path| path.starts_with(&inner))
+        })
+    }
+}
+
+/// Whether a line of an ignore file may be about something of a name.
+fn may_name(line: &str, name: &str) -> bool {
+    let one = |part: &str| match part.split_once('*') {
+        None => part == name,
+        Some((head, tail)) => name.starts_with(head) && name.ends_with(tail.rsplit('*').next().unwrap_or(tail)),
+    };
+    !line.starts_with(['#', '!']) && line.split('/').any(|part| !part.is_empty() && one(part))
+}
