@@ -287,7 +287,7 @@ pub static TEXTS: &[TextFormat] = &[
         read: slurm::read,
     },
     TextFormat {
-        name: "slurm",
+        name: "slurm-configuration",
         about: "`slurm.conf`, `gres.conf` and `cgroup.conf` of Slurm",
         kinds: &[Kind::Slurm],
         read: slurm_conf::read,
