@@ -8,8 +8,8 @@ use crate::paths;
 use crate::source::{SourceId, Sources, Span};
 use std::collections::BTreeSet;
 
-/// So many paths of a run are looked for.
-const MOST: usize = 512;
+/// So many paths are looked for in the texts of other files.
+const MOST: usize = 64;
 
 /// Ends of the names of files that people write, which a Dockerfile copies.
 const WRITTEN: [&str; 9] = [".cfg", ".conf", ".json", ".py", ".sh", ".toml", ".txt", ".yaml", ".yml"];
@@ -27,8 +27,9 @@ pub fn paths(facts: &Facts, files: &Sources, wanted: &impl Fn(Span) -> bool) -> 
     let copied =
         copied.flat_map(|build| build.copies.iter()).filter_map(|path| Some((path.get()?, path.span, Named::Copied)));
     let mut told = BTreeSet::new();
-    let once = of_jobs.chain(copied).filter(|(_, span, _)| told.insert(*span)).take(MOST);
-    let absent = once.filter(|(path, span, named)| repository.lacks(path, span.source, *named));
+    let once = of_jobs.chain(copied).filter(|(path, span, _)| told.insert((span.source, path.as_str())));
+    let absent = once.filter(|(path, span, named)| repository.lacks(path, span.source, *named)).take(MOST);
+    let absent = absent.filter(|(path, span, named)| !repository.may_make(path, span.source, *named));
     absent.map(|(path, span, named)| breach(path, span, named)).collect()
 }
 
@@ -84,12 +85,8 @@ impl Repository<'_> {
         let likely = match named {
             // What stands alone, and what is in a directory that nobody has, is there to be put in.
             Named::By(PathRole::Run) => parts.len() > 1 && (path.starts_with("../") || self.is_directory(first)),
-            Named::By(PathRole::Output) => {
-                !self.others(by).any(|text| MAKES.iter().any(|makes| text.contains(makes)) && text.contains(last))
-            }
-            Named::Copied => {
-                WRITTEN.iter().any(|end| last.ends_with(end)) && !self.others(by).any(|text| text.contains(last))
-            }
+            Named::By(PathRole::Output) => true,
+            Named::Copied => WRITTEN.iter().any(|end| last.ends_with(end)),
         };
         if !likely || ignored.iter().any(|line| parts.iter().any(|part| may_name(line, part))) {
             return false;
@@ -108,9 +105,16 @@ impl Repository<'_> {
         !seen.is_empty() && !seen.iter().any(|path| self.is_in_empty(path))
     }
 
-    /// The texts of the other files.
-    fn others(&self, by: SourceId) -> impl Iterator<Item = &str> {
-        self.files.iter().filter(move |(id, _)| *id != by).map(|(_, source)| &*source.text)
+    /// Whether another file that was read says something of the name of a path: it may make what stands there.
+    fn may_make(&self, path: &str, by: SourceId, named: Named) -> bool {
+        let name = paths::name(path);
+        let makes = |line: &str| MAKES.iter().any(|makes| line.contains(makes)) && line.contains(name);
+        let mut others = self.files.iter().filter(|(id, _)| *id != by).map(|(_, source)| &*source.text);
+        others.any(|text| match named {
+            Named::By(PathRole::Run) => false,
+            Named::By(PathRole::Output) => text.contains(name) && text.lines().any(makes),
+            Named::Copied => text.contains(name),
+        })
     }
 
     fn is_directory(&self, name: &str) -> bool {

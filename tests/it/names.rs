@@ -269,6 +269,7 @@ fn a_project_of_compose_is_looked_at_as_a_whole() {
         ("network_mode: service:database", "database"),
         ("links: ['database:db']", "database"),
         ("volumes: ['models:/models']", "models"),
+        ("volumes: ['tools/models:/models']", "tools/models"),
         ("volumes: [{type: volume, source: models, target: /models}]", "models"),
         ("networks: [backend]", "backend"),
         ("secrets: [hf]", "hf"),
