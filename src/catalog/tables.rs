@@ -101,6 +101,7 @@ tables! {
     LAUNCH_FLAGS launch_flags "engine* field* flags+ envs+";
     LAUNCHERS launchers "engine* programs+ spawns:flag";
     LOAD_BALANCERS load_balancers "annotation* value* reach:addresses|elsewhere|private|public";
+    MACHINE_SIZES machine_sizes "family* sizes";
     MIG_PROFILES mig_profiles
         "gpu* profile* resource compute_slices:0..16 total_slices:1..16 memory_gb:1..2000 \
         memory_mib:1024..2000000 max_instances:1..16";
