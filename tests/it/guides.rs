@@ -13,7 +13,6 @@ const WRONG: &[(&str, &[&str])] = &[
     ("malformed-key", &["kms-key-reference-malformed"]),
     ("priority-class-broken", &["syntax-error"]),
     ("scaling-on-cpu", &["gpu-scaled-on-cpu-policy"]),
-    ("vendor-image-without-pins", &["ngc-torch-replaced"]),
 ];
 
 /// Folders in which nothing is an error.
