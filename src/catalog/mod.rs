@@ -11,7 +11,7 @@
 //! | platforms | [`platform_driver`], [`default_driver`], [`platform_toolkit`], [`eks_ami_driver`], [`node_image`] |
 //! | CUDA and drivers | [`min_driver`], [`native_driver`], [`native_cuda`], [`branch`], [`image_accepts_driver`], [`sm_supported`], [`first_cuda`], [`last_cuda`], [`cuda_exists`], [`cuda_image_exists`], [`newest_host_gcc`] |
 //! | images | [`familiar_name`], [`image`], [`image_family`], [`image_flaw`], [`image_floats`], [`image_move`], [`image_newest`], [`image_traits`], [`image_build`], [`image_program`], [`registry_parts`] |
-//! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`constrains`], [`decides_others`], [`extra_packages`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`], [`package_traits`] |
+//! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`broken_with`], [`broken_since`], [`constrains`], [`decides_others`], [`extra_packages`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`], [`package_traits`] |
 //! | releases | [`wheel_requirements`], [`wheel_pythons`], [`newest_release_with`], [`releases_around`], [`Bounds`] |
 //! | systems | [`base_os`] |
 //! | programs | [`server`], [`server_of_program`], [`server_of_image`], [`is_tagged_by_release`], [`launcher_of_program`], [`wrappers`] |
@@ -104,7 +104,7 @@ pub use software::{
 pub use table::{Cell, Holds, within};
 pub use training::{TrainingOption, optimizer_state_bytes, training_defaults, training_options};
 pub use wheels::{
-    WheelRequirement, is_default_index, is_public_index, newest_release_with, releases_around, wheel_pythons,
+    WheelRequirement, broken_since, broken_with, is_default_index, is_public_index, newest_release_with, releases_around, wheel_pythons,
     wheel_requirements,
 };
 

@@ -3,7 +3,7 @@
 use super::gpus::{Coverage, coverage};
 use super::table::{Row, within};
 use super::tables::{
-    BASE_OS, BUILDS, CONFLICTING_PACKAGES, CPU_ONLY_PACKAGES, PACKAGE_EXTRAS, PACKAGE_PINS, PACKAGE_TRAITS,
+    BASE_OS, BUILDS, CONFLICTING_PACKAGES, CPU_ONLY_PACKAGES, PACKAGE_EXTRAS, PACKAGE_TRAITS,
     RUNTIME_NEEDS, TOOLKIT_RANGES, TORCH_VARIANTS, WHEEL_GLIBC,
 };
 use super::wheels::{wheel_pythons, wheel_requirement, wheels_cap, wheels_require};
@@ -104,15 +104,14 @@ pub fn newest_release(
 /// Whether anything is known of what releases of a package need of others.
 pub fn decides_others(package: &str) -> bool {
     static DECIDING: LazyLock<BTreeSet<&str>> =
-        LazyLock::new(|| PACKAGE_PINS.rows().chain(BUILDS.rows()).map(|r| r.text("package")).collect());
+        LazyLock::new(|| BUILDS.rows().map(|r| r.text("package")).collect());
     DECIDING.contains(package) || wheels_require(package)
 }
 
 /// Whether some release of a package states which releases of another go with it.
 pub fn constrains(package: &str, other: &str) -> bool {
-    let pinned = PACKAGE_PINS.rows().any(|r| r.text("package") == package && r.text("requires") == other);
     let built = || builds(package).any(|r| r.filled("torch").or_else(|| r.filled("torch_requirement")).is_some());
-    pinned || wheels_cap(package, other) || other == "torch" && built()
+    wheels_cap(package, other) || other == "torch" && built()
 }
 
 /// The packages that an extra of a package brings along.
@@ -121,19 +120,14 @@ pub fn extra_packages(package: &str, extra: &str) -> impl Iterator<Item = &'stat
     PACKAGE_EXTRAS.rows().filter(of_extra).flat_map(|r| r.words("brings")).collect::<Vec<_>>().into_iter()
 }
 
-/// The range of `other` that a release of a package needs, and whether its metadata says so (then pip enforces it).
-pub fn package_requirement(package: &str, version: &Version, other: &str) -> Option<(String, bool)> {
+/// The range of `other` that the metadata of a release states, which pip enforces.
+pub fn package_requirement(package: &str, version: &Version, other: &str) -> Option<String> {
     // A nightly build goes with the others of its day, which no table lists.
     if version.is_nightly() {
         return None;
     }
-    // What no metadata states: pip installs a release all the same, and it does not run.
-    let mut pins = PACKAGE_PINS.about(package).filter(|r| r.text("requires") == other);
-    if let Some(pin) = pins.find(|r| r.holds(version)) {
-        return Some((pin.text("requirement").to_owned(), false));
-    }
     if let Some(range) = wheel_requirement(package, version, other) {
-        return Some((range.to_owned(), true));
+        return Some(range.to_owned());
     }
     if other != "torch" {
         return None;
@@ -142,7 +136,7 @@ pub fn package_requirement(package: &str, version: &Version, other: &str) -> Opt
     let pinned = exact.version("torch").map(|torch| format!("=={torch}"));
     // Some rows list the releases that wheels were made for instead; a build from source runs with others, too.
     let range = exact.filled("torch_requirement").filter(|range| range.starts_with(['<', '>', '=', '!', '~']));
-    pinned.or_else(|| range.map(str::to_owned)).map(|range| (range, true))
+    pinned.or_else(|| range.map(str::to_owned))
 }
 
 /// Whether the PyTorch index has a release in a variant (cu121, rocm6.2); `None` where the table does not reach it.
@@ -307,9 +301,8 @@ mod tests {
 
     #[test]
     fn what_goes_with_what() {
-        assert_eq!(package_requirement("torchvision", &v("0.16.2"), "torch"), Some(("==2.1.2".into(), true)));
-        assert_eq!(package_requirement("vllm", &v("0.8.5"), "torch"), Some(("==2.6.0".into(), true)));
-        assert_eq!(package_requirement("torch", &v("2.2.1"), "numpy"), Some(("<2".into(), false)));
+        assert_eq!(package_requirement("torchvision", &v("0.16.2"), "torch"), Some("==2.1.2".into()));
+        assert_eq!(package_requirement("vllm", &v("0.8.5"), "torch"), Some("==2.6.0".into()));
         assert_eq!(package_requirement("flash-attn", &v("2.7.4.post1"), "torch"), None);
         assert_eq!(package_requirement("torch", &v("2.3.0"), "numpy"), None);
         assert_eq!(torch_variant_exists(&v("2.6.0"), "cu121"), Some(false));

@@ -32,6 +32,7 @@ tables! {
     BASE_OS base_os
         "distribution* version*:version codename+ libc:glibc|musl glibc:version python:version \
         externally_managed:flag gcc:4..99 sh:dash";
+    BROKEN_PAIRS broken_pairs "package* versions*:range provider* broken*:range error";
     BUILDS builds
         "package* version*:version variant* default+:flag cuda:version cuda_major:version rocm:version \
         cudnn:version torch:version torch_requirement:range python+:range sm ptx min_compute_capability:version \
@@ -115,7 +116,6 @@ tables! {
     OPENINGS openings "type* at* applies ports from to sources public";
     OPTIMIZERS optimizers "optimizer* aliases+ state_bytes:0..64 state_bytes_16bit:0..64";
     PACKAGE_EXTRAS package_extras "package* extra* brings";
-    PACKAGE_PINS package_pins "package* versions*:range requires* requirement:range";
     PACKAGE_RELEASES package_releases "package* releases";
     PACKAGE_REQUIRES package_requires
         "package* versions*:range extra* requires* python*:range requirement:range linux_only:flag";

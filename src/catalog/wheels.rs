@@ -1,9 +1,9 @@
-//! What packages publish of their releases: which there are, which releases of others they require, and on which Python
-//! they install.
+//! What packages publish of their releases: which there are, which releases of others they require, on which Python they
+//! install, and with which releases of others they do not run although they install.
 
 use super::ranges::Bounds;
-use super::table::Row;
-use super::tables::{PACKAGE_RELEASES, PACKAGE_REQUIRES, PACKAGE_WHEELS, PUBLIC_INDEXES};
+use super::table::{Row, within};
+use super::tables::{BROKEN_PAIRS, PACKAGE_RELEASES, PACKAGE_REQUIRES, PACKAGE_WHEELS, PUBLIC_INDEXES};
 use crate::version::Version;
 
 /// What the wheel of a release requires.
@@ -67,6 +67,21 @@ pub fn wheel_requirement(package: &str, version: &Version, other: &str) -> Optio
         |row: &Row| row.text("requires") == other && row.text("extra").is_empty() && row.text("python").is_empty();
     let mut rows = PACKAGE_REQUIRES.about(package).filter(always);
     rows.find(|row| !version.is_prerelease() && row.holds(version)).map(|row| row.text("requirement"))
+}
+
+/// How a release fails next to a release of another package, although its metadata lets pip install both.
+pub fn broken_with(package: &str, version: &Version, (other, theirs): (&str, &Version)) -> Option<&'static str> {
+    let holds = |row: &Row| row.text("provider") == other && row.holds(version) && within(theirs, row.text("broken"));
+    let final_releases = !version.is_prerelease() && !theirs.is_prerelease();
+    let row = BROKEN_PAIRS.about(package).filter(|_| final_releases).find(holds)?;
+    Some(row.text("error"))
+}
+
+/// The release of another package from which on none runs with a release of a package.
+pub fn broken_since(package: &str, version: &Version, other: &str) -> Option<Version> {
+    let holds = |row: &Row| row.text("provider") == other && row.holds(version);
+    let mut rows = BROKEN_PAIRS.about(package).filter(|row| !version.is_prerelease() && holds(row));
+    rows.find_map(|row| Version::parse(row.text("broken").strip_prefix(">=")?))
 }
 
 /// Whether the wheels of some releases of a package keep newer releases of another one out.
@@ -139,6 +154,14 @@ mod tests {
         assert!(wheels_cap("xformers", "torch") && !wheels_cap("accelerate", "torch"));
         let wanted = Bounds::of("==2.2.0").expect("a range");
         assert_eq!(newest_release_with("torchvision", "torch", &wanted), Some(v("0.17.0")));
+    }
+
+    #[test]
+    fn pairs_that_install_and_do_not_run() {
+        let with = |numpy| broken_with("torch", &v("2.2.1+cu121"), ("numpy", &v(numpy)));
+        assert!(with("2.0.2").is_some_and(|error| error.contains("NumPy 1.x")) && with("1.26.4").is_none());
+        assert_eq!(broken_since("torch", &v("2.2.1"), "numpy"), Some(v("2.0")));
+        assert_eq!(broken_since("torch", &v("2.3.0"), "numpy"), None);
     }
 
     #[test]

@@ -85,8 +85,7 @@ fn version_of(
     for other in deciding.iter().filter(|other| *other != name) {
         match packages[other].version.get() {
             Some(version) => {
-                let declared = catalog::package_requirement(other, version, name).filter(|(_, declared)| *declared);
-                ranges.extend(declared.map(|(range, _)| range));
+                ranges.extend(catalog::package_requirement(other, version, name));
             }
             None if catalog::constrains(other, name) => {
                 return not_stated(format!("the version of {other}, which decides the one of {name},"));
@@ -118,8 +117,8 @@ fn bring_framework(packages: &mut BTreeMap<String, Package>) {
         return;
     }
     let brings = |(name, p): (&String, &Package)| {
-        let (range, declared) = catalog::package_requirement(name, p.version.get()?, FRAMEWORK)?;
-        (declared && from_index(p)).then(|| (range, p.clone()))
+        let range = catalog::package_requirement(name, p.version.get()?, FRAMEWORK)?;
+        from_index(p).then(|| (range, p.clone()))
     };
     if let Some((range, bringer)) = packages.iter().filter(|(name, _)| catalog::decides_others(name)).find_map(brings) {
         packages.insert(FRAMEWORK.to_owned(), brought(FRAMEWORK, &bringer, Some(range)));

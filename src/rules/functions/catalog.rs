@@ -251,11 +251,14 @@ lookups! {
     "only_for_gpus" (param("package", str_type), optional("version", version_type)) -> Output::Type(bool_type), "Whether a package that loads CUDA from the system is installed for nothing but GPUs.", |a| {
         catalog::runtime_needs(&text(&a[0])?, version(&a[1]).as_deref()).map(|needs| needs.only_gpu)
     };
-    "package_requirement" (param("package", str_type), param("version", version_type), param("other", str_type)) -> Output::Type(str_type), "The range of another package that a release goes with.", |a| {
-        catalog::package_requirement(&text(&a[0])?, version(&a[1])?.as_ref(), &text(&a[2])?).map(|(range, _)| range)
+    "package_requirement" (param("package", str_type), param("version", version_type), param("other", str_type)) -> Output::Type(str_type), "The range of another package that the metadata of a release states, to which pip keeps.", |a| {
+        catalog::package_requirement(&text(&a[0])?, version(&a[1])?.as_ref(), &text(&a[2])?)
     };
-    "package_requirement_declared" (param("package", str_type), param("version", version_type), param("other", str_type)) -> Output::Type(bool_type), "Whether the metadata of a release states its range of another package, so that pip keeps to it.", |a| {
-        catalog::package_requirement(&text(&a[0])?, version(&a[1])?.as_ref(), &text(&a[2])?).map(|(_, declared)| declared)
+    "broken_with" (param("package", str_type), param("version", version_type), param("other", str_type), param("other_version", version_type)) -> Output::Type(str_type), "How a release of a package fails next to a release of another one, although its metadata lets pip install both.", |a| {
+        catalog::broken_with(&text(&a[0])?, version(&a[1])?.as_ref(), (&text(&a[2])?, version(&a[3])?.as_ref()))
+    };
+    "broken_since" (param("package", str_type), param("version", version_type), param("other", str_type)) -> Output::Type(version_type), "The release of another package from which on none runs with a release of a package, although pip installs both.", |a| {
+        catalog::broken_since(&text(&a[0])?, version(&a[1])?.as_ref(), &text(&a[2])?)
     };
     "wheel_glibc" (param("package", str_type), param("version", version_type)) -> Output::Type(version_type), "The oldest glibc that the wheels of a release install on.", |a| {
         catalog::wheel_glibc(&text(&a[0])?, version(&a[1])?.as_ref())
