@@ -1,13 +1,14 @@
 //! Charts of a run: rendered with each of their value sets, linted like files, and their findings told once. Knows
 //! which sets there are and what they gave; renders nothing itself.
 
+use super::optional::{self, Before};
 use super::read::{self, Read};
 use super::trouble::Trouble;
 use super::{Repository, releases};
 use crate::budget::Share;
 use crate::discover::Kind;
 use crate::extract;
-use crate::facts::{Facts, HelmRelease, Object, ReleaseFormat, Workload, WorkloadFormat};
+use crate::facts::{Breach, Facts, HelmRelease, Object, ReleaseFormat, Workload, WorkloadFormat};
 use crate::finding::Unlinted;
 use crate::known::{Fact, Why};
 use crate::link::{Routes, Variant};
@@ -41,6 +42,8 @@ pub struct Rendered {
     pub manifests: Vec<Read>,
     /// What templates read by a name that no values have, with the names of the charts.
     pub misread: Vec<(String, Misread)>,
+    /// Fields that no object has, where values are set that charts leave empty, each with the group and the kind.
+    pub fields: Vec<((String, String), Breach)>,
     /// Charts that were not judged, or with and without what operators serve, with what to know of it.
     pub notes: Vec<(String, String)>,
     /// Files of values that rendered documents speak for.
@@ -86,6 +89,9 @@ struct One {
     unread: Vec<(SourceId, String)>,
     refused: Option<String>,
     apis: Vec<String>,
+    before: Before,
+    /// What is wrong where values are set that the chart leaves empty.
+    optional: optional::Found,
 }
 
 /// What is wrong where conditions within each other are too many.
@@ -95,8 +101,8 @@ const OPEN: &str = "one side of it is not looked at: too many conditions on what
 const UNUSED: &str = "Helm template that no values switch on";
 
 /// Renders every chart of a repository with every set of values that is meant for it. `variants` are what may
-/// install charts.
-pub fn render(repository: &Repository<'_>, variants: &[Variant]) -> Rendered {
+/// install charts; `speaks` are the files that speak of what is linted, where that is not all.
+pub fn render(repository: &Repository<'_>, variants: &[Variant], speaks: Option<&BTreeSet<SourceId>>) -> Rendered {
     let sources = repository.sources;
     let files: Vec<File<'_>> =
         repository.iter().map(|(id, source)| File { source: id, path: &source.path, text: &source.text }).collect();
@@ -112,7 +118,7 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant]) -> Rendered {
         misread(chart, sets).into_iter().map(|found| (chart.own_name().to_owned(), found))
     });
     let mut out = Rendered { misread: misread.collect(), ..Rendered::default() };
-    let done = every_set(&charts, sets, &listed, sources);
+    let done = every_set(&charts, sets, (&listed, speaks), sources);
     // A template that some chart or some set rendered was read.
     let mut read = BTreeSet::new();
     let mut unread: BTreeMap<SourceId, String> = BTreeMap::new();
@@ -141,6 +147,9 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant]) -> Rendered {
         if !one.facts.workloads.is_empty() {
             out.values.extend(one.values);
         }
+        out.fields.extend(one.optional.fields);
+        let new = one.optional.problems.into_iter().filter(|problem| told.insert(problem.span));
+        out.failures.extend(new.map(|problem| (problem, Trouble::Template)));
         // What only another set lacks or breaks is seldom meant to be complete; but where the chart refuses its own values,
         // another set is what it is made for.
         let own = set.name.is_empty();
@@ -226,7 +235,7 @@ fn leave_out(sets: &mut Vec<ValueSet>) -> Vec<String> {
 fn every_set(
     charts: &[Arc<Chart<'_>>],
     sets: Vec<Vec<ValueSet>>,
-    listed: &[&HelmRelease],
+    (listed, speaks): (&[&HelmRelease], Option<&BTreeSet<SourceId>>),
     sources: &Sources,
 ) -> Vec<(SourceId, ValueSet, One)> {
     let jobs: Vec<(&Chart<'_>, ValueSet)> =
@@ -236,6 +245,11 @@ fn every_set(
     jobs.into_par_iter()
         .flat_map_iter(|(chart, set)| {
             let mut sides = every_side(chart, set, about);
+            let (set, one) = &mut sides[0];
+            let speaks = || speaks.is_none_or(|speaks| chart.files.iter().any(|file| speaks.contains(&file.source)));
+            if set.name.is_empty() && speaks() {
+                one.optional = optional::judge(chart, set, &one.before, (sources, about.2));
+            }
             sides
                 .iter_mut()
                 .for_each(|(_, one)| one.failure = one.failure.take().filter(|_| !held.contains(chart.directory)));
@@ -401,6 +415,8 @@ fn guarded(chart: &Chart<'_>, set: &ValueSet, spent: (&Doubts, &Share), about: A
         unread: Vec::new(),
         refused: None,
         apis: Vec::new(),
+        before: Before::default(),
+        optional: optional::Found::default(),
     })
 }
 
@@ -422,6 +438,9 @@ fn one(chart: &Chart<'_>, set: &ValueSet, (doubts, share): (&Doubts, &Share), (l
     let mut routes = Vec::new();
     let mut digest = DefaultHasher::new();
     rendered.refused.is_some().hash(&mut digest);
+    let texts = rendered.documents.iter().map(|document| optional::digest(document.template, &document.text));
+    let broken = rendered.broken.iter().map(|(template, _)| *template);
+    let before = Before { texts: texts.collect(), broken: broken.collect() };
     for document in rendered.documents {
         (document.template, &document.text).hash(&mut digest);
         routes.extend(document.routes);
@@ -463,5 +482,7 @@ fn one(chart: &Chart<'_>, set: &ValueSet, (doubts, share): (&Doubts, &Share), (l
         unread: rendered.unread,
         refused: rendered.refused,
         apis: rendered.apis,
+        before,
+        optional: optional::Found::default(),
     }
 }

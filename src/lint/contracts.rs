@@ -21,12 +21,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Fills `breaches`; `speaks` are the files that are looked at, where it is not all,
-/// `path` is where a file stands.
+/// `path` is where a file stands. `optional` are breaches of objects of some kinds that charts have with further values.
 pub fn judge<'s>(
     variants: &mut [Variant],
     directories: &Directories<'_>,
     (speaks, path): (Option<&BTreeSet<SourceId>>, impl Fn(SourceId) -> &'s str + Sync),
-    (rules, misread): (&Ruleset, Vec<(String, Misread)>),
+    (rules, misread, optional): (&Ruleset, Vec<(String, Misread)>, Vec<((String, String), Breach)>),
 ) {
     let asked = list("breaches").is_some_and(|list| rules.by_subject().asks(list.subject, None));
     if !asked {
@@ -116,6 +116,9 @@ pub fn judge<'s>(
     if let Some(first) = variants.first_mut() {
         let wanted = |found: &(String, Misread)| speaks.is_none_or(|speaks| speaks.contains(&found.1.place.source));
         first.facts.breaches.extend(misread.into_iter().filter(wanted).flat_map(unread));
+        let told: BTreeSet<Span> = first.facts.breaches.iter().map(|breach| breach.span).collect();
+        let new = |found: &((String, String), Breach)| !own.contains(&found.0) && !told.contains(&found.1.span);
+        first.facts.breaches.extend(optional.into_iter().filter(new).map(|(_, breach)| breach));
     }
     let wanted = |place: Span| {
         let (file, path) = (place.source, path(place.source));
@@ -167,7 +170,7 @@ fn images(facts: &Facts) -> impl Iterator<Item = (&Image, Fact<String>)> {
 
 /// What the repository states of versions.
 #[derive(Default)]
-struct Versions {
+pub(super) struct Versions {
     kubernetes: Vec<Version>,
     charts: BTreeMap<String, Vec<Version>>,
 }
@@ -233,7 +236,12 @@ fn asking(facts: &Facts) -> BTreeSet<SourceId> {
     asks.map(|workload| workload.span.source).collect()
 }
 
-fn breaches(object: &Object, (stated, count): (&Versions, usize), patch: bool) -> Result<Vec<Breach>, Problem> {
+/// What an object breaks of what is published of its kind. A patch lacks what it does not change.
+pub(super) fn breaches(
+    object: &Object,
+    (stated, count): (&Versions, usize),
+    patch: bool,
+) -> Result<Vec<Breach>, Problem> {
     let (Some(version), Some(kind), Some(body)) = (object.api_version.get(), object.kind.get(), &object.body) else {
         return Ok(Vec::new());
     };

@@ -12,6 +12,7 @@ mod filled;
 mod flux;
 mod kustomizations;
 mod named;
+mod optional;
 mod read;
 mod releases;
 mod syntax;
@@ -228,7 +229,8 @@ fn repository(
     let named = releases::named_values(&here, &variants);
     variants[0].facts.append(named);
     link::complete(&mut variants, directories);
-    let rendered = charts::render(&here, &variants);
+    let speaks: Option<BTreeSet<SourceId>> = (!rules.all_kinds).then(|| mentions.keys().copied().collect());
+    let rendered = charts::render(&here, &variants, speaks.as_ref());
     variants.iter_mut().filter(|v| v.is_plain()).for_each(|plain| rendered.replace_values(&mut plain.facts));
     out.tell(rendered.failures);
     out.comments.extend(rendered.comments);
@@ -242,9 +244,8 @@ fn repository(
     variants.extend(rendered.variants);
     rebase(&mut variants, directories);
     link::join(&mut variants, directories);
-    let speaks = (!rules.all_kinds).then(|| mentions.keys().copied().collect());
     let asked = (speaks.as_ref(), |id| here.path(id));
-    contracts::judge(&mut variants, directories, asked, (rules, rendered.misread));
+    contracts::judge(&mut variants, directories, asked, (rules, rendered.misread, rendered.fields));
     // What is completed twice lacks the same twice.
     let mut cut: Vec<Problem> =
         variants.iter_mut().flat_map(|variant| std::mem::take(&mut variant.facts.cut)).collect();

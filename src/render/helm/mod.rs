@@ -5,6 +5,7 @@ pub mod chart;
 mod ignore;
 pub mod install;
 pub mod objects;
+pub mod optional;
 pub mod reads;
 mod schema;
 pub mod sets;
@@ -69,6 +70,8 @@ pub struct Rendered {
     pub unread: Vec<(SourceId, String)>,
     /// Templates of which something is not known that may hold documents, and what.
     pub in_part: Vec<(SourceId, String)>,
+    /// Templates that render to what is no YAML.
+    pub broken: Vec<(SourceId, Problem)>,
     /// Whether this is not all: what it may spend is spent.
     pub gave_up: Option<Problem>,
     /// What the documents take up, in bytes.
@@ -98,9 +101,22 @@ struct Template<'c> {
     dot: Map,
 }
 
+/// Which templates are rendered, and which texts of theirs are read: not those that were read before.
+pub type Wanted<'w> = &'w dyn Fn(SourceId, Option<&str>) -> bool;
+
 /// Renders a chart with a set of values, conditions on what is not known turning out as `doubts` tells.
 pub fn render(chart: &Chart<'_>, set: &ValueSet, doubts: &Doubts, share: &Share) -> Rendered {
-    let mut out = rendered(chart, set, doubts, share);
+    render_some(chart, set, (doubts, share), &|_, _| true)
+}
+
+/// The same of some templates.
+pub fn render_some(
+    chart: &Chart<'_>,
+    set: &ValueSet,
+    (doubts, share): (&Doubts, &Share),
+    wanted: Wanted<'_>,
+) -> Rendered {
+    let mut out = rendered(chart, set, (doubts, share), wanted);
     out.gave_up = share.spent().map(|spent| {
         let span = Span::new(chart.metadata.source, 0..0);
         Problem { span, message: format!("the chart is not rendered to its end: {spent}") }
@@ -120,7 +136,7 @@ pub fn bytes(chart: &Chart<'_>, set: &ValueSet) -> usize {
     all(chart, &mut BTreeSet::new()) + set.layers.iter().map(|layer| layer.tree.len() * STEP).sum::<usize>()
 }
 
-fn rendered(chart: &Chart<'_>, set: &ValueSet, doubts: &Doubts, share: &Share) -> Rendered {
+fn rendered(chart: &Chart<'_>, set: &ValueSet, (doubts, share): (&Doubts, &Share), wanted: Wanted<'_>) -> Rendered {
     let table = set.table(share);
     let Ok((root, values)) = install::install(chart, &table, share) else { return Rendered::default() };
     let scope = objects::scope(&root, &values, &set.release, (doubts, share));
@@ -140,7 +156,8 @@ fn rendered(chart: &Chart<'_>, set: &ValueSet, doubts: &Doubts, share: &Share) -
     let verdict = schema::judge(&root, &values, share);
     let mut out = Rendered { crds: crds(&root), ..Rendered::default() };
     problems.into_iter().for_each(|problem| out.fail(problem.span.source, problem, &missing));
-    for template in templates.iter().filter(|t| is_document(&t.name) && parsed.has(&t.name)) {
+    let documents = templates.iter().filter(|t| is_document(&t.name) && parsed.has(&t.name));
+    for template in documents.filter(|t| wanted(t.file.source, None)) {
         let about: Map = [("Name", template.name.as_str()), ("BasePath", template.base.as_str())]
             .into_iter()
             .map(|(key, text)| (key, Value::from(text)))
@@ -148,6 +165,7 @@ fn rendered(chart: &Chart<'_>, set: &ValueSet, doubts: &Doubts, share: &Share) -
         template.dot.insert("Template", None, about.as_class(Class::Values).into());
         match parsed.render(&template.name, &Value::from(template.dot.clone()), doubts, share) {
             // A tree of what was written, and its text.
+            Ok(text) if !wanted(template.file.source, Some(text.as_str())) => {}
             Ok(text) if share.make(text.size() * 2).is_ok() => {
                 out.size += text.size() * 2;
                 out.document(template.file, &text);
@@ -247,6 +265,7 @@ impl Rendered {
             Some(problem) => {
                 self.read.push(file.source);
                 let message = format!("the template renders to what is {}", problem.message);
+                self.broken.push((file.source, Problem { span: problem.span, message: message.clone() }));
                 self.fail(file.source, RenderError { message, span: problem.span, ours: false }, &[]);
             }
         }

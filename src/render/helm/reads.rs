@@ -29,7 +29,7 @@ pub fn misread(chart: &Chart<'_>, sets: &[ValueSet]) -> Vec<Misread> {
         return Vec::new();
     };
     let Some(stated) = chart.values.as_ref().and_then(yaml::root).map(|root| leaves(root)) else { return Vec::new() };
-    let Some(reads) = Reads::of(chart, file.text.contains("{{")) else { return Vec::new() };
+    let Some(reads) = Reads::of(chart, file.text.contains("{{")).filter(|reads| !reads.lost) else { return Vec::new() };
     let has = |path: &Path| {
         sets.iter().flat_map(|set| &set.layers).any(|layer| {
             let at = path.iter().try_fold(layer.view().node(), |node, key| node.map(|node| node.get(key)));
@@ -49,8 +49,8 @@ pub fn misread(chart: &Chart<'_>, sets: &[ValueSet]) -> Vec<Misread> {
     }
     let mut out = Vec::new();
     let mut told = BTreeSet::new();
-    let missing =
-        reads.places.iter().filter(|(read, _)| read.first().is_some_and(|first| first != "global") && !has(read));
+    let missing = reads.places.iter().filter(|(read, _)| read.first().is_some_and(|first| first != "global"));
+    let missing = missing.filter(|(read, _)| !read.iter().any(|key| key == ITEM) && !has(read));
     for (read, place) in missing.filter(|(read, _)| told.insert(read)).take(MOST) {
         let Some((name, above)) = read.split_last().filter(|(name, _)| !is_optional(name)) else { continue };
         let beside = unread.iter().find(|path| {
@@ -72,8 +72,17 @@ pub fn misread(chart: &Chart<'_>, sets: &[ValueSet]) -> Vec<Misread> {
     out
 }
 
-/// The keys from the root of the values.
-type Path = Vec<String>;
+/// The keys from the root of the values; [`ITEM`] leads to what a loop walks.
+pub type Path = Vec<String>;
+
+/// The step from a list or a mapping to each of its items.
+pub const ITEM: &str = "[]";
+
+/// Every value that the templates of a chart read by a name that is written there, each with a place where one does.
+pub fn paths(chart: &Chart<'_>) -> BTreeMap<Path, Span> {
+    let places = Reads::of(chart, false).into_iter().flat_map(|reads| reads.places);
+    places.filter(|(path, _)| !path.is_empty()).collect()
+}
 
 fn values_file<'c>(chart: &'c Chart<'_>) -> Option<&'c File<'c>> {
     chart.files.iter().find(|file| file.path == "values.yaml")
@@ -146,7 +155,7 @@ struct Reads {
 }
 
 impl Reads {
-    /// What all templates read; `None` where that cannot be told.
+    /// What all templates read; `None` where one of them does not parse.
     fn of(chart: &Chart<'_>, values_are_templates: bool) -> Option<Self> {
         let mut out = Self::default();
         for file in chart.templates() {
@@ -160,7 +169,8 @@ impl Reads {
         }
         // Files may hold templates.
         let of_files = |file: &&File<'_>| file.text.contains("tpl") && file.text.contains(".Files");
-        (!out.lost && !chart.templates().any(|file| of_files(&file))).then_some(out)
+        out.lost |= chart.templates().any(|file| of_files(&file));
+        Some(out)
     }
 
     /// Whether a value is read.
@@ -205,10 +215,13 @@ impl Reads {
                     let inside = self.variables.len();
                     let found = self.pipe(&branch.pipe, dot, file);
                     self.all(&found, &branch.pipe, file);
-                    for variable in &branch.pipe.variables {
-                        self.variables.push((variable.clone(), Place::Other));
+                    let item = found.step_by(vec![ITEM.to_owned()]);
+                    self.all(&item, &branch.pipe, file);
+                    if let Some((item_name, keys)) = branch.pipe.variables.split_last() {
+                        self.variables.extend(keys.iter().map(|key| (key.clone(), Place::Other)));
+                        self.variables.push((item_name.clone(), item.clone()));
                     }
-                    self.nodes(&branch.body, &Place::Other, file);
+                    self.nodes(&branch.body, &item, file);
                     self.nodes(&branch.otherwise, dot, file);
                     self.variables.truncate(inside);
                 }
