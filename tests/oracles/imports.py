@@ -174,6 +174,8 @@ class Release:
 
     def has(self, module, name):
         """Whether `from module import name` works; anything counts that cannot be told."""
+        if name.startswith("."):
+            return self.has_attributes(module, name[1:].split("."))
         if not self.is_module(module):
             # A name of a module above, which is a module itself (`six.moves`), or a compiled package.
             above, _, last = module.rpartition(".")
@@ -184,8 +186,6 @@ class Release:
                     return False
                 above = above.rpartition(".")[0]
             return False
-        if name.startswith("."):
-            return self.has_attributes(module, name[1:].split("."))
         if not name or self.is_module(f"{module}.{name}"):
             return True
         if module not in self.files:
@@ -196,6 +196,7 @@ class Release:
     def has_attributes(self, module, chain):
         """Whether a chain of attributes works, as far as it goes through modules."""
         for name in chain:
+            # What is taken of a class or a value is not followed.
             if module not in self.files or self.compiled(module):
                 return True
             if not self.is_module(f"{module}.{name}"):
