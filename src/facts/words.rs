@@ -52,6 +52,10 @@ words! {
         PackagesRefused = "packages-refused",
         /// A program that an image does not have.
         ProgramMissing = "program-missing",
+        /// A template of a chart that is no YAML where values are set that the chart leaves empty.
+        BranchMalformed = "branch-malformed",
+        /// A mapping that a template of a chart puts where text stands.
+        MappingPrinted = "mapping-printed",
     }
 
     /// What a workload is for.

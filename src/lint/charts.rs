@@ -1,6 +1,7 @@
 //! Charts of a run: rendered with each of their value sets, linted like files, and their findings told once. Knows
 //! which sets there are and what they gave; renders nothing itself.
 
+use super::contracts;
 use super::optional::{self, Before};
 use super::read::{self, Read};
 use super::trouble::Trouble;
@@ -8,7 +9,7 @@ use super::{Repository, releases};
 use crate::budget::Share;
 use crate::discover::Kind;
 use crate::extract;
-use crate::facts::{Breach, Facts, HelmRelease, Object, ReleaseFormat, Workload, WorkloadFormat};
+use crate::facts::{Breach, BreachClass, Facts, HelmRelease, Object, ReleaseFormat, Workload, WorkloadFormat};
 use crate::finding::Unlinted;
 use crate::known::{Fact, Why};
 use crate::link::{Routes, Variant};
@@ -42,8 +43,9 @@ pub struct Rendered {
     pub manifests: Vec<Read>,
     /// What templates read by a name that no values have, with the names of the charts.
     pub misread: Vec<(String, Misread)>,
-    /// Fields that no object has, where values are set that charts leave empty, each with the group and the kind.
-    pub fields: Vec<((String, String), Breach)>,
+    /// What is wrong with templates, also where values are set that charts leave empty; fields that no object has with the group
+    /// and the kind.
+    pub breaches: Vec<((String, String), Breach)>,
     /// Charts that were not judged, or with and without what operators serve, with what to know of it.
     pub notes: Vec<(String, String)>,
     /// Files of values that rendered documents speak for.
@@ -89,10 +91,15 @@ struct One {
     unread: Vec<(SourceId, String)>,
     refused: Option<String>,
     apis: Vec<String>,
+    /// Expressions that put a mapping where text stands.
+    printed: Vec<Span>,
     before: Before,
     /// What is wrong where values are set that the chart leaves empty.
     optional: optional::Found,
 }
+
+/// What is wrong where a mapping is put where text stands.
+const PRINTED: &str = "a mapping is put where text stands: it comes out as Go prints it, as in map[key:value]";
 
 /// What is wrong where conditions within each other are too many.
 const OPEN: &str = "one side of it is not looked at: too many conditions on what is not known stand within each other";
@@ -147,9 +154,17 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant], speaks: Option<
         if !one.facts.workloads.is_empty() {
             out.values.extend(one.values);
         }
-        out.fields.extend(one.optional.fields);
-        let new = one.optional.problems.into_iter().filter(|problem| told.insert(problem.span));
-        out.failures.extend(new.map(|problem| (problem, Trouble::Template)));
+        out.breaches.extend(one.optional.breaches);
+        if one.optional.failed {
+            let problem = Problem { span: Span::new(chart, 0..0), message: PANIC.to_owned() };
+            out.failures.push((problem, Trouble::NotLinted(Unlinted::Failure)));
+        }
+        let printed = one.printed.into_iter().filter(|place| one.refused.is_none() && told.insert(*place));
+        out.breaches.extend(printed.map(|span| {
+            let problem = Problem { span, message: PRINTED.to_owned() };
+            let name = charts.iter().find(|one| one.metadata.source == chart).map_or("", |chart| chart.own_name());
+            (Default::default(), contracts::of_template(name, BreachClass::MappingPrinted, problem))
+        }));
         // What only another set lacks or breaks is seldom meant to be complete; but where the chart refuses its own values,
         // another set is what it is made for.
         let own = set.name.is_empty();
@@ -248,7 +263,9 @@ fn every_set(
             let (set, one) = &mut sides[0];
             let speaks = || speaks.is_none_or(|speaks| chart.files.iter().any(|file| speaks.contains(&file.source)));
             if set.name.is_empty() && speaks() {
-                one.optional = optional::judge(chart, set, &one.before, (sources, about.2));
+                let judge = || optional::judge(chart, set, &one.before, (sources, about.2));
+                let failed = || optional::Found { failed: true, ..optional::Found::default() };
+                one.optional = catch_unwind(AssertUnwindSafe(judge)).unwrap_or_else(|_| failed());
             }
             sides
                 .iter_mut()
@@ -415,6 +432,7 @@ fn guarded(chart: &Chart<'_>, set: &ValueSet, spent: (&Doubts, &Share), about: A
         unread: Vec::new(),
         refused: None,
         apis: Vec::new(),
+        printed: Vec::new(),
         before: Before::default(),
         optional: optional::Found::default(),
     })
@@ -440,7 +458,8 @@ fn one(chart: &Chart<'_>, set: &ValueSet, (doubts, share): (&Doubts, &Share), (l
     rendered.refused.is_some().hash(&mut digest);
     let texts = rendered.documents.iter().map(|document| optional::digest(document.template, &document.text));
     let broken = rendered.broken.iter().map(|(template, _)| *template);
-    let before = Before { texts: texts.collect(), broken: broken.collect() };
+    let unread = rendered.unread.iter().map(|(template, _)| *template);
+    let before = Before { texts: texts.collect(), broken: broken.collect(), unread: unread.collect() };
     for document in rendered.documents {
         (document.template, &document.text).hash(&mut digest);
         routes.extend(document.routes);
@@ -482,6 +501,7 @@ fn one(chart: &Chart<'_>, set: &ValueSet, (doubts, share): (&Doubts, &Share), (l
         unread: rendered.unread,
         refused: rendered.refused,
         apis: rendered.apis,
+        printed: rendered.printed,
         before,
         optional: optional::Found::default(),
     }

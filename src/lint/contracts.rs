@@ -21,12 +21,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Fills `breaches`; `speaks` are the files that are looked at, where it is not all,
-/// `path` is where a file stands. `optional` are breaches of objects of some kinds that charts have with further values.
+/// `path` is where a file stands. `of_charts` are breaches of their templates, and of objects of some kinds that they have with further values.
 pub fn judge<'s>(
     variants: &mut [Variant],
     directories: &Directories<'_>,
     (speaks, path): (Option<&BTreeSet<SourceId>>, impl Fn(SourceId) -> &'s str + Sync),
-    (rules, misread, optional): (&Ruleset, Vec<(String, Misread)>, Vec<((String, String), Breach)>),
+    (rules, misread, of_charts): (&Ruleset, Vec<(String, Misread)>, Vec<((String, String), Breach)>),
 ) {
     let asked = list("breaches").is_some_and(|list| rules.by_subject().asks(list.subject, None));
     if !asked {
@@ -118,7 +118,7 @@ pub fn judge<'s>(
         first.facts.breaches.extend(misread.into_iter().filter(wanted).flat_map(unread));
         let told: BTreeSet<Span> = first.facts.breaches.iter().map(|breach| breach.span).collect();
         let new = |found: &((String, String), Breach)| !own.contains(&found.0) && !told.contains(&found.1.span);
-        first.facts.breaches.extend(optional.into_iter().filter(new).map(|(_, breach)| breach));
+        first.facts.breaches.extend(of_charts.into_iter().filter(new).map(|(_, breach)| breach));
     }
     let wanted = |place: Span| {
         let (file, path) = (place.source, path(place.source));
@@ -141,6 +141,14 @@ fn unread((chart, found): (String, Misread)) -> impl Iterator<Item = Breach> {
     let class = BreachClass::ChartValueUnread;
     let breach = contract::Breach { class, place, field: read, says, meant: Some(stated), other: None, unknown: None };
     entities(Judged { contract: format!("values of {chart}"), breaches: vec![breach] }, Fact::value(chart, place))
+}
+
+/// What is wrong with a template of a chart, as rules are asked about it.
+pub(super) fn of_template(chart: &str, class: BreachClass, Problem { span: place, message: says }: Problem) -> Breach {
+    let field = "template".to_owned();
+    let breach = contract::Breach { class, place, field, says, meant: None, other: None, unknown: None };
+    let judged = Judged { contract: format!("templates of {chart}"), breaches: vec![breach] };
+    entities(judged, Fact::value(chart.to_owned(), place)).next().unwrap_or_else(|| Breach::blank(place))
 }
 
 /// A text that is not what its name says, as rules are asked about it.

@@ -245,7 +245,7 @@ fn repository(
     rebase(&mut variants, directories);
     link::join(&mut variants, directories);
     let asked = (speaks.as_ref(), |id| here.path(id));
-    contracts::judge(&mut variants, directories, asked, (rules, rendered.misread, rendered.fields));
+    contracts::judge(&mut variants, directories, asked, (rules, rendered.misread, rendered.breaches));
     // What is completed twice lacks the same twice.
     let mut cut: Vec<Problem> =
         variants.iter_mut().flat_map(|variant| std::mem::take(&mut variant.facts.cut)).collect();

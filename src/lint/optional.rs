@@ -15,18 +15,18 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// Most renderings of one chart that look for the values that turn a fault on.
-const MOST: usize = 400;
+/// Most questions about one chart that look for the values that turn a fault on.
+const MOST: usize = 40;
 /// Most values that are told together; beyond them it is hard to say what is wrong.
 const TOGETHER: usize = 3;
 
 /// What is wrong with templates of a chart where values are set that it leaves empty.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// Templates that render to what is no YAML.
-    pub problems: Vec<Problem>,
-    /// Fields that no object of the kind has, each with the group and the kind.
-    pub fields: Vec<((String, String), Breach)>,
+    /// Templates that render to what is no YAML, and fields that no object of the kind has, each with the group and the kind.
+    pub breaches: Vec<((String, String), Breach)>,
+    /// Whether gpulint failed on it.
+    pub failed: bool,
 }
 
 /// Tells a text of a template from others.
@@ -43,6 +43,8 @@ pub struct Before {
     pub texts: BTreeSet<u64>,
     /// Templates that rendered to what is no YAML.
     pub broken: BTreeSet<SourceId>,
+    /// Templates that were not rendered.
+    pub unread: BTreeSet<SourceId>,
 }
 
 /// A value as it is written.
@@ -55,12 +57,13 @@ pub fn judge(chart: &Chart<'_>, set: &ValueSet, before: &Before, (sources, count
     if optional.is_empty() {
         return out;
     }
-    let trial = Trial { chart, set, before, sources, count, left: Cell::new(MOST) };
+    let share = Share::of(count, helm::bytes(chart, set));
+    let trial = Trial { chart, set, before, sources, count, share, left: Cell::new(MOST) };
     let mut all: Vec<Chosen<'_>> = optional.iter().map(|one| (one, Form::ALL[0])).collect();
     let mut rendered = trial.render(&all, None);
     let mut given_up = before.broken.clone();
     // What is broken hides what else is wrong with a template.
-    while trial.mend(&rendered, &mut all, (&mut given_up, &mut out.problems)) {
+    while trial.mend(&rendered, &mut all, (&mut given_up, &mut out.breaches)) {
         rendered = trial.render(&all, None);
     }
     let mut told = BTreeSet::new();
@@ -70,7 +73,7 @@ pub fn judge(chart: &Chart<'_>, set: &ValueSet, before: &Before, (sources, count
             && let Some(values) = trial.least(&all, |some| trial.has_field(template, place, some))
         {
             let says = |says: String| format!("{says}, where {}", set_of(&values));
-            out.fields.push((key, Breach { says: found.says.map(says), ..found }));
+            out.breaches.push((key, Breach { says: found.says.map(says), ..found }));
         }
     }
     out
@@ -82,6 +85,7 @@ struct Trial<'c> {
     before: &'c Before,
     sources: &'c Sources,
     count: usize,
+    share: Share,
     left: Cell<usize>,
 }
 
@@ -102,7 +106,7 @@ impl Trial<'_> {
         &self,
         rendered: &Rendered,
         all: &mut Vec<Chosen<'_>>,
-        (given_up, problems): (&mut BTreeSet<SourceId>, &mut Vec<Problem>),
+        (given_up, told): (&mut BTreeSet<SourceId>, &mut Vec<((String, String), Breach)>),
     ) -> bool {
         let broken: BTreeSet<SourceId> = rendered.broken.iter().map(|(template, _)| *template).collect();
         let unread: BTreeSet<SourceId> = rendered.unread.iter().map(|(template, _)| *template).collect();
@@ -110,9 +114,11 @@ impl Trial<'_> {
         for template in unread.difference(&given_up.clone()) {
             let found = match broken.contains(template) {
                 true => self.broken(*template, all).map(|(values, problem)| {
-                    problems.push(problem);
+                    let breach = contracts::of_template(self.chart.own_name(), BreachClass::BranchMalformed, problem);
+                    told.push(((String::new(), String::new()), breach));
                     values
                 }),
+                false if self.before.unread.contains(template) => None,
                 false => self.least(all, |some| self.outcome(*template, some) == Outcome::Refused),
             };
             let Some(&(culprit, _)) = found.as_deref().and_then(<[_]>::first) else {
@@ -137,12 +143,13 @@ impl Trial<'_> {
         let mut layers = self.set.layers.clone();
         layers.push(optional::layer(self.chart, some));
         let set = ValueSet { name: String::new(), layers, release: self.set.release.clone(), example: None };
-        let share = Share::of(self.count, helm::bytes(self.chart, &set));
         let wanted = |template, text: Option<&str>| match text {
-            None => only.is_none_or(|only| only == template),
+            None if only.is_some() => only == Some(template),
+            None => self.chart.templates().any(|file| file.source == template),
             Some(text) => !self.before.texts.contains(&digest(template, text)),
         };
-        helm::render_some(self.chart, &set, (&Doubts::default(), &share), &wanted)
+        let render = || helm::render_some(self.chart, &set, (&Doubts::default(), &self.share), &wanted);
+        self.share.for_a_moment(render, |_| 0)
     }
 
     /// How a template turns out with some of the values.
@@ -223,6 +230,10 @@ impl Trial<'_> {
 
     /// The fewest of the values with which it still holds: none if it holds without any, or only with many.
     fn least<'o>(&self, all: &[Chosen<'o>], holds: impl Fn(&[Chosen<'o>]) -> bool) -> Option<Vec<Chosen<'o>>> {
+        self.left.set(self.left.get().checked_sub(1)?);
+        if !holds(all) {
+            return None;
+        }
         let mut kept = all.to_vec();
         let mut size = kept.len().div_ceil(2);
         while size > 0 {

@@ -615,3 +615,58 @@ fn a_component_that_nothing_includes_is_built_and_one_that_needs_others_is_read_
         assert!(of(&outcome, "kustomization-error").is_empty());
     }
 }
+
+/// A chart with one Deployment, of whose pod something is written by a template.
+fn pod_with(spec: &str, container: &str, values: &str) -> Outcome {
+    let template = format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: a}}\nspec:\n  selector: {{matchLabels: {{app: a}}}}\n  \
+         template:\n    metadata: {{labels: {{app: a}}}}\n    spec:\n{spec}      containers:\n        - name: a\n          \
+         image: a:1\n{container}          resources: {{limits: {{nvidia.com/gpu: 1}}}}\n"
+    );
+    run(&[CHART, ("api/templates/a.yaml", &template), ("api/values.yaml", values)])
+}
+
+/// What is told of branches that are off.
+fn optional(outcome: &Outcome) -> Vec<String> {
+    let told = outcome.evaluation.findings.iter().filter(|f| f.message.contains("where "));
+    told.map(|f| format!("{} {}", place(outcome, f.span), f.message)).collect()
+}
+
+#[test]
+fn a_branch_that_the_values_leave_off_is_judged_and_names_what_turns_it_on() {
+    let class = "      {{- if .Values.class -}}\n      runtimeClassName: {{ .Values.class }}\n      {{- end }}\n";
+    let found = optional(&pod_with(class, "", "class: ''\n"));
+    assert!(found.len() == 1 && found[0].contains("where class is set, the template renders to"), "{found:?}");
+
+    let selector = "          {{- with .Values.nodes }}\n          nodeSelector:\n            {{- toYaml . | nindent 12 }}\n          \
+                    {{- end }}\n";
+    let found = optional(&pod_with("", selector, "nodes: {}\n"));
+    assert!(found.len() == 1 && found[0].starts_with("api/templates/a.yaml:13: nodeSelector"), "{found:?}");
+    assert!(found[0].ends_with("where nodes is set"), "{found:?}");
+
+    let item = "          args:\n            - \"4096\"\n            {{- range .Values.models }}\n            {{- if .mode -}}\n            \
+                - --tokenizer-mode\n            {{- end }}\n            {{- end }}\n";
+    let found = optional(&pod_with("", item, "models: []\n"));
+    assert!(found.len() == 1 && found[0].contains("where models[].mode is set"), "{found:?}");
+}
+
+#[test]
+fn what_a_value_may_be_is_nobodys_fault() {
+    let any = "          env:\n            - {name: A, value: b}\n            {{- if .Values.text }}\n            {{- .Values.text | nindent 12 }}\n            \
+               {{- end }}\n            {{- if .Values.unset }}\n            {{- toYaml .Values.unset | nindent 12 }}\n            {{- end }}\n          \
+               {{- with .Values.map }}\n          {{- toYaml . | nindent 10 }}\n          {{- end }}\n";
+    let found = optional(&pod_with("", any, "text: ''\nmap: {}\n"));
+    assert!(found.is_empty(), "{found:?}");
+    let refused = "      {{- if .Values.mode }}\n      {{- fail \"no such mode\" }}\n      {{- end }}\n";
+    let found = optional(&pod_with(refused, "", "mode: ''\n"));
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
+fn a_mapping_that_stands_as_go_prints_it_is_told() {
+    let text = "          # {{ .Values.manager }}\n          workingDir: {{ .Values.manager }}\n";
+    let outcome = pod_with("", text, "manager: {image: x}\n");
+    let found = of(&outcome, "chart-mapping-printed");
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert_eq!(place(&outcome, found[0].span), "api/templates/a.yaml:13: {{ .Values.manager }}");
+}

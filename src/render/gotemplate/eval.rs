@@ -145,6 +145,9 @@ impl Run<'_> {
                     let value = self.pipe(frame, dot, pipe)?;
                     if pipe.variables.is_empty() {
                         let expression = frame.source.span(&pipe.at);
+                        if matches!(&value.data, Data::Map(map) if !map.is_empty() && !map.class().is_struct()) {
+                            self.printed(out, expression);
+                        }
                         let text = match &value.data {
                             Data::Nil => Rc::new(Text::plain(NO_VALUE)),
                             Data::Str(text) => Rc::clone(text),
@@ -237,6 +240,14 @@ impl Run<'_> {
     /// A template that is called at a place.
     pub fn called(&mut self, frame: &mut Frame, at: &Range<usize>, body: &Body, dot: &Value) -> Outcome<Text> {
         self.further(step(frame.source.span(at)), |run| run.deeper(frame, at, |run, _| run.template(body, dot)))
+    }
+
+    /// Takes note of a mapping that is put where text stands, as Go prints it; in a comment it does no harm.
+    fn printed(&self, before: &Text, expression: Span) {
+        let line = before.as_str().rsplit('\n').next().unwrap_or_default();
+        if !line.trim_start().starts_with('#') {
+            self.noticed.borrow_mut().printed.insert(expression);
+        }
     }
 
     fn emit(&self, text: &Text, expression: Span, out: &mut Text) {

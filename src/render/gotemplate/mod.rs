@@ -70,6 +70,8 @@ pub struct Templates {
 pub struct Noticed {
     /// Numbers that lost their fraction, each with the expression that made a whole number of it.
     pub cut: BTreeSet<(Span, Span)>,
+    /// Mappings that stand as Go prints them, each with the expression that puts it there.
+    pub printed: BTreeSet<Span>,
     /// Why the templates refuse the values, in their first words: `fail`, or something required that is not given.
     pub refused: Option<String>,
     /// APIs that were asked for and that only what is installed beside Kubernetes would serve.

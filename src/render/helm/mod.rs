@@ -54,6 +54,8 @@ pub struct Rendered {
     pub crds: Vec<SourceId>,
     /// Numbers that lost their fraction, each with the expression that made a whole number of it.
     pub cut: Vec<(Span, Span)>,
+    /// Expressions that put a mapping where text stands.
+    pub printed: Vec<Span>,
     /// Why these values cannot be installed, if the chart refuses them.
     pub refused: Option<String>,
     /// APIs that the templates asked for and that only what is installed beside Kubernetes would serve.
@@ -142,6 +144,7 @@ fn rendered(chart: &Chart<'_>, set: &ValueSet, (doubts, share): (&Doubts, &Share
     let scope = objects::scope(&root, &values, &set.release, (doubts, share));
     let mut templates = Vec::new();
     collect(&scope, &mut templates, share);
+    templates.retain(|t| is_partial(&t.name) || wanted(t.file.source, None));
     // Templates share their values, so that the order in which Helm takes them shows.
     templates.sort_by_key(|t| Reverse((t.name.matches('/').count(), t.name.clone())));
     let files: Vec<(String, SourceId, &str)> =
@@ -156,8 +159,7 @@ fn rendered(chart: &Chart<'_>, set: &ValueSet, (doubts, share): (&Doubts, &Share
     let verdict = schema::judge(&root, &values, share);
     let mut out = Rendered { crds: crds(&root), ..Rendered::default() };
     problems.into_iter().for_each(|problem| out.fail(problem.span.source, problem, &missing));
-    let documents = templates.iter().filter(|t| is_document(&t.name) && parsed.has(&t.name));
-    for template in documents.filter(|t| wanted(t.file.source, None)) {
+    for template in templates.iter().filter(|t| is_document(&t.name) && parsed.has(&t.name)) {
         let about: Map = [("Name", template.name.as_str()), ("BasePath", template.base.as_str())]
             .into_iter()
             .map(|(key, text)| (key, Value::from(text)))
@@ -182,6 +184,7 @@ fn rendered(chart: &Chart<'_>, set: &ValueSet, (doubts, share): (&Doubts, &Share
     let noticed = parsed.noticed();
     out.missed.extend(noticed.missed.into_iter().map(|(span, message)| Problem { span, message }));
     out.cut = noticed.cut.into_iter().collect();
+    out.printed = noticed.printed.into_iter().collect();
     out.for_some_cluster = doubts.doubts_all() && doubts.cluster().get();
     out.refused = verdict.refusal.filter(|_| !doubts.doubts_all()).or(noticed.refused);
     if out.refused.is_some() {
