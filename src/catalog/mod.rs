@@ -104,8 +104,8 @@ pub use software::{
 pub use table::{Cell, Holds, within};
 pub use training::{TrainingOption, optimizer_state_bytes, training_defaults, training_options};
 pub use wheels::{
-    WheelRequirement, broken_since, broken_with, is_default_index, is_public_index, newest_release_with, releases_around, wheel_pythons,
-    wheel_requirements,
+    WheelRequirement, broken_since, broken_with, is_default_index, is_public_index, newest_release_with,
+    releases_around, wheel_pythons, wheel_requirements,
 };
 
 /// Whether a table says of itself that it holds everything of a family, so that what it does not hold does not exist.

@@ -3,8 +3,8 @@
 use super::gpus::{Coverage, coverage};
 use super::table::{Row, within};
 use super::tables::{
-    BASE_OS, BUILDS, CONFLICTING_PACKAGES, CPU_ONLY_PACKAGES, PACKAGE_EXTRAS, PACKAGE_TRAITS,
-    RUNTIME_NEEDS, TOOLKIT_RANGES, TORCH_VARIANTS, WHEEL_GLIBC,
+    BASE_OS, BUILDS, CONFLICTING_PACKAGES, CPU_ONLY_PACKAGES, PACKAGE_EXTRAS, PACKAGE_TRAITS, RUNTIME_NEEDS,
+    TOOLKIT_RANGES, TORCH_VARIANTS, WHEEL_GLIBC,
 };
 use super::wheels::{wheel_pythons, wheel_requirement, wheels_cap, wheels_require};
 use crate::version::Version;
@@ -103,8 +103,7 @@ pub fn newest_release(
 
 /// Whether anything is known of what releases of a package need of others.
 pub fn decides_others(package: &str) -> bool {
-    static DECIDING: LazyLock<BTreeSet<&str>> =
-        LazyLock::new(|| BUILDS.rows().map(|r| r.text("package")).collect());
+    static DECIDING: LazyLock<BTreeSet<&str>> = LazyLock::new(|| BUILDS.rows().map(|r| r.text("package")).collect());
     DECIDING.contains(package) || wheels_require(package)
 }
 
