@@ -87,10 +87,12 @@ tables! {
     IMAGE_NEWEST image_newest "repository* pinned";
     IMAGE_PROGRAMS image_programs "repository* tag*:pattern program starts:flag";
     IMAGE_RELEASES image_releases "repository* tag* package module since:version until:version holes releases";
+    IMAGE_SERVICES image_services "repository* product ports keeps loads moved_by needs devices uploads:flag";
     IMAGE_TAGS image_tags
         "repository* tag* cuda:version min_driver:version framework framework_version tensorrt:version \
         python:version os min_compute_capability:version released:date end_of_life:date";
     IMAGE_TRAITS image_traits "repository* tag*:pattern versions*:range trait*";
+    IMAGE_VARIABLES image_variables "repository* variable* values companion address:none|version";
     INNER_NAMES inner_names "group* kind* at* from* to+ what+ unless+ fails+";
     INSTANCES instances
         "provider instance_type* gpu gpu_name gpu_count:0..64 gpu_memory_gb:1..2000 vcpu:1..2048 \
@@ -108,6 +110,7 @@ tables! {
         memory_mib:1024..2000000 max_instances:1..16";
     MODEL_NAMES model_names "engine* names* model format";
     MODEL_SUPPORT model_support "engine* models* versions:range since:version";
+    MOVED_DIRECTORIES moved_directories "repository* versions*:range before now";
     NAME_CREATORS name_creators "makes* by* name*";
     NGC ngc
         "month*:version cuda:version driver:version min_driver:version tensorrt:version cudnn:version \
