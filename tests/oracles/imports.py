@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Derives which releases of Python packages do not run together, although pip installs them: broken_imports.csv.
+"""Derives which releases of Python packages do not run together, although pip installs them.
 
     tests/oracles/imports.py CACHE [--read] [PACKAGE…]
 
 With `--read`, the releases of the packages of imports.csv that CACHE lacks are installed without their dependencies and
-their sources kept. The rest is reading them.
+their sources kept. What is printed are the pairs that pip lets be, each with whether it is broken and the first thing that is
+missing; rows of broken_pairs.csv are written from stretches of them, by hand.
 
 A release needs what its modules import as they are imported themselves: at the top of a module and of its classes, out
 of reach of `try`, of `TYPE_CHECKING` and of every other condition than `is_NAME_available()` for the package in question.
@@ -439,7 +440,13 @@ def allows(asks, version):
 
 
 def main():
-    cache, names = pathlib.Path(sys.argv[1]), sys.argv[2:] or list(packages())
+    cache, words = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    names = [word for word in words if word != "--read"] or list(packages())
+    if "--read" in words:
+        for name in names:
+            row = packages()[name]
+            for version in imports_read.thinned(imports_read.offered(name), row["since"]):
+                imports_read.read(name, version, row["platform"], cache)
     out = csv.writer(sys.stdout)
     for path, other, lacks in broken(cache, names):
         module, name, at, line = lacks[0] if lacks else ("", "", "", "")
