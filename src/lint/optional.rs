@@ -15,8 +15,11 @@ use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// Most questions about one chart that look for the values that turn a fault on.
+/// Most questions about one chart that look for the values that turn a fault on, and the fewest.
 const MOST: usize = 40;
+const FEWEST: usize = 12;
+/// So many bytes are rendered for such questions, where that is more than the fewest.
+const BYTES: usize = 4 << 20;
 /// Most values that are told together; beyond them it is hard to say what is wrong.
 const TOGETHER: usize = 3;
 
@@ -57,8 +60,9 @@ pub fn judge(chart: &Chart<'_>, set: &ValueSet, before: &Before, (sources, count
     if optional.is_empty() {
         return out;
     }
-    let share = Share::of(count, helm::bytes(chart, set));
-    let trial = Trial { chart, set, before, sources, count, share, left: Cell::new(MOST) };
+    let bytes = helm::bytes(chart, set);
+    let left = Cell::new((BYTES / bytes.max(1)).clamp(FEWEST, MOST));
+    let trial = Trial { chart, set, before, sources, count, share: Share::of(count, bytes), left };
     let mut all: Vec<Chosen<'_>> = optional.iter().map(|one| (one, Form::ALL[0])).collect();
     let mut rendered = trial.render(&all, None);
     let mut given_up = before.broken.clone();
