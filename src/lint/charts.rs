@@ -9,7 +9,7 @@ use super::{Repository, releases};
 use crate::budget::Share;
 use crate::discover::Kind;
 use crate::extract;
-use crate::facts::{Breach, BreachClass, Facts, HelmRelease, Object, ReleaseFormat, Workload, WorkloadFormat};
+use crate::facts::{BreachClass, Facts, HelmRelease, Object, ReleaseFormat, Workload, WorkloadFormat};
 use crate::finding::Unlinted;
 use crate::known::{Fact, Why};
 use crate::link::{Routes, Variant};
@@ -45,7 +45,7 @@ pub struct Rendered {
     pub misread: Vec<(String, Misread)>,
     /// What is wrong with templates, also where values are set that charts leave empty; fields that no object has with the group
     /// and the kind.
-    pub breaches: Vec<((String, String), Breach)>,
+    pub breaches: Vec<contracts::OfKind>,
     /// Charts that were not judged, or with and without what operators serve, with what to know of it.
     pub notes: Vec<(String, String)>,
     /// Files of values that rendered documents speak for.

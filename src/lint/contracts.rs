@@ -20,13 +20,16 @@ use crate::version::Version;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// A breach with the group and the kind of the object that it stands in, empty where that is none.
+pub(super) type OfKind = ((String, String), Breach);
+
 /// Fills `breaches`; `speaks` are the files that are looked at, where it is not all,
 /// `path` is where a file stands. `of_charts` are breaches of their templates, and of objects of some kinds that they have with further values.
 pub fn judge<'s>(
     variants: &mut [Variant],
     directories: &Directories<'_>,
     (speaks, path): (Option<&BTreeSet<SourceId>>, impl Fn(SourceId) -> &'s str + Sync),
-    (rules, misread, of_charts): (&Ruleset, Vec<(String, Misread)>, Vec<((String, String), Breach)>),
+    (rules, misread, of_charts): (&Ruleset, Vec<(String, Misread)>, Vec<OfKind>),
 ) {
     let asked = list("breaches").is_some_and(|list| rules.by_subject().asks(list.subject, None));
     if !asked {
@@ -117,7 +120,7 @@ pub fn judge<'s>(
         let wanted = |found: &(String, Misread)| speaks.is_none_or(|speaks| speaks.contains(&found.1.place.source));
         first.facts.breaches.extend(misread.into_iter().filter(wanted).flat_map(unread));
         let told: BTreeSet<Span> = first.facts.breaches.iter().map(|breach| breach.span).collect();
-        let new = |found: &((String, String), Breach)| !own.contains(&found.0) && !told.contains(&found.1.span);
+        let new = |found: &OfKind| !own.contains(&found.0) && !told.contains(&found.1.span);
         first.facts.breaches.extend(of_charts.into_iter().filter(new).map(|(_, breach)| breach));
     }
     let wanted = |place: Span| {

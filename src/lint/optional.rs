@@ -1,7 +1,7 @@
 //! Branches of a chart that its own values leave off: rendered with values for what is empty, and what is wrong there whatever
 //! those values are. Knows what is tried and what it gave; invents no values itself.
 
-use super::contracts::{self, Versions};
+use super::contracts::{self, OfKind, Versions};
 use crate::budget::Share;
 use crate::extract;
 use crate::facts::{Breach, BreachClass, Facts, Object};
@@ -27,7 +27,7 @@ const TOGETHER: usize = 3;
 #[derive(Debug, Default)]
 pub struct Found {
     /// Templates that render to what is no YAML, and fields that no object of the kind has, each with the group and the kind.
-    pub breaches: Vec<((String, String), Breach)>,
+    pub breaches: Vec<OfKind>,
     /// Whether gpulint failed on it.
     pub failed: bool,
 }
@@ -110,7 +110,7 @@ impl Trial<'_> {
         &self,
         rendered: &Rendered,
         all: &mut Vec<Chosen<'_>>,
-        (given_up, told): (&mut BTreeSet<SourceId>, &mut Vec<((String, String), Breach)>),
+        (given_up, told): (&mut BTreeSet<SourceId>, &mut Vec<OfKind>),
     ) -> bool {
         let broken: BTreeSet<SourceId> = rendered.broken.iter().map(|(template, _)| *template).collect();
         let unread: BTreeSet<SourceId> = rendered.unread.iter().map(|(template, _)| *template).collect();
@@ -213,7 +213,7 @@ impl Trial<'_> {
         out
     }
 
-    fn unknown(&self, object: &Object) -> Vec<((String, String), Breach)> {
+    fn unknown(&self, object: &Object) -> Vec<OfKind> {
         let version = object.api_version.get().map_or("", String::as_str);
         let group = version.split_once('/').map_or("", |(group, _)| group).to_owned();
         let key = (group, object.kind.get().cloned().unwrap_or_default());
