@@ -35,6 +35,7 @@ fn parse(id: SourceId, found: &Found) -> usize {
         | Kind::Packer
         | Kind::Setup
         | Kind::Shell
+        | Kind::Slurm
         | Kind::Makefile
         | Kind::Text
         | Kind::Chart
