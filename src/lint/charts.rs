@@ -99,7 +99,7 @@ struct One {
 }
 
 /// What is wrong where a mapping is put where text stands.
-const PRINTED: &str = "a mapping is put where text stands: it comes out as Go prints it, as in map[key:value]";
+const PRINTED: &str = "keys are put where text stands: they come out as Go prints them, as in map[key:value]";
 
 /// What is wrong where conditions within each other are too many.
 const OPEN: &str = "one side of it is not looked at: too many conditions on what is not known stand within each other";
