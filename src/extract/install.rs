@@ -271,6 +271,9 @@ pub fn of_requirement(requirement: &Requirement, manager: PackageManager) -> Pac
     if let Some(marker) = &requirement.marker {
         package.marker = fact(marker);
     }
+    if let Some(options) = &requirement.options {
+        package.line_options = fact(options);
+    }
     if let Some(url) = &requirement.url {
         package.url = fact(url);
         if let Some(wheel) = wheel::parse(url) {

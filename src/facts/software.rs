@@ -114,6 +114,8 @@ entities! {
         marker: Fact<String>,
         /// The extra or group that installs it; absent when it is always installed.
         group: Fact<String>,
+        /// Options behind it on its line of a requirements file, of which pip heeds --hash, --config-settings and --global-option.
+        line_options: Fact<String>,
         /// A comparison without quotes that the shell takes for a redirection: >=2.0.
         unquoted: Fact<String>,
     }

@@ -12,6 +12,7 @@ use crate::known::Fact;
 use crate::link::{Directories, Variant};
 use crate::names;
 use crate::parse::{Problem, View};
+use crate::paths;
 use crate::render::compose;
 use crate::render::helm::reads::Misread;
 use crate::rules::Ruleset;
@@ -40,7 +41,12 @@ pub fn judge<'s>(
     let mut all_asking = BTreeSet::new();
     for facts in variants.iter_mut().map(|variant| &mut variant.facts) {
         let asks = asking(facts);
-        let wanted = |source: SourceId| speaks.is_none_or(|speaks| speaks.contains(&source) || asks.contains(&source));
+        // A volume or a Service stands beside the workload that it is for.
+        let around: BTreeSet<&str> = asks.iter().map(|source| paths::directory(path(*source))).collect();
+        let wanted = |source: SourceId| {
+            let is_near = || asks.contains(&source) || around.contains(paths::directory(path(source)));
+            speaks.is_none_or(|speaks| speaks.contains(&source) || is_near())
+        };
         all_asking.extend(asks.iter().copied());
         let mut found = Vec::new();
         for object in &facts.objects {

@@ -47,7 +47,9 @@ pub struct Requirement {
     pub url: Option<Traced>,
     /// The condition after `;`.
     pub marker: Option<Traced>,
-    /// The whole requirement, without its `--hash` options.
+    /// What stands behind it on its line: `--hash` and other options.
+    pub options: Option<Traced>,
+    /// The whole requirement, without these options.
     pub span: Span,
 }
 
@@ -102,7 +104,10 @@ pub fn parse(source: SourceId, text: &str) -> Requirements {
 /// `git+https://…#egg=name`. `None` when it does not say a name or is not a requirement.
 pub fn requirement(text: &Traced) -> Option<Requirement> {
     let raw = text.text();
-    let all = trimmed(raw, 0..options_start(raw));
+    let end = options_start(raw);
+    let all = trimmed(raw, 0..end);
+    let options =
+        Some(trimmed(raw, end..raw.len())).filter(|behind| !behind.is_empty()).map(|behind| text.slice(behind));
     let (body, marker) = match marker_start(&raw[all.clone()]) {
         Some(at) => (trimmed(raw, all.start..all.start + at), Some(trimmed(raw, all.start + at + 1..all.end))),
         None => (all.clone(), None),
@@ -118,6 +123,7 @@ pub fn requirement(text: &Traced) -> Option<Requirement> {
             specifiers: None,
             url: Some(text.slice(body)),
             marker,
+            options,
             span,
         });
     }
@@ -144,7 +150,15 @@ pub fn requirement(text: &Traced) -> Option<Requirement> {
         }
         specifiers = Some(text.slice(rest));
     }
-    Some(Requirement { name: text.slice(body.start..body.start + name), extras, specifiers, url, marker, span })
+    Some(Requirement {
+        name: text.slice(body.start..body.start + name),
+        extras,
+        specifiers,
+        url,
+        marker,
+        options,
+        span,
+    })
 }
 
 /// The name as package indexes compare it: lower case, with one `-` for every run of `-`, `_` and `.`.

@@ -164,6 +164,14 @@ fn read(source: SourceId, text: &str, readable: &str, dialect: Dialect, repair: 
             }
             Some(Ok((event, span))) => {
                 let range = span.byte_range().unwrap_or(0..0);
+                if let Event::UnresolvedAlias(name) = &event
+                    && repair
+                    && name.len() > 2
+                    && name.ends_with(':')
+                {
+                    // libyaml ends the name of an alias before the colon of the key that it is: a space parts them.
+                    return Err(vec![base + range.start + name.len() - 1]);
+                }
                 reader.event(event, base + range.start..base + range.end);
             }
             Some(Err(error)) => {
@@ -322,6 +330,13 @@ impl Reader<'_> {
             }
             Event::Scalar(value, style, anchor, tag) => self.scalar(&value, style, (anchor, tag.as_deref()), range),
             Event::Alias(anchor) => self.alias(anchor, range),
+            // The last letter of its name made room for the space before the colon.
+            Event::UnresolvedAlias(_) if matches!(self.text.as_bytes().get(range.end..), Some([last, b':', ..]) if !last.is_ascii_whitespace()) =>
+            {
+                let range = range.start..range.end + 1;
+                let written = self.text.get(range.clone()).unwrap_or("");
+                self.scalar(written, ScalarStyle::Plain, (0, None), range);
+            }
             Event::UnresolvedAlias(name) => {
                 self.problem(range.clone(), format!("the alias *{name} has no anchor"));
                 let span = self.span(range);

@@ -108,6 +108,16 @@ fn merges_and_aliases_are_followed_and_cycles_refused() {
 }
 
 #[test]
+fn an_alias_ends_before_the_colon_of_the_key_that_it_is() {
+    let tree = read("app: &app web\nlabels:\n  *app: x\n  other: *app\n");
+    assert!(tree.problems.is_empty(), "{:?}", tree.problems);
+    let labels = root(&tree).and_then(|r| r.get("labels")).expect("labels");
+    assert_eq!(labels.entries().len(), 2);
+    assert_eq!(labels.get("other").and_then(Node::text), Some("web"));
+    assert_eq!(read("a: *gone\n").problems.len(), 1);
+}
+
+#[test]
 fn duplicates_are_told_where_they_are_written_again_and_whether_they_say_the_same() {
     let found = |text: &str| -> Vec<(String, u32, bool)> {
         duplicate_keys(&read(text)).into_iter().map(|d| (d.key, d.span.start, d.same)).collect()

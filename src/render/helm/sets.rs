@@ -110,7 +110,7 @@ pub fn sets(charts: &[Arc<Chart<'_>>], files: &[File<'_>], kubernetes: &str) -> 
     let known = Known::by(charts);
     let named = of_kustomizations(files);
     let told = |file: &File<'_>| !named.contains(paths::name(file.path)) && known.may_know(file);
-    for file in files.iter().filter(|file| names_values(file.path) || told(file)) {
+    for file in files.iter().filter(|file| !is_of_tests(file.path) && (names_values(file.path) || told(file))) {
         let tree = Arc::new(yaml::parse(file.source, file.text, Dialect::Kubernetes));
         let Some(root) = yaml::root(&tree).filter(|root| root.is_map() && tree.problems.is_empty()) else { continue };
         let Some(owner) = known.owner(file.path, root) else { continue };
@@ -214,6 +214,11 @@ impl<'c> Known<'c> {
     }
 }
 
+/// Whether a file is called like what the tests of a chart try: `test-values.yaml`.
+fn is_of_tests(path: &str) -> bool {
+    paths::name(path).to_ascii_lowercase().split(['-', '_', '.']).any(|word| matches!(word, "test" | "tests"))
+}
+
 /// Whether a file is called like values, other than a chart's defaults.
 pub fn names_values(path: &str) -> bool {
     let name = paths::name(path).to_ascii_lowercase();
@@ -273,6 +278,7 @@ mod tests {
             ("a/ci/gpu-values.yaml", "x: 1"),
             ("a/values-broken.yaml", "x: ["),
             ("a/values-prod.yaml", "x: 1"),
+            ("a/test-values.yaml", "x: 1"),
             ("a/values.yaml", "x: 0"),
         ]);
         assert_eq!(found, [["", "a/ci/gpu-values.yaml", "a/values-prod.yaml"]]);
