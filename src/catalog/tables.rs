@@ -55,6 +55,7 @@ tables! {
         "branch*:300..2000 kind:LTSB|PB|NFB|dev released:date end_of_life:date latest:version native_cuda:version \
         max_cuda_major:version forward_compat_cuda:version";
     ENCODER_PEAKS encoder_peaks "models* gib:0..200 gib_per_1k_tokens:0..10";
+    ENDED_CLUSTER_RELEASES ended_cluster_releases "platform* release*:version ended:date";
     ENDPOINTS endpoints "type* at* applies tls default";
     ENGINE_DEFAULTS engine_defaults "engine* setting* versions*:range min_card_gib*:1..2000 not_gpus+ value";
     ENGINE_IMAGES engine_images "engine* versions*:range cuda:version";
