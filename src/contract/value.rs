@@ -47,7 +47,13 @@ pub fn wrong_value(view: View<'_>, schema: &Node<'static>, path: &str, manner: M
         return None;
     }
     // Few values are wrong, and finding out whether one stands for another takes longer.
-    against(view, schema, path).filter(|_| text.is_none_or(|text| placeholder(text).is_none()))
+    let stands = || text.map_or_else(|| in_braces(view), |text| placeholder(text).is_some());
+    against(view, schema, path).filter(|_| !stands())
+}
+
+/// Whether a mapping is a name in braces, which somebody is to fill in: `{volume-id}`.
+fn in_braces(view: View<'_>) -> bool {
+    matches!(view.entries()[..], [(_, value)] if is_null(value))
 }
 
 /// What is wrong with a value, be it empty or stand for another.
