@@ -20,7 +20,7 @@ pub struct Requirements {
 #[derive(Debug, Clone)]
 pub enum Line {
     /// A package.
-    Requirement(Requirement),
+    Requirement(Box<Requirement>),
     /// A package whose name the line does not say: a directory, a repository, a variable.
     Unnamed(Traced),
     /// An option.
@@ -90,7 +90,7 @@ pub fn parse(source: SourceId, text: &str) -> Requirements {
         if line.text().starts_with('-') {
             options(&line, &mut file.lines);
         } else if let Some(requirement) = requirement(&line) {
-            file.lines.push(Line::Requirement(requirement));
+            file.lines.push(Line::Requirement(Box::new(requirement)));
         } else if unnamed(line.text()) {
             file.lines.push(Line::Unnamed(line));
         } else {
