@@ -326,7 +326,8 @@ fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec
     }
     let fix = told.fix.as_ref().and_then(|(at, replacement, safe)| {
         let place = eval.run(at).0.span?;
-        Some(Fix { span: place, replacement: render(replacement, eval), safe: *safe })
+        let replacement = render(replacement, eval);
+        Some(Fix { title: format!("write {replacement}"), edits: vec![(place, replacement)], safe: *safe })
     });
     let proven = rule.configured || told.proof.as_ref().is_none_or(|proof| truth(eval.run(proof).0) == Truth::True);
     Finding {

@@ -1,6 +1,6 @@
 //! Findings: what is wrong, where, and what decided it. Knows spans only; nothing of rendering or rules.
 
-use crate::source::Span;
+use crate::source::{SourceId, Span};
 use crate::words::words;
 use serde::Serialize;
 
@@ -135,15 +135,27 @@ pub struct Label {
     pub text: String,
 }
 
-/// A change of text that would mend the finding.
+/// Changes of text that together mend a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fix {
-    /// What is replaced.
-    pub span: Span,
-    /// By what.
-    pub replacement: String,
+    /// What it does, as a command.
+    pub title: String,
+    /// What is replaced, and by what: in the order of places, none of which touch the text of another. An empty place is one
+    /// to insert at.
+    pub edits: Vec<(Span, String)>,
     /// Whether it keeps the meaning of everything else.
     pub safe: bool,
+}
+
+impl Fix {
+    /// The text of a file after its edits of that file.
+    pub fn applied(&self, file: SourceId, text: &str) -> String {
+        let mut out = text.to_owned();
+        for (span, replacement) in self.edits.iter().rev().filter(|(span, _)| span.source == file) {
+            out.replace_range(span.range(), replacement);
+        }
+        out
+    }
 }
 
 /// Something wrong. It cannot be built without a primary place.
@@ -169,7 +181,7 @@ pub struct Finding {
     pub entity: String,
     /// The sets of values under which a chart shows it; empty when it does not depend on them.
     pub values: Vec<String>,
-    /// Suggested change.
+    /// What mends it.
     pub fix: Option<Fix>,
     /// For [`FILE_NOT_LINTED`]: why.
     pub unlinted: Option<Unlinted>,

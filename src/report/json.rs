@@ -121,10 +121,13 @@ fn diagnostic(finding: &Finding, sources: &Sources, pages: &Pages<'_>) -> Value 
         "reason": finding.unlinted.map(crate::finding::Unlinted::text),
         "fingerprint": finding.fingerprint(path),
         "fix": finding.fix.as_ref().map(|fix| json!({
-            "path": sources.get(fix.span.source).path,
-            "range": range(sources, fix.span),
-            "replacement": fix.replacement,
+            "title": fix.title,
             "safe": fix.safe,
+            "edits": fix.edits.iter().map(|(span, replacement)| json!({
+                "path": sources.get(span.source).path,
+                "range": range(sources, *span),
+                "replacement": replacement,
+            })).collect::<Vec<_>>(),
         })),
     })
 }

@@ -1,7 +1,7 @@
 //! SARIF 2.1.0, for code scanning. Knows the format's own words, the verdict and the pages of the rules.
 
 use super::{Report, json};
-use crate::finding::{Confidence, Finding, OWN_PACK, Severity};
+use crate::finding::{Confidence, Finding, Fix, OWN_PACK, Severity};
 use crate::judge::Verdict;
 use crate::rules::Ruleset;
 use crate::rules::text::outline;
@@ -114,6 +114,7 @@ fn outcome<'a>(finding: &'a Finding, waived: Option<&str>, rule_index: usize, so
         locations: [location(finding.span, None, sources)],
         related_locations: related,
         partial_fingerprints: Fingerprints { meaning: finding.fingerprint(&source.path) },
+        fixes: finding.fix.iter().map(|fix| mending(fix, sources)).collect(),
         // An empty list says that the result is known not to be suppressed.
         suppressions: waived.map(suppression).into_iter().collect(),
     }
@@ -127,6 +128,23 @@ fn number_equal_fingerprints(results: &mut [Outcome<'_>]) {
         let count = seen.entry(meaning.clone()).or_default();
         *count += 1;
         meaning.push_str(&format!(":{count}"));
+    }
+}
+
+/// What mends a result: by file what is replaced, and by what.
+fn mending(fix: &Fix, sources: &Sources) -> Mending {
+    let mut changes: BTreeMap<&str, Vec<Replacement>> = BTreeMap::new();
+    for (span, text) in &fix.edits {
+        let source = sources.get(span.source);
+        let replacement =
+            Replacement { deleted_region: region(source, *span), inserted_content: Text { text: text.clone() } };
+        changes.entry(&source.path).or_default().push(replacement);
+    }
+    let change = |(path, replacements)| Change { artifact_location: artifact(path), replacements };
+    Mending {
+        description: Text::of(&fix.title),
+        artifact_changes: changes.into_iter().map(change).collect(),
+        properties: Safety { safe: fix.safe },
     }
 }
 
@@ -277,7 +295,37 @@ struct Outcome<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     related_locations: Vec<Related>,
     partial_fingerprints: Fingerprints,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fixes: Vec<Mending>,
     suppressions: Vec<Suppression>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Mending {
+    description: Text,
+    artifact_changes: Vec<Change>,
+    properties: Safety,
+}
+
+#[derive(Serialize)]
+struct Safety {
+    /// Whether it keeps the meaning of everything else.
+    safe: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Change {
+    artifact_location: Artifact,
+    replacements: Vec<Replacement>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Replacement {
+    deleted_region: Region,
+    inserted_content: Text,
 }
 
 #[derive(Serialize)]
@@ -350,7 +398,14 @@ mod tests {
             help: Some("mend it".to_owned()),
             entity: "Pod/a".to_owned(),
             values: Vec::new(),
-            fix: None,
+            fix: Some(Fix {
+                title: "write é".to_owned(),
+                edits: vec![
+                    (Span::new(SourceId(0), 6..9), "é".to_owned()),
+                    (Span::new(SourceId(1), 1..1), "\n".into()),
+                ],
+                safe: true,
+            }),
             unlinted: None,
         }
     }
@@ -381,6 +436,16 @@ mod tests {
         let related = &result["relatedLocations"][0];
         assert_eq!(related["physicalLocation"]["artifactLocation"]["uri"], "file:///abs/p.tf");
         assert_eq!(related["message"]["text"], "other half");
+        let fix = &result["fixes"][0];
+        assert_eq!((&fix["description"]["text"], &fix["properties"]["safe"]), (&"write é".into(), &true.into()));
+        let changes = &fix["artifactChanges"];
+        let inserted = &changes[0]["replacements"][0];
+        assert_eq!(changes[0]["artifactLocation"]["uri"], "file:///abs/p.tf");
+        assert_eq!(
+            (&inserted["insertedContent"]["text"], &inserted["deletedRegion"]["startColumn"]),
+            (&"\n".into(), &2.into())
+        );
+        assert_eq!(changes[1]["replacements"][0]["deletedRegion"], expected);
         for result in run["results"].as_array().into_iter().flatten() {
             let index = result["ruleIndex"].as_u64().unwrap_or(99) as usize;
             assert_eq!(run["tool"]["driver"]["rules"][index]["id"], result["ruleId"]);

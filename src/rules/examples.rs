@@ -131,13 +131,10 @@ fn test_rule(entry: &Entry, lint: &Lint<'_>) -> Vec<Tested> {
 /// Whether the fix of a finding, where it has one, ends it.
 fn mends(finding: &Finding, example: &Example, sources: &Sources, lint: &Lint<'_>) -> bool {
     let Some(fix) = &finding.fix else { return true };
-    let changed = &sources.get(fix.span.source).path;
     let files = example.files.iter().map(|(path, text)| {
-        let mut text = unmark(path, text, &mut Vec::new());
-        if path == changed {
-            text.replace_range(fix.span.range(), &fix.replacement);
-        }
-        (path.clone(), text)
+        let text = unmark(path, text, &mut Vec::new());
+        let file = sources.iter().find(|(_, source)| source.path == *path);
+        (path.clone(), file.map_or(text.clone(), |(file, _)| fix.applied(file, &text)))
     });
     let after = lint(files.collect()).findings;
     !after.iter().any(|f| f.rule == finding.rule && f.message == finding.message)
@@ -189,7 +186,7 @@ mod tests {
             let span = Span { source: SourceId(0), start: 0, end: 3 };
             let find = |rule: &str| Finding {
                 confidence: Confidence::High,
-                fix: Some(Fix { span, replacement: replacement.to_owned(), safe: false }),
+                fix: Some(Fix { title: String::new(), edits: vec![(span, replacement.to_owned())], safe: false }),
                 unlinted: None,
                 ..Finding::own(rule, Severity::Error, span, "m".to_owned())
             };
