@@ -117,6 +117,14 @@ pub fn variable(name: &str, job: &Options) -> Option<String> {
     number.map(|number| number.to_string())
 }
 
+/// What Slurm sets a variable to for what a command starts: as for the job, unless `srun` gives it nodes or tasks of its own.
+pub fn variable_of_step(name: &str, words: &[Word], job: &Options) -> Option<String> {
+    let own = srun(words).unwrap_or_default();
+    let shape = ["nodes", "N", "nodelist", "w", "ntasks", "n", "ntasks-per-node", "cpus-per-task", "c", "hetjob"];
+    let reshaped = shape.iter().chain(&OF_NODE).chain(&OF_ALL).any(|option| own.contains_key(*option));
+    if reshaped { None } else { variable(name, job) }
+}
+
 /// The options of the `srun` among some words; `None` where there is none.
 fn srun(words: &[Word]) -> Option<Options> {
     let programs = wrappers::programs(words);

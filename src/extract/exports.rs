@@ -10,19 +10,22 @@ use crate::source::Traced;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+/// What a variable is for the shell that a command starts, where something else than the script sets it.
+pub type Outside<'a> = &'a dyn Fn(&str, &Command) -> Option<String>;
+
 /// A script with those in it that it hands to other shells (`inner`), each with the variables that are exported to it or
 /// set `outside`.
 pub fn unfolded(
     script: Script,
     inner: &dyn Fn(&Command) -> Option<Script>,
-    outside: &dyn Fn(&str) -> Option<String>,
+    outside: Outside<'_>,
 ) -> Script {
     let exported = RefCell::new(Exported::of(&script));
     script.unfolded(&|command| {
         exported.borrow_mut().follow(command);
         let inner = inner(command)?;
         let exported = exported.borrow();
-        let elsewhere = |name: &str| Some(Traced::opaque(outside(name)?, command.span));
+        let elsewhere = |name: &str| Some(Traced::opaque(outside(name, command)?, command.span));
         Some(inner.resolved_within(&|name| exported.text(name, command).or_else(|| elsewhere(name))))
     })
 }
@@ -157,7 +160,7 @@ mod tests {
             Some(variable) => variable.value.get().cloned().unwrap_or("?".to_owned()),
             None => "-".to_owned(),
         };
-        scripts::launches(&script).steps.iter().map(told).collect()
+        scripts::launches(&script, &|_, _| None).steps.iter().map(told).collect()
     }
 
     #[test]

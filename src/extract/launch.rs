@@ -139,7 +139,7 @@ fn hidden(commands: &[Command], of_server: bool) -> Option<Box<Launch>> {
 /// The commands of a script and of those that it hands to a shell, with the variables that it sets.
 fn resolved(script: &shell::Script, env: &Variables) -> Vec<Command> {
     let outside = |name: &str| env.get(name).and_then(|variable| variable.value.get().cloned());
-    exports::unfolded(script.resolved(&outside), &wrappers::inner, &outside).commands
+    exports::unfolded(script.resolved(&outside), &wrappers::inner, &|name, _| outside(name)).commands
 }
 
 /// The commands behind a list of words: the words themselves, or the script that they hand to a shell.
@@ -243,7 +243,10 @@ fn read(engine: &str, place: Span, (words, env): (&[Word], &Variables)) -> Box<L
             names.any(|name| out.flags.contains_key(name))
                 || flag.envs.split_whitespace().any(|name| env.contains_key(name))
         };
-        let missing = catalog::launch_flags(engine).filter(|flag| !stated(flag));
+        // What stands behind the script of a launcher is for the script.
+        let script = words.iter().skip(1).find(|word| word.text().ends_with(".py"));
+        let script = script.filter(|script| catalog::is_launcher(engine) && script.span().start < span.start);
+        let missing = catalog::launch_flags(engine).filter(|flag| script.is_none() && !stated(flag));
         let missing: Vec<_> = missing.filter(|flag| flag.field != "model" || out.model.is_absent()).collect();
         for flag in missing {
             out.set(flag.field, Fact::unknown(Why::Variable(variable.as_str().into()).perhaps(), span));

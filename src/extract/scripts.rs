@@ -1,7 +1,7 @@
 //! What the commands of a script launch: each server, trainer or launcher among them, with the variables that the script
 //! exports to it. Knows how scripts hand on their environment; places nothing on machines.
 
-use super::exports::{self, Exported};
+use super::exports::{self, Exported, Outside};
 use super::wrappers::{self, base_name};
 use super::{image, intent, launch, training};
 use crate::budget::Share;
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// What a plain script launches on the machine that runs it, a workload for each. From where on it is not read, if too
 /// much is made of it. The script has its variables put in.
 pub fn read(script: &Script, path: &str, facts: &mut Facts) -> Option<Problem> {
-    let launches = launches(script);
+    let launches = launches(script, &|_, _| None);
     let cluster = launches.cluster;
     let containers = launches.steps.into_iter().map(|step| step.container);
     facts.workloads.extend(containers.map(|container| workload(container, (path, cluster))));
@@ -52,10 +52,11 @@ fn engine(container: &Container) -> Option<&str> {
     container.launch.as_ref()?.engine.get().map(String::as_str)
 }
 
-/// The launches of a script that has its variables put in: a process each.
-pub fn launches(script: &Script) -> Launches {
+/// The launches of a script that has its variables put in: a process each. What sets variables `outside` of it does so for
+/// the shells that it starts, too.
+pub fn launches(script: &Script, outside: Outside<'_>) -> Launches {
     let inner = |command: &Command| if contained(&command.words) { None } else { wrappers::inner(command) };
-    let unfolded = exports::unfolded(script.clone(), &inner, &|_| None);
+    let unfolded = exports::unfolded(script.clone(), &inner, outside);
     let commands = &unfolded.commands;
     let share = Share::least(commands.iter().map(|command| command.span.range().len()).sum());
     let (mut exported, mut waits) = (Exported::of(&unfolded), 0);
@@ -114,12 +115,12 @@ fn is_here(command: &Command) -> bool {
 pub fn exported_to(script: &Traced, launch: &Launch) -> Variables {
     let script = shell::parse(script).resolved(&|_| None);
     let is = |step: &Step| step.container.launch.as_ref().is_some_and(|other| other.span == launch.span);
-    launches(&script).steps.into_iter().find(is).map(|step| step.container.env).unwrap_or_default()
+    launches(&script, &|_, _| None).steps.into_iter().find(is).map(|step| step.container.env).unwrap_or_default()
 }
 
 /// What a script runs that launches nothing that we know: the process that can be told best, in the image that one starts.
-pub fn anything(script: &Script) -> Option<Step> {
-    let commands = exports::unfolded(script.clone(), &wrappers::inner, &|_| None).commands;
+pub fn anything(script: &Script, outside: Outside<'_>) -> Option<Step> {
+    let commands = exports::unfolded(script.clone(), &wrappers::inner, outside).commands;
     let launch = launch::of_resolved(&commands, &BTreeMap::new());
     let images = script.commands.iter().find(|command| started(&command.words).is_some());
     let command = images.or(script.commands.last())?;

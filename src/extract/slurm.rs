@@ -10,7 +10,7 @@ use crate::facts::{
     ContainerRole, Facts, Gpu, NamedPath, Node, Object, PathRole, Pod, SharedMemory, Workload, WorkloadFormat,
 };
 use crate::known::{Fact, Known, Why};
-use crate::parse::shell::Word;
+use crate::parse::shell::{Command, Word};
 use crate::parse::{Builder, Dialect, Entry, NodeId, NodeKind, Problem, Raw, placeholder, shell};
 use crate::source::{SourceId, Span, Traced};
 use std::collections::BTreeMap;
@@ -47,9 +47,10 @@ pub fn commands_of(whole: &Traced, path: &str, depth: usize, facts: &mut Facts) 
     match options.values().map(|f| f.span).min() {
         Some(first) => {
             facts.paths.extend(named_paths(&script, &options));
-            let mut launches = scripts::launches(&script);
+            let given = |name: &str, command: &Command| allocation::variable_of_step(name, &command.words, &options);
+            let mut launches = scripts::launches(&script, &given);
             if launches.steps.is_empty() {
-                launches.steps.extend(scripts::anything(&script));
+                launches.steps.extend(scripts::anything(&script, &given));
             }
             let cluster = launches.cluster;
             let job = |step| job(step, cluster, (scheduler, &options, first), (path, whole.text()));

@@ -55,6 +55,10 @@ functions! {
         let Some(container) = given(&a[0]) else { return no_entity() };
         answer(Served::by(container).and_then(|served| served.share()).map(|share| share.reflect().into_leaf()))
     };
+    "undivided_heads" (param("container", Container::ty)) -> Output::Type(int_type), false, "The attention heads of the model that a container serves, where its tensor parallel size as stated does not divide them; null where it does, and for engines that split no heads.", |a, _| {
+        let Some(container) = given(&a[0]) else { return no_entity() };
+        answer(Served::by(container).and_then(|served| served.undivided_heads()).map(|heads| heads.reflect().into_leaf()))
+    };
     "checkpoint_gib" (param("container", Container::ty)) -> Output::Type(float_type), false, "Size in GiB of the checkpoint that a container's model server downloads; null when nothing names a model, unknown when the catalog does not know it.", |a, _| {
         let Some(container) = given(&a[0]) else { return no_entity() };
         answer(Served::by(container).and_then(|served| served.checkpoint()).map(|gib| gib.reflect().into_leaf()))
@@ -153,6 +157,18 @@ impl<'a> Served<'a> {
         let named = named_model(self.engine, model).ok_or_else(|| self.not_in_catalog(model.as_str()))?;
         let shape = Architecture::find(&named.name).ok_or_else(|| self.not_in_catalog(named.name.as_str()))?;
         Ok((named, shape))
+    }
+
+    /// The heads of the model, where the ranks of a group cannot have equally many of them.
+    fn undivided_heads(&self) -> Result<Fact<i64>, Missing> {
+        let planner = tables::server(self.engine).and_then(|server| server.planner).ok_or(Missing::Nothing)?;
+        let size = count(&self.launch.tensor_parallel)?.filter(|size| *size > 1 && planner != tables::Planner::Layered);
+        let size = size.ok_or(Missing::Nothing)?;
+        let (_, shape) = self.model()?;
+        if serving::heads_divide(&shape, size) {
+            return Err(Missing::Nothing);
+        }
+        Ok(Fact::value(i64::try_from(shape.heads).unwrap_or(i64::MAX), self.launch.model.span))
     }
 
     /// Where a default changed between two releases that were read, the smaller one.
