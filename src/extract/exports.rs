@@ -15,11 +15,7 @@ pub type Outside<'a> = &'a dyn Fn(&str, &Command) -> Option<String>;
 
 /// A script with those in it that it hands to other shells (`inner`), each with the variables that are exported to it or
 /// set `outside`.
-pub fn unfolded(
-    script: Script,
-    inner: &dyn Fn(&Command) -> Option<Script>,
-    outside: Outside<'_>,
-) -> Script {
+pub fn unfolded(script: Script, inner: &dyn Fn(&Command) -> Option<Script>, outside: Outside<'_>) -> Script {
     let exported = RefCell::new(Exported::of(&script));
     script.unfolded(&|command| {
         exported.borrow_mut().follow(command);

@@ -41,8 +41,11 @@ pub fn judge<'s>(
     let mut all_asking = BTreeSet::new();
     for facts in variants.iter_mut().map(|variant| &mut variant.facts) {
         let asks = asking(facts);
-        // A volume or a Service stands beside the workload that it is for.
-        let around: BTreeSet<&str> = asks.iter().map(|source| paths::directory(path(*source))).collect();
+        // A volume or a Service stands beside the workload that it is for, and the class of nodes beside the pool.
+        let pools =
+            facts.pools.iter().map(|pool| pool.span.source).filter(|source| speaks.is_some_and(|s| s.contains(source)));
+        let around: BTreeSet<&str> =
+            asks.iter().copied().chain(pools).map(|source| paths::directory(path(source))).collect();
         let wanted = |source: SourceId| {
             let is_near = || asks.contains(&source) || around.contains(paths::directory(path(source)));
             speaks.is_none_or(|speaks| speaks.contains(&source) || is_near())
