@@ -258,6 +258,7 @@ fn started(words: &[Word]) -> Option<Image> {
         None if pair[0].text() == FLAG => Some(pair[1].traced().clone()),
         _ => None,
     });
+    let enroot = named.is_some();
     let name = named.or_else(|| Some(words[wrappers::image(words)?].traced().clone()))?;
     let file = name.text().starts_with(['/', '.', '$', '<'])
         || [".sqsh", ".sif", ".img"].iter().any(|end| name.text().contains(end));
@@ -265,8 +266,11 @@ fn started(words: &[Word]) -> Option<Image> {
         return None;
     }
     Some(match name.text().trim_start_matches("docker://") {
+        // Enroot writes REGISTRY#IMAGE: what has no sign of it is an image of Docker Hub.
+        plain if enroot && plain.split('/').next().is_some_and(|first| first.contains('.') && !first.contains('#')) => {
+            image::reference(&Traced::opaque(format!("docker.io/{plain}"), name.whole()))
+        }
         plain if plain.len() == name.text().len() && !plain.contains('#') => image::reference(&name),
-        // Enroot writes REGISTRY#IMAGE.
         other => image::reference(&Traced::opaque(other.replacen('#', "/", 1), name.whole())),
     })
 }
