@@ -8,6 +8,7 @@ use crate::facts::{
 };
 use crate::finding::{Finding, Fix, Label, Severity, Undecided, Unlinted};
 use crate::known::Why;
+use crate::language::Language;
 use crate::link::{Deployed, Layout};
 use crate::rules::compile::{Part, Rule, Template};
 use crate::rules::functions::{Context, Places, Stated, Surroundings, is_alone};
@@ -301,16 +302,17 @@ fn place(value: &Value<'_>) -> Option<Span> {
 
 fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec<Used<'a>>) -> Finding {
     let told = rule.told();
+    let language = told.language;
     eval.widen(told.slots);
     let span = told.at.as_ref().and_then(|at| place(&eval.run(at).0)).unwrap_or(asked.entity.span());
     let mut related: Vec<Label> = Vec::new();
     for (at, text) in &told.labels {
         if let Some(place) = eval.run(at).0.span {
-            related.push(Label { span: place, text: render(text, eval) });
+            related.push(Label { span: place, text: render(text, language, eval) });
         }
     }
     if told.labels.is_empty() {
-        related.extend(used.iter().filter_map(|u| Some(Label { span: u.value.span?, text: in_words(u) })));
+        related.extend(used.iter().filter_map(|u| Some(Label { span: u.value.span?, text: in_words(u, language) })));
     }
     related.retain(|label| label.span != span && !label.text.is_empty());
     let mut seen = Vec::new();
@@ -322,12 +324,13 @@ fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec
     });
     related.truncate(MOST_LABELS);
     if let Some(place) = eval.use_of(span, asked.entity.span()) {
-        related.push(Label { span: place, text: "used here".to_owned() });
+        related.push(Label { span: place, text: language.say("used here").into_owned() });
     }
     let fix = told.fix.as_ref().and_then(|(at, replacement, safe)| {
         let place = eval.run(at).0.span?;
-        let replacement = render(replacement, eval);
-        Some(Fix { title: format!("write {replacement}"), edits: vec![(place, replacement)], safe: *safe })
+        let replacement = render(replacement, Language::English, eval);
+        let title = language.say(format!("write {replacement}")).into_owned();
+        Some(Fix { title, edits: vec![(place, replacement)], safe: *safe })
     });
     let proven = rule.configured || told.proof.as_ref().is_none_or(|proof| truth(eval.run(proof).0) == Truth::True);
     Finding {
@@ -336,9 +339,10 @@ fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec
         severity: if proven { rule.severity } else { rule.severity.lower() },
         confidence: rule.confidence,
         span,
-        message: render(&told.message, eval),
+        message: render(&told.message, language, eval),
+        meaning: told.meaning.as_ref().map(|meaning| render(meaning, Language::English, eval)),
         related,
-        help: Some(render(&told.help, eval)).filter(|h| !h.is_empty()),
+        help: Some(render(&told.help, language, eval)).filter(|h| !h.is_empty()),
         entity: asked.name.clone(),
         values: Vec::new(),
         fix,
@@ -347,21 +351,21 @@ fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec
 }
 
 /// A deciding fact in words: `tensor parallel: 4`.
-fn in_words(used: &Used<'_>) -> String {
+fn in_words(used: &Used<'_>, language: Language) -> String {
     let name = used.path.rsplit('.').next().unwrap_or(used.path).replace('_', " ");
     let name = name.split(['[', '(']).next().unwrap_or("").trim().to_owned();
-    if name.is_empty() { used.value.to_string() } else { format!("{name}: {}", used.value) }
+    if name.is_empty() { used.value.to_string() } else { format!("{}: {}", language.say(name), used.value) }
 }
 
 /// Longest message.
 const LONGEST: usize = 8 << 10;
 
-fn render<'a>(template: &'a Template, eval: &mut Eval<'a>) -> String {
+fn render<'a>(template: &'a Template, language: Language, eval: &mut Eval<'a>) -> String {
     let mut out = String::new();
     for part in &template.0 {
         match part {
             Part::Text(text) => out.push_str(text),
-            Part::Value(typed) => out.push_str(&eval.shown(typed)),
+            Part::Value(typed) => out.push_str(&language.say(eval.shown(typed))),
         }
         if out.len() > LONGEST {
             let end = (0..=LONGEST).rev().find(|&at| out.is_char_boundary(at)).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! Findings: what is wrong, where, and what decided it. Knows spans only; nothing of rendering or rules.
 
+use crate::language::Language;
 use crate::source::{SourceId, Span};
 use crate::words::words;
 use serde::Serialize;
@@ -173,6 +174,8 @@ pub struct Finding {
     pub span: Span,
     /// What is wrong with the user's own values.
     pub message: String,
+    /// The message in English, where it is told in another language.
+    pub meaning: Option<String>,
     /// The other halves of the contradiction.
     pub related: Vec<Label>,
     /// What to do, as a command.
@@ -197,6 +200,7 @@ impl Finding {
             confidence: Confidence::High,
             span,
             message,
+            meaning: None,
             related: Vec::new(),
             help: None,
             entity: String::new(),
@@ -212,6 +216,15 @@ impl Finding {
         Self { unlinted: Some(why), help: Some(why.help().to_owned()), ..own }
     }
 
+    /// Tells what gpulint itself found in a language; what rules find is told in it from the start.
+    pub fn tell_in(&mut self, language: Language) {
+        if self.pack == OWN_PACK && language != Language::English {
+            let told = language.say(&*self.message).into_owned();
+            self.meaning = Some(std::mem::replace(&mut self.message, told));
+            self.help = self.help.take().map(|help| language.say(help).into_owned());
+        }
+    }
+
     /// The message, with the sets of values that it holds for.
     pub fn text(&self) -> String {
         const MOST: usize = 3;
@@ -223,11 +236,11 @@ impl Finding {
         }
     }
 
-    /// A key made of meaning, not of lines: rule, entity and message. Stable under edits elsewhere.
+    /// A key made of meaning, not of lines: rule, entity and message. Stable under edits elsewhere, and in every language.
     pub fn fingerprint(&self, path: &str) -> String {
         // FNV-1a: stable across platforms and releases, which `DefaultHasher` does not promise.
         let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-        for part in [self.rule.as_str(), path, &self.entity, &self.message] {
+        for part in [self.rule.as_str(), path, &self.entity, self.meaning.as_ref().unwrap_or(&self.message)] {
             for byte in part.bytes().chain([0]) {
                 hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
             }

@@ -23,6 +23,7 @@ pub mod facts;
 pub mod finding;
 pub mod judge;
 pub mod known;
+pub mod language;
 pub mod link;
 pub mod lint;
 pub mod names;

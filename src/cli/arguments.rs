@@ -2,6 +2,7 @@
 
 use crate::discover::MAX_READ;
 use crate::finding::{Confidence, Severity};
+use crate::language::Language;
 use crate::report::{REPORTERS, Reporter};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -27,6 +28,8 @@ pub enum Command {
         /// How to list them
         #[arg(long, value_enum, default_value_t = Listing::Table)]
         format: Listing,
+        #[command(flatten)]
+        told: Told,
     },
     /// Show the page of a rule
     Explain {
@@ -35,6 +38,8 @@ pub enum Command {
         /// Directories with further rule packs
         #[arg(long)]
         rules: Vec<PathBuf>,
+        #[command(flatten)]
+        told: Told,
     },
     /// Run the examples of the built-in packs, or of the packs in a directory
     Test {
@@ -152,9 +157,31 @@ impl From<ConfidenceArg> for Confidence {
     }
 }
 
+/// In which language findings and pages are told.
+#[derive(Debug, Args)]
+pub struct Told {
+    /// Language of findings and pages; by default that of the environment (LC_ALL, LC_MESSAGES, LANG)
+    #[arg(long, value_parser = language())]
+    pub lang: Option<Language>,
+}
+
+/// Reads the code of a language.
+fn language() -> impl TypedValueParser<Value = Language> {
+    PossibleValuesParser::new(["en", "zh"]).map(|code| if code == "zh" { Language::Chinese } else { Language::English })
+}
+
+impl Told {
+    /// The one that was asked for, else that of the environment.
+    pub fn language(&self) -> Language {
+        self.lang.unwrap_or_else(|| Language::of(|name| std::env::var(name).ok()))
+    }
+}
+
 /// Options of `check`.
 #[derive(Debug, Args)]
 pub struct Check {
+    #[command(flatten)]
+    pub told: Told,
     /// Files and directories; `-` reads standard input
     #[arg(default_value = ".")]
     pub paths: Vec<PathBuf>,

@@ -34,6 +34,8 @@ pub fn run(check: &Check) -> Result<u8, String> {
     }
     let mut setup = Setup::load(check)?;
     setup.rules.all_kinds = check.all_kinds;
+    let language = check.told.language();
+    setup.rules.tell_in(language);
     let files = match check.paths.iter().any(|path| path == Path::new("-")) {
         true => stdin(check)?,
         false => files(&check.paths, &walk(check, &setup))?,
@@ -91,7 +93,8 @@ pub fn run(check: &Check) -> Result<u8, String> {
         min_confidence: check.min_confidence.map(Confidence::from),
         today: jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date(),
     };
-    let verdict = judge::judge(input, &outcome.sources, &config, &wishes);
+    let mut verdict = judge::judge(input, &outcome.sources, &config, &wishes);
+    verdict.shown.iter_mut().for_each(|finding| finding.tell_in(language));
     write(check, &outputs, &verdict, &outcome.sources, &setup.rules)?;
     let fail_on = check.fail_on.map(Severity::from).or(config.fail_on).unwrap_or(Severity::Error);
     let failed = verdict.shown.iter().any(|f| f.severity >= fail_on) || check.fail_on_unread && !all_read;

@@ -9,6 +9,7 @@ use crate::discover::{self, Options};
 use crate::facts::value::{Data, Entity, Value as Fact};
 use crate::facts::{Facts, LISTS, List};
 use crate::finding::{OWN_PACK, OWN_RULES};
+use crate::language::Language;
 use crate::lint::{self, Input};
 use crate::paths;
 use crate::report::json::escaped;
@@ -27,34 +28,41 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// None today.
-pub fn rules(format: &Listing) -> Result<u8, String> {
-    let rules = Ruleset::builtin();
-    let lines: Vec<String> = match format {
-        Listing::List => rules.entries().iter().map(|e| e.id.to_string()).collect(),
-        Listing::Table => rules
-            .entries()
-            .iter()
-            .map(|e| {
-                format!(
-                    "{:44} {:8} {:7} {:14} {}",
-                    e.id,
-                    e.text().severity,
-                    e.text().confidence,
-                    e.pack,
-                    e.text().applies_to
-                )
-            })
-            .collect(),
-        Listing::Markdown => vec![markdown(&rules)],
-        Listing::Language => vec![super::language::page()],
-        Listing::Json => vec![
-            serde_json::to_string_pretty(&rules.entries().iter().map(|e| json!({
-                "id": e.id, "pack": e.pack, "severity": e.text().severity, "confidence": e.text().confidence,
-                "applies_to": e.text().applies_to, "message": e.text().message, "help": e.text().help,
-                "references": e.page().references,
-            })).collect::<Vec<_>>()).map_err(|e| e.to_string())?,
-        ],
-    };
+pub fn rules(format: &Listing, language: Language) -> Result<u8, String> {
+    let mut rules = Ruleset::builtin();
+    rules.tell_in(language);
+    let lines: Vec<String> =
+        match format {
+            Listing::List => rules.entries().iter().map(|e| e.id.to_string()).collect(),
+            Listing::Table => rules
+                .entries()
+                .iter()
+                .map(|e| {
+                    format!(
+                        "{:44} {:8} {:7} {:14} {}",
+                        e.id,
+                        e.text().severity,
+                        e.text().confidence,
+                        e.pack,
+                        e.text().applies_to
+                    )
+                })
+                .collect(),
+            Listing::Markdown => vec![markdown(&rules)],
+            Listing::Language => vec![super::language::page()],
+            Listing::Json => {
+                vec![
+            serde_json::to_string_pretty(&rules.entries().iter().map(|e| {
+                let (text, page) = e.told();
+                json!({
+                    "id": e.id, "pack": e.pack, "severity": text.severity, "confidence": text.confidence,
+                    "applies_to": text.applies_to, "message": text.message, "help": text.help,
+                    "references": page.references,
+                })
+            }).collect::<Vec<_>>()).map_err(|e| e.to_string())?,
+        ]
+            }
+        };
     print(&(lines.join("\n") + "\n"))?;
     Ok(CLEAN)
 }
@@ -73,7 +81,7 @@ fn markdown(rules: &Ruleset) -> String {
     for pack in packs {
         out.push_str(&format!("\n## {pack}\n"));
         for entry in of_pack(pack) {
-            let (text, page) = (entry.text(), entry.page());
+            let (text, page) = entry.told();
             out.push_str(&format!("\n### {}\n\n{}, {} confidence", text.id, text.level(), text.confidence));
             out.push_str(&format!(", asked of every {}\n\n{}\n", text.applies_to, page.why.trim_end()));
             let (message, help) = examples::shown(entry, &|files| lint(files, rules)).unwrap_or_default();
@@ -94,31 +102,31 @@ fn markdown(rules: &Ruleset) -> String {
 ///
 /// # Errors
 /// No such rule.
-pub fn explain(rule: &str, packs: &[PathBuf]) -> Result<u8, String> {
+pub fn explain(rule: &str, packs: &[PathBuf], language: Language) -> Result<u8, String> {
     if let Some((_, meaning)) = OWN_RULES.iter().find(|(id, _)| *id == rule) {
-        print(&format!("{rule} ({OWN_PACK} pack)\n\n{meaning}\n"))?;
+        print(&format!("{rule} ({OWN_PACK} pack)\n\n{}\n", language.say(*meaning)))?;
         return Ok(CLEAN);
     }
-    let rules = Setup::read(Setup::find(&[]), packs, &gate(&[]))?.rules;
+    let mut rules = Setup::read(Setup::find(&[]), packs, &gate(&[]))?.rules;
+    rules.tell_in(language);
     let hint =
         || did_you_mean(rule, rules.entries().iter().map(|e| e.id.as_ref()).chain(OWN_RULES.iter().map(|(id, _)| *id)));
     let entry = rules.get(rule).ok_or_else(|| format!("there is no rule `{rule}`{}", hint()))?;
-    let (text, page) = (entry.text(), entry.page());
+    let (text, page) = entry.told();
     let mut out = format!("{} ({} pack, {}, {} confidence)\n\n", text.id, text.pack, text.level(), text.confidence);
-    out.push_str(&format!("{}\n\nHelp: {}\n\n{}\n", outline(&text.message), outline(&text.help), page.why));
+    let [help, parameters] = ["Help: ", "Parameters:"].map(|words| language.say(words));
+    out.push_str(&format!("{}\n\n{help}{}\n\n{}\n", outline(&text.message), outline(&text.help), page.why));
     if !text.params.is_empty() {
-        out.push_str("\nParameters:\n");
+        out.push_str(&format!("\n{parameters}\n"));
         for p in &text.params {
             out.push_str(&format!("  {} ({}, default {}): {}\n", p.name, p.ty, p.default.join(", "), p.description));
         }
     }
-    out.push_str("\nReferences:\n");
+    out.push_str(&format!("\n{}\n", language.say("References:")));
     page.references.iter().for_each(|r| out.push_str(&format!("  {r}\n")));
     for example in &page.examples {
-        out.push_str(if example.fires { "\nFires on:\n" } else { "\nSilent on" });
-        if !example.fires {
-            out.push_str(&format!(" ({}):\n", example.because));
-        }
+        let told = if example.fires { "Fires on:".to_owned() } else { format!("Silent on ({}):", example.because) };
+        out.push_str(&format!("\n{}\n", language.say(told)));
         for (path, text) in &example.files {
             out.push_str(&format!("  --- {path}\n"));
             text.lines().for_each(|l| out.push_str(&format!("  {l}\n")));

@@ -62,8 +62,8 @@ fn told(panic: &(dyn Any + Send)) -> &str {
 fn command(command: &Command) -> Result<u8, String> {
     match command {
         Command::Check(check) => check::run(check),
-        Command::Rules { format } => inspect::rules(format),
-        Command::Explain { rule, rules } => inspect::explain(rule, rules),
+        Command::Rules { format, told } => inspect::rules(format, told.language()),
+        Command::Explain { rule, rules, told } => inspect::explain(rule, rules, told.language()),
         Command::Test { directory } => inspect::test(directory.as_deref()),
         Command::Facts { paths, all } => inspect::facts(paths, *all),
         Command::Render { paths, values, bases } => render::run(paths, values, *bases),

@@ -13,6 +13,7 @@ fn finding(rule: &str, text: &str, under: &str) -> Finding {
         confidence: Confidence::High,
         span: Span::new(SourceId(0), at..at + under.len()),
         message: "wrong".to_owned(),
+        meaning: None,
         related: Vec::new(),
         help: None,
         entity: "Deployment/ml/api container server".to_owned(),

@@ -24,7 +24,7 @@ pub fn write(with: &Report<'_>) -> String {
 /// The report, of which one finding after another is written.
 fn report<'r>(with: &'r Report<'r>) -> impl Serialize + 'r {
     let &Report { verdict, sources, rules, .. } = with;
-    let coverage = &verdict.coverage;
+    let (coverage, language) = (&verdict.coverage, rules.language());
     // A page is read once for all findings of its rule.
     let told: BTreeSet<&str> = verdict.shown.iter().map(|finding| finding.rule.as_str()).collect();
     let authority = |id: &'_ str| rules.get(id)?.page().references.into_iter().next();
@@ -33,11 +33,11 @@ fn report<'r>(with: &'r Report<'r>) -> impl Serialize + 'r {
         version: 1,
         tool: json!({"name": "gpulint", "version": env!("CARGO_PKG_VERSION"), "catalog": CATALOG}),
         diagnostics: Each(&verdict.shown, move |finding: &Finding| diagnostic(finding, sources, &pages)),
-        unknown: Each(&verdict.undecided, |undecided: &Undecided| json!({
+        unknown: Each(&verdict.undecided, move |undecided: &Undecided| json!({
             "rule": undecided.rule,
             "path": sources.get(undecided.span.source).path,
             "range": range(sources, undecided.span),
-            "why": undecided.why,
+            "why": language.say(&undecided.why),
         })),
         configuration: coverage.configuration.as_ref().map(|configuration| json!({
             "path": configuration.path,
@@ -50,9 +50,9 @@ fn report<'r>(with: &'r Report<'r>) -> impl Serialize + 'r {
             "nothing": coverage.nothing,
             "not_understood": coverage.not_understood(),
             "unread": coverage.unread.iter().map(|unread| unread_part(unread, sources)).collect::<Vec<_>>(),
-            "skipped": coverage.skipped.iter().map(|(path, reason)| json!({"path": path, "reason": reason})).collect::<Vec<_>>(),
+            "skipped": coverage.skipped.iter().map(|(path, reason)| json!({"path": path, "reason": language.say(reason)})).collect::<Vec<_>>(),
             "excluded": coverage.excluded.iter().map(|(by, count)| json!({"by": by, "count": count})).collect::<Vec<_>>(),
-            "notes": coverage.notes.iter().map(|(path, note)| json!({"path": path, "note": note})).collect::<Vec<_>>(),
+            "notes": coverage.notes.iter().map(|(path, note)| json!({"path": path, "note": language.say(note)})).collect::<Vec<_>>(),
         }),
         summary: json!({
             "error": verdict.count(Severity::Error),

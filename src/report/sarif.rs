@@ -3,6 +3,7 @@
 use super::{Report, json};
 use crate::finding::{Confidence, Finding, Fix, OWN_PACK, Severity};
 use crate::judge::Verdict;
+use crate::language::Language;
 use crate::rules::Ruleset;
 use crate::rules::text::outline;
 use crate::source::{Source, Sources, Span};
@@ -20,6 +21,7 @@ pub fn write(with: &Report<'_>) -> String {
 
 /// The report as one JSON value.
 fn report(verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Value {
+    let language = rules.language();
     let waived = verdict.waived.iter().map(|(finding, reason)| (finding, Some(reason.as_str())));
     let all: Vec<(&Finding, Option<&str>)> = verdict.shown.iter().map(|f| (f, None)).chain(waived).collect();
     let ids: BTreeSet<&str> = all.iter().map(|(finding, _)| finding.rule.as_str()).collect();
@@ -27,21 +29,22 @@ fn report(verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Value {
     let mut results: Vec<Outcome<'_>> = Vec::new();
     for (finding, waived) in all {
         let rule_index = index.get(finding.rule.as_str()).copied().unwrap_or_default();
-        results.push(outcome(finding, waived, rule_index, sources));
+        results.push(outcome(finding, waived, rule_index, (sources, language)));
     }
     number_equal_fingerprints(&mut results);
     let coverage = &verdict.coverage;
-    let skipped = coverage.skipped.iter().map(|(path, reason)| (path, format!("not linted: {reason}")));
-    let told = skipped.chain(coverage.notes.iter().map(|(path, note)| (path, note.clone())));
+    let say = |text: String| language.say(text).into_owned();
+    let skipped = coverage.skipped.iter().map(|(path, reason)| (path, say(format!("not linted: {reason}"))));
+    let told = skipped.chain(coverage.notes.iter().map(|(path, note)| (path, say(note.clone()))));
     let unread = coverage.unread.iter().filter_map(|unread| {
         let path = &sources.get(unread.words.first()?.source).path;
-        Some((path, unread.text(sources)))
+        Some((path, say(unread.text(sources))))
     });
     let told = told.chain(unread).map(|(path, text)| Notification::new(Some(path), &text));
-    let excluded = coverage.excluded.iter().map(|(by, count)| format!("excluded by {by}: {count}"));
+    let excluded = coverage.excluded.iter().map(|(by, count)| say(format!("excluded by {by}: {count}")));
     let excluded = excluded.map(|text| Notification::new(None, &text));
     let configuration = coverage.configuration.iter();
-    let restrictions = configuration.flat_map(|c| c.lines().map(|line| Notification::new(Some(&c.path), &line)));
+    let restrictions = configuration.flat_map(|c| c.lines().map(|line| Notification::new(Some(&c.path), &say(line))));
     let run = Run {
         tool: Tool {
             driver: Driver {
@@ -66,8 +69,8 @@ fn report(verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Value {
 /// The page of a rule. What gpulint says of the run itself has none.
 fn descriptor(id: &str, rules: &Ruleset) -> Descriptor {
     let entry = rules.get(id);
-    let text = entry.map(|e| e.text());
-    let page = entry.map(crate::rules::Entry::page).unwrap_or_default();
+    let (text, page) = entry.map(crate::rules::Entry::told).unzip();
+    let (text, page) = (text.as_deref(), page.unwrap_or_default());
     let severity = entry.and_then(|e| e.severity).unwrap_or(Severity::Warning);
     let precision = match text.and_then(|t| Confidence::parse(&t.confidence)) {
         Some(Confidence::Low) => "low",
@@ -77,7 +80,7 @@ fn descriptor(id: &str, rules: &Ruleset) -> Descriptor {
     let pack = text.map_or(OWN_PACK, |t| t.pack.as_str()).to_owned();
     let mut markdown = page.why.trim().to_owned();
     if let Some(text) = text {
-        markdown.push_str(&format!("\n\n**What to do**: {}", outline(&text.help)));
+        markdown.push_str(&format!("\n\n**{}**: {}", rules.language().say("What to do"), outline(&text.help)));
     }
     for reference in &page.references {
         markdown.push_str(&format!("\n- <{reference}>"));
@@ -92,13 +95,18 @@ fn descriptor(id: &str, rules: &Ruleset) -> Descriptor {
     }
 }
 
-fn outcome<'a>(finding: &'a Finding, waived: Option<&str>, rule_index: usize, sources: &Sources) -> Outcome<'a> {
+fn outcome<'a>(
+    finding: &'a Finding,
+    waived: Option<&str>,
+    rule_index: usize,
+    (sources, language): (&Sources, Language),
+) -> Outcome<'a> {
     let source = sources.get(finding.span.source);
     let suppression = |reason: &str| Suppression {
         kind: "external",
         justification: (!reason.is_empty()).then(|| Text::of(reason).text),
     };
-    let mut text = finding.text();
+    let mut text = language.say(finding.text()).into_owned();
     if let Some(help) = finding.help.as_deref().filter(|help| !help.is_empty()) {
         text = format!("{text}\n{help}");
     }
@@ -394,6 +402,7 @@ mod tests {
             confidence: Confidence::High,
             span: Span::new(SourceId(0), 6..9),
             message: "wrong".to_owned(),
+            meaning: None,
             related: vec![Label { span: Span::new(SourceId(1), 0..1), text: "other half".to_owned() }],
             help: Some("mend it".to_owned()),
             entity: "Pod/a".to_owned(),

@@ -2,11 +2,15 @@
 
 use super::lang::check::{Const, Scope, Typed, Variable, accepts};
 use super::lang::open::Openness;
-use super::text::{ParamText, RuleText};
+use super::load;
+use super::text::{ParamText, RuleText, Words};
 use crate::facts::value::Type;
 use crate::facts::{Subject, is_joined, subjects};
 use crate::finding::{Confidence, Severity};
+use crate::language::Language;
 use crate::parse::expression::{self as ast, Fault, Piece};
+use crate::source::SourceId;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -50,7 +54,25 @@ pub struct Rule {
     pub advice: Vec<RuleFault>,
     told: OnceLock<Told>,
     /// What it takes to read what it says.
-    unread: Option<Box<(RuleText, Scope)>>,
+    unread: Option<Box<Unread>>,
+}
+
+/// What it takes to read what a rule says.
+#[derive(Debug, Clone)]
+struct Unread {
+    text: RuleText,
+    scope: Scope,
+    /// The file that has its words in Chinese, where they are wanted.
+    chinese: Option<Cow<'static, str>>,
+}
+
+impl Unread {
+    /// The texts in the language that is wanted. The page of a rule is not read for less.
+    fn told(&self) -> Option<RuleText> {
+        let (loaded, _) = load::load(SourceId(0), self.chinese.as_deref()?);
+        let page = loaded.into_iter().find(|loaded| loaded.text.id == self.text.id)?.page;
+        Some(self.text.told(&page.zh))
+    }
 }
 
 /// What a rule says where it fires.
@@ -62,8 +84,12 @@ pub struct Told {
     pub at: Option<Typed>,
     /// Explicit labels.
     pub labels: Vec<(Typed, Template)>,
+    /// The language that it is said in.
+    pub language: Language,
     /// What is wrong.
     pub message: Template,
+    /// The same in English, where that is another text.
+    pub meaning: Option<Template>,
     /// What to do.
     pub help: Template,
     /// Suggested change.
@@ -85,8 +111,16 @@ impl Rule {
     /// What it says; of a built-in rule it is read when it first fires.
     pub fn told(&self) -> &Told {
         self.told.get_or_init(|| {
-            let Some((text, scope)) = self.unread.as_deref() else { return Told::default() };
-            Compiler { scope: scope.clone(), ..Compiler::default() }.told(text)
+            let Some(unread) = self.unread.as_deref() else { return Told::default() };
+            let Unread { text, scope, .. } = unread;
+            let mut compiler = Compiler { scope: scope.clone(), ..Compiler::default() };
+            match unread.told() {
+                None => compiler.told(text),
+                Some(chinese) => {
+                    let meaning = Some(compiler.template("message", &text.message));
+                    Told { meaning, language: Language::Chinese, ..compiler.told(&chinese) }
+                }
+            }
         })
     }
 }
@@ -123,14 +157,15 @@ struct Compiler {
     faults: Vec<RuleFault>,
 }
 
-/// Checks a rule's texts.
+/// Checks a rule's texts, and its words in Chinese.
 ///
 /// # Errors
 /// Every fault of every text of the rule.
-pub fn compile(text: &RuleText) -> Result<Rule, Vec<RuleFault>> {
+pub fn compile(text: &RuleText, zh: &Words) -> Result<Rule, Vec<RuleFault>> {
     let mut compiler = Compiler::default();
     if let Some(mut rule) = compiler.asked(text) {
         rule.told = OnceLock::from(compiler.told(text));
+        compiler.words(zh, text.labels.len());
         compiler.unused(&text.lets);
         rule.advice = rule.when.as_ref().and_then(|when| compiler.beyond_scope(when, &rule.lets)).into_iter().collect();
         if compiler.faults.is_empty() {
@@ -140,11 +175,12 @@ pub fn compile(text: &RuleText) -> Result<Rule, Vec<RuleFault>> {
     Err(compiler.faults)
 }
 
-/// A rule that was checked before: what it says is read when it fires, as most rules never do.
-pub fn checked(text: RuleText) -> Option<Rule> {
+/// A rule that was checked before: what it says is read when it fires, as most rules never do; `chinese` is its file, where
+/// it shall be told in Chinese.
+pub fn checked(text: RuleText, chinese: Option<Cow<'static, str>>) -> Option<Rule> {
     let mut compiler = Compiler::default();
     let rule = compiler.asked(&text)?;
-    Some(Rule { unread: Some(Box::new((text, compiler.scope))), ..rule })
+    Some(Rule { unread: Some(Box::new(Unread { text, scope: compiler.scope, chinese })), ..rule })
 }
 
 impl Compiler {
@@ -265,7 +301,19 @@ impl Compiler {
             .as_ref()
             .map(|f| (self.expression("fix.at", &f.at), self.template("fix.replace", &f.replace), f.safe));
         let proof = text.proof.as_ref().map(|proof| self.condition("proof", proof));
-        Told { at, labels, message, help, fix, proof, slots: self.scope.variables.len() }
+        let slots = self.scope.variables.len();
+        Told { at, labels, message, help, fix, proof, slots, ..Told::default() }
+    }
+
+    /// Checks the words of another language.
+    fn words(&mut self, words: &Words, labels: usize) {
+        let texts = [("message", &words.message), ("help", &words.help)];
+        let texts = texts.into_iter().filter_map(|(key, text)| Some((format!("zh.{key}"), text.as_ref()?)));
+        let of_labels = words.labels.iter().enumerate().map(|(i, text)| (format!("zh.labels.{i}"), text));
+        texts.chain(of_labels).for_each(|(field, text)| drop(self.template(&field, text)));
+        if ![0, labels].contains(&words.labels.len()) {
+            self.fault("zh.labels", format!("one text for each of the {labels} labels"));
+        }
     }
 
     fn lets(&mut self, lets: &[(String, String)]) -> Option<Vec<(usize, Typed)>> {

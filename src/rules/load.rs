@@ -1,7 +1,7 @@
 //! Rule files into rule texts, with every fault at its place.
 
 use super::compile::{self, Rule, RuleFault};
-use super::text::{Example, FixText, Page, ParamText, RuleText};
+use super::text::{Example, FixText, Page, ParamText, RuleText, Words};
 use crate::facts::subjects;
 use crate::parse::{Dialect, Node, Problem, Tree, yaml};
 use crate::source::{SourceId, Span};
@@ -24,6 +24,7 @@ const KEYS: &[&str] = &[
     "message",
     "help",
     "why",
+    "zh",
     "references",
     "fix",
     "examples",
@@ -65,7 +66,7 @@ fn read(tree: &Tree, root: Node<'_>, problems: &mut Vec<Problem>) -> Loaded {
     let page = reader.page();
     let (mut rule, mut advice) = (None, Vec::new());
     if problems.len() == before {
-        match compile::compile(&text) {
+        match compile::compile(&text, &page.zh) {
             Ok(compiled) => {
                 advice.extend(compiled.advice.iter().map(|fault| place(root, fault)));
                 rule = Some(compiled);
@@ -214,6 +215,16 @@ impl<'t> Reader<'t, '_> {
             .collect()
     }
 
+    /// What it says in Chinese.
+    fn words(&mut self) -> Words {
+        let Some(zh) = self.root.get("zh") else { return Words::default() };
+        self.keys(zh, &["message", "help", "labels", "why"], "text in Chinese");
+        let mut text = |key| zh.get(key).map(|node| self.string(Some(node)));
+        let (message, help, why) = (text("message"), text("help"), text("why"));
+        let labels: Vec<Node<'t>> = zh.get("labels").map(|l| l.items().collect()).unwrap_or_default();
+        Words { message, help, why, labels: labels.into_iter().map(|label| self.string(Some(label))).collect() }
+    }
+
     fn page(&mut self) -> Page {
         let references = self.root.get("references").map(|r| r.view().strings()).unwrap_or_default();
         let items: Vec<Node<'t>> = self.root.get("examples").map(|e| e.items().collect()).unwrap_or_default();
@@ -233,6 +244,11 @@ impl<'t> Reader<'t, '_> {
             })
             .collect();
         let why = self.string(self.root.get("why"));
-        Page { why, references: references.iter().filter_map(|r| r.get().cloned()).collect(), examples }
+        Page {
+            why,
+            references: references.iter().filter_map(|r| r.get().cloned()).collect(),
+            examples,
+            zh: self.words(),
+        }
     }
 }

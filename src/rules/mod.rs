@@ -10,6 +10,7 @@ pub mod text;
 
 use crate::facts::{Subject, subjects};
 use crate::finding::Severity;
+use crate::language::Language;
 use crate::parse::Problem;
 use crate::source::SourceId;
 use crate::suggest::did_you_mean;
@@ -37,6 +38,7 @@ pub struct Entry {
     configured: bool,
     origin: Origin,
     params: Vec<(String, Vec<String>)>,
+    language: Language,
     rule: OnceLock<Option<Box<Rule>>>,
 }
 
@@ -54,7 +56,16 @@ impl Entry {
         let severity = Severity::parse(packed.severity);
         let origin = Origin::BuiltIn(packed, OnceLock::new());
         let (id, pack) = (packed.id.into(), packed.pack.into());
-        Self { id, pack, severity, configured: false, origin, params: Vec::new(), rule: OnceLock::new() }
+        Self {
+            id,
+            pack,
+            severity,
+            configured: false,
+            origin,
+            params: Vec::new(),
+            language: Language::English,
+            rule: OnceLock::new(),
+        }
     }
 
     fn added(text: RuleText, file: (String, String), mut rule: Rule) -> Self {
@@ -63,7 +74,7 @@ impl Entry {
         let rule = OnceLock::from(Some(Box::new(rule)));
         let (id, pack) = (text.id.clone().into(), text.pack.clone().into());
         let origin = Origin::Added(Box::new(text), file);
-        Self { id, pack, severity, configured: false, origin, params: Vec::new(), rule }
+        Self { id, pack, severity, configured: false, origin, params: Vec::new(), language: Language::English, rule }
     }
 
     /// Its texts.
@@ -89,9 +100,10 @@ impl Entry {
     }
 
     fn compiled(&self) -> Option<Rule> {
+        let chinese = self.language == Language::Chinese;
         let mut rule = match &self.origin {
-            Origin::BuiltIn(packed, _) => compile::checked(packed.unpack())?,
-            Origin::Added(text, _) => compile::compile(text).ok()?,
+            Origin::BuiltIn(packed, _) => compile::checked(packed.unpack(), chinese.then(|| packed.file().into()))?,
+            Origin::Added(text, (_, file)) => compile::checked((**text).clone(), chinese.then(|| file.clone().into()))?,
         };
         rule.added = matches!(self.origin, Origin::Added(..));
         if let Some(severity) = self.severity {
@@ -104,6 +116,16 @@ impl Entry {
             rule.params[index] = parameter(&declared.ty, value).ok()?.1;
         }
         Some(rule)
+    }
+
+    /// Its texts and its page in the language that it is told in.
+    pub fn told(&self) -> (Cow<'_, RuleText>, text::Page) {
+        let page = self.page();
+        if self.language == Language::English {
+            return (Cow::Borrowed(self.text()), page);
+        }
+        let why = page.zh.why.clone().unwrap_or(page.why);
+        (Cow::Owned(self.text().told(&page.zh)), text::Page { why, ..page })
     }
 
     /// Its documentation page.
@@ -121,17 +143,18 @@ pub struct Ruleset {
     pub advice: Vec<Problem>,
     /// Whether objects of files that speak of no GPU are held against the schemas of their kinds, too.
     pub all_kinds: bool,
+    language: Language,
 }
 
 impl Ruleset {
     /// The built-in packs.
     pub fn builtin() -> Self {
-        Self { entries: builtin::RULES.iter().map(Entry::built_in).collect(), advice: Vec::new(), all_kinds: false }
+        Self { entries: builtin::RULES.iter().map(Entry::built_in).collect(), ..Self::empty() }
     }
 
     /// No rules.
     pub fn empty() -> Self {
-        Self { entries: Vec::new(), advice: Vec::new(), all_kinds: false }
+        Self { entries: Vec::new(), advice: Vec::new(), all_kinds: false, language: Language::English }
     }
 
     /// Adds the rules of a user's file; a rule with the id of an existing one replaces it.
@@ -144,6 +167,20 @@ impl Ruleset {
         }
         self.entries.sort_by(|a, b| a.id.cmp(&b.id));
         problems
+    }
+
+    /// The language that they are told in.
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
+    /// Tells them in a language.
+    pub fn tell_in(&mut self, language: Language) {
+        self.language = language;
+        for entry in &mut self.entries {
+            entry.language = language;
+            entry.recompile();
+        }
     }
 
     /// The rules in id order.

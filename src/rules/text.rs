@@ -40,6 +40,15 @@ pub(super) struct Packed {
 static FILES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/rules.deflate"));
 
 impl RuleText {
+    /// The same with the words of another language.
+    pub fn told(&self, words: &Words) -> Self {
+        let mut out = self.clone();
+        out.message = words.message.clone().unwrap_or(out.message);
+        out.help = words.help.clone().unwrap_or(out.help);
+        out.labels.iter_mut().zip(&words.labels).for_each(|((_, text), told)| text.clone_from(told));
+        out
+    }
+
     /// How bad it is, in words.
     pub fn level(&self) -> String {
         match (&self.proof, Severity::parse(&self.severity)) {
@@ -172,6 +181,19 @@ pub struct FixText {
     pub safe: bool,
 }
 
+/// What a rule says in another language; what is left out is told in English.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Words {
+    /// What is wrong.
+    pub message: Option<String>,
+    /// What to do.
+    pub help: Option<String>,
+    /// The texts of its labels, in their order.
+    pub labels: Vec<String>,
+    /// What breaks.
+    pub why: Option<String>,
+}
+
 /// The page of a rule: what only people and tests read.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Page {
@@ -181,6 +203,8 @@ pub struct Page {
     pub references: Vec<String>,
     /// Files that fire or stay silent.
     pub examples: Vec<Example>,
+    /// What it says in Chinese.
+    pub zh: Words,
 }
 
 /// An example of a rule.

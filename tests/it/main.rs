@@ -9,6 +9,7 @@ mod cases;
 mod catalog;
 mod catalog_facts;
 mod charts;
+mod chinese;
 mod cli;
 mod compose;
 mod configuration;

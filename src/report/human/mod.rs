@@ -4,6 +4,7 @@ use super::Report;
 use super::source_code::{Code, shown};
 use crate::finding::{Finding, Severity};
 use crate::judge::{self, Unread, Verdict, Waiting};
+use crate::language::Language;
 use crate::source::{SourceId, Sources, Span, for_log, one_line};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
 use std::collections::BTreeMap;
@@ -11,6 +12,9 @@ use std::fmt;
 
 /// Columns that messages are wrapped at, whatever the terminal: the same report for everybody.
 pub const WIDTH: usize = 100;
+
+/// What stands before the help; the renderer writes it.
+const HELP: &str = "  help:";
 
 /// Most charts that the summary tells of one by one.
 const MOST: usize = 5;
@@ -32,11 +36,11 @@ pub struct HumanOptions {
 
 /// The whole report.
 pub fn write(report: &Report<'_>) -> String {
-    for_log(&render(report.verdict, report.sources, &report.human)).into_owned()
+    for_log(&render(report.verdict, report.sources, (&report.human, report.rules.language()))).into_owned()
 }
 
-fn render(verdict: &Verdict, sources: &Sources, options: &HumanOptions) -> String {
-    let mut printer = Printer::new(sources, options);
+fn render(verdict: &Verdict, sources: &Sources, (options, language): (&HumanOptions, Language)) -> String {
+    let mut printer = Printer::new(sources, options, language);
     for finding in &verdict.shown {
         printer.finding(finding);
     }
@@ -48,14 +52,14 @@ fn render(verdict: &Verdict, sources: &Sources, options: &HumanOptions) -> Strin
     }
     let mut out = printer.out;
     if options.summary {
-        out.push_str(&summary(verdict, options));
+        out.push_str(&summary(verdict, options, language));
     }
     out
 }
 
 /// What is wrong with the configuration or a rule pack, drawn like findings.
 pub fn problems(findings: &[Finding], sources: &Sources, options: &HumanOptions) -> String {
-    let mut printer = Printer::new(sources, options);
+    let mut printer = Printer::new(sources, options, Language::English);
     findings.iter().for_each(|finding| printer.finding(finding));
     printer.out
 }
@@ -64,18 +68,19 @@ struct Printer<'a> {
     sources: &'a Sources,
     codes: BTreeMap<SourceId, Code<'a>>,
     handler: GraphicalReportHandler,
+    language: Language,
     out: String,
 }
 
 impl<'a> Printer<'a> {
-    fn new(sources: &'a Sources, options: &HumanOptions) -> Self {
+    fn new(sources: &'a Sources, options: &HumanOptions, language: Language) -> Self {
         let theme = if options.color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
         let handler = GraphicalReportHandler::new_themed(theme)
             .with_width(options.width.max(40))
             .with_links(false)
             .with_break_words(false)
             .without_syntax_highlighting();
-        Self { sources, codes: BTreeMap::new(), handler, out: String::new() }
+        Self { sources, codes: BTreeMap::new(), handler, language, out: String::new() }
     }
 
     fn finding(&mut self, finding: &Finding) {
@@ -102,8 +107,13 @@ impl<'a> Printer<'a> {
             let drawn = !source.text.is_empty();
             let at = if drawn { String::new() } else { format!("{}: ", source.path) };
             let part = Part {
-                code: (i == 0).then(|| one_line(&format!("{}[{}]", finding.severity.name(), finding.rule))),
-                message: if i == 0 { one_line(&format!("{at}{}", finding.text())) } else { String::new() },
+                code: (i == 0)
+                    .then(|| one_line(&format!("{}[{}]", self.language.say(finding.severity.name()), finding.rule))),
+                message: if i == 0 {
+                    one_line(&format!("{at}{}", self.language.say(finding.text())))
+                } else {
+                    String::new()
+                },
                 severity,
                 labels: if drawn { self.labels(file, &places) } else { Vec::new() },
                 help: help.map(one_line),
@@ -131,6 +141,11 @@ impl<'a> Printer<'a> {
             // Writing to a string cannot fail; if the renderer ever refuses, the message must not be lost.
             text = format!("{}\n", part.message);
         }
+        if self.language != Language::English
+            && let Some(at) = text.rfind(HELP)
+        {
+            text.replace_range(at..at + HELP.len(), &self.language.say(HELP));
+        }
         let kept = if part.code.is_some() { &text } else { text.split_once('\n').map_or("", |(_, snippet)| snippet) };
         self.out.push_str(kept);
     }
@@ -140,16 +155,17 @@ impl<'a> Printer<'a> {
         let Some(first) = unread.words.first() else { return };
         let source = self.sources.get(first.source);
         let at = source.position(first.start);
-        let line = format!("{}:{}:{}: {}", source.path, at.line, at.column, unread.text(self.sources));
+        let line =
+            format!("{}:{}:{}: {}", source.path, at.line, at.column, self.language.say(unread.text(self.sources)));
         self.out.push_str(&one_line(&line));
         self.out.push('\n');
     }
 
     /// What is not known, what would decide it, and a line for each place with the rules that wait there.
     fn undecided(&mut self, group: &Waiting<'_>) {
-        let decided_by = group.decided_by.map(|by| format!(": {by}")).unwrap_or_default();
-        let head = format!("{} undecided as {}{decided_by}", plural(group.checks.len(), "check"), group.why);
-        self.out.push_str(&one_line(&head));
+        let head = format!("{} undecided as {}", plural(group.checks.len(), "check"), group.why);
+        let decided_by = group.decided_by.map(|by| format!(": {}", self.language.say(by))).unwrap_or_default();
+        self.out.push_str(&one_line(&format!("{}{decided_by}", self.language.say(head))));
         self.out.push('\n');
         for checks in group.checks.chunk_by(|a, b| a.span == b.span) {
             let source = self.sources.get(checks[0].span.source);
@@ -162,19 +178,20 @@ impl<'a> Printer<'a> {
 }
 
 /// The end: what was found, what was looked at, what is not known, and how charts were judged.
-fn summary(verdict: &Verdict, options: &HumanOptions) -> String {
+fn summary(verdict: &Verdict, options: &HumanOptions, language: Language) -> String {
     let coverage = &verdict.coverage;
     let mut parts = Vec::new();
     if verdict.shown.is_empty() {
         parts.push("nothing found".to_owned());
     } else {
         let counts = [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "info")];
-        parts.push(counts.map(|(severity, name)| plural(verdict.count(severity), name)).join(", "));
+        let counts = counts.map(|(severity, name)| language.say(plural(verdict.count(severity), name)));
+        parts.push(counts.join(&language.say(", ")));
     }
     if !verdict.waived.is_empty() {
         parts.push(format!("{} waived", verdict.waived.len()));
     }
-    parts.push(files(verdict, options));
+    parts.push(files(verdict, options, language));
     if !coverage.excluded.is_empty() {
         let count = plural(coverage.excluded.iter().map(|(_, count)| count).sum(), "path");
         let by: Vec<String> = coverage.excluded.iter().map(|(by, count)| format!("{count} {by}")).collect();
@@ -184,14 +201,17 @@ fn summary(verdict: &Verdict, options: &HumanOptions) -> String {
         parts.push(undecided(verdict, options));
     }
     let most = if options.show_unknown { usize::MAX } else { MOST };
+    let parts: Vec<_> = parts.into_iter().map(|part| language.say(part)).collect();
     let mut lines = vec![one_line(&parts.join(" · "))];
     if let Some(restrictions) = coverage.configuration.as_ref().filter(|restrictions| !restrictions.by.is_empty()) {
-        let by: Vec<String> = restrictions.lines().collect();
+        let by: Vec<_> = restrictions.lines().map(|line| language.say(line)).collect();
         lines.push(one_line(&format!("{}: {}", restrictions.path, by.join(", "))));
     }
-    lines.extend(coverage.notes.iter().take(most).map(|(path, note)| one_line(&format!("{path}: {note}"))));
+    let notes = coverage.notes.iter().take(most);
+    lines.extend(notes.map(|(path, note)| one_line(&format!("{path}: {}", language.say(note)))));
     let more = coverage.notes.len().saturating_sub(most);
-    lines.extend((more > 0).then(|| format!("and {} (--show-unknown lists them)", plural(more, "further chart"))));
+    let more = (more > 0).then(|| format!("and {} (--show-unknown lists them)", plural(more, "further chart")));
+    lines.extend(more.map(|more| language.say(more).into_owned()));
     lines.join("\n") + "\n"
 }
 
@@ -208,32 +228,35 @@ fn undecided(verdict: &Verdict, options: &HumanOptions) -> String {
 }
 
 /// What became of the files, in a sentence.
-fn files(verdict: &Verdict, options: &HumanOptions) -> String {
+fn files(verdict: &Verdict, options: &HumanOptions, language: Language) -> String {
     let coverage = &verdict.coverage;
     let (partly, not) = (coverage.partly(), coverage.not_understood());
     let mut parts = Vec::new();
     if coverage.understood > 0 {
         let of_them = if partly > 0 { format!(", {partly} of them in part") } else { String::new() };
-        parts.push(format!("{} understood{of_them}", coverage.understood));
+        parts.push(language.say(format!("{} understood{of_them}", coverage.understood)));
     }
     if coverage.nothing > 0 {
-        parts.push(format!("{} nothing here for us", coverage.nothing));
+        parts.push(language.say(format!("{} nothing here for us", coverage.nothing)));
     }
     if not > 0 {
-        parts.push(format!("{not} not understood"));
+        parts.push(language.say(format!("{not} not understood")));
     }
     if partly + not > 0 && !options.show_unread {
-        parts.last_mut().into_iter().for_each(|last| last.push_str(" (--show-unread lists them)"));
+        parts
+            .last_mut()
+            .into_iter()
+            .for_each(|last| last.to_mut().push_str(&language.say(" (--show-unread lists them)")));
     }
     if !coverage.skipped.is_empty() {
-        parts.push(format!("{} skipped ({})", coverage.skipped.len(), reasons(verdict)));
+        parts.push(language.say(format!("{} skipped ({})", coverage.skipped.len(), reasons(verdict, language))));
     }
     let count = plural(coverage.seen, "file");
-    if parts.is_empty() { count } else { format!("{count}: {}", parts.join(", ")) }
+    if parts.is_empty() { count } else { format!("{count}: {}", parts.join(&language.say(", "))) }
 }
 
 /// How often each reason for leaving a file out occurs: `2 Helm template, 1 too large`.
-fn reasons(verdict: &Verdict) -> String {
+fn reasons(verdict: &Verdict, language: Language) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (_, reason) in &verdict.coverage.skipped {
         // What follows a colon is about the one file.
@@ -241,7 +264,8 @@ fn reasons(verdict: &Verdict) -> String {
     }
     let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
     counts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-    counts.iter().map(|(reason, count)| format!("{count} {reason}")).collect::<Vec<_>>().join(", ")
+    let told = counts.iter().map(|(reason, count)| format!("{count} {}", language.say(*reason)));
+    told.collect::<Vec<_>>().join(&language.say(", "))
 }
 
 fn plural(count: usize, noun: &str) -> String {

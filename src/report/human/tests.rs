@@ -17,6 +17,7 @@ fn finding(span: Span, related: Vec<Label>) -> Finding {
         severity: Severity::Error,
         confidence: Confidence::High,
         span,
+        meaning: None,
         message: "CUDA 12.8 needs driver 570 or newer; the node runs 535".to_owned(),
         related,
         help: Some("raise the driver".to_owned()),
@@ -45,7 +46,7 @@ fn rendered(files: &[(&str, &str)], finding: Finding) -> String {
         coverage: Coverage { seen: files.len(), understood: files.len(), skipped: vec![], ..Coverage::default() },
         ..Verdict::default()
     };
-    render(&verdict, &sources, &OPTIONS)
+    render(&verdict, &sources, (&OPTIONS, Language::English))
 }
 
 #[test]
@@ -95,7 +96,7 @@ fn nothing_raw_reaches_the_terminal() {
             ..Coverage::default()
         },
     };
-    let text = render(&verdict, &sources, &HumanOptions { show_unknown: true, ..OPTIONS });
+    let text = render(&verdict, &sources, (&HumanOptions { show_unknown: true, ..OPTIONS }, Language::English));
     let raw = |c: &char| c.is_control() && *c != '\n' || ('\u{202a}'..='\u{202e}').contains(c);
     assert_eq!(text.chars().find(raw), None, "{text:?}");
     assert!(text.contains("a?[31m"));
@@ -146,12 +147,16 @@ fn the_summary_says_what_was_not_seen() {
     };
     let sources = Sources::new(vec![Source::new("f", "x")]);
     assert_eq!(
-        render(&verdict, &sources, &OPTIONS),
+        render(&verdict, &sources, (&OPTIONS, Language::English)),
         "nothing found · 12 files: 6 understood, 2 nothing here for us, 1 not understood (--show-unread lists them), 3 skipped \
          (2 Helm template, 1 too large) · 1 check undecided \
          (--show-unknown lists them)\n"
     );
-    let listed = render(&verdict, &sources, &HumanOptions { show_unknown: true, show_unread: true, ..OPTIONS });
+    let listed = render(
+        &verdict,
+        &sources,
+        (&HumanOptions { show_unknown: true, show_unread: true, ..OPTIONS }, Language::English),
+    );
     assert!(
         listed.starts_with("1 check undecided as w\n  f:1:1 [r]\nf:1:1: not understood: one line speaks of GPUs (x)\n"),
         "{listed}"
@@ -173,7 +178,7 @@ fn the_summary_says_what_was_left_out_and_turned_off() {
     };
     let expected = "nothing found · 1 file: 1 understood · 3 paths excluded (2 .gitignore, 1 exclude)\n\
                     .gpulint.yaml: 4 rules turned off (a, b, c, …)\n";
-    assert_eq!(render(&verdict, &Sources::default(), &OPTIONS), expected);
+    assert_eq!(render(&verdict, &Sources::default(), (&OPTIONS, Language::English)), expected);
 }
 
 #[test]
@@ -183,7 +188,11 @@ fn one_thing_that_is_not_known_is_one_line() {
         ..Verdict::default()
     };
     let sources = Sources::new(vec![Source::new("f", "x")]);
-    let listed = render(&verdict, &sources, &HumanOptions { show_unknown: true, summary: false, ..OPTIONS });
+    let listed = render(
+        &verdict,
+        &sources,
+        (&HumanOptions { show_unknown: true, summary: false, ..OPTIONS }, Language::English),
+    );
     assert_eq!(listed, "2 checks undecided as w\n  f:1:1 [a, b]\n1 check undecided as v\n  f:1:1 [a]\n");
 }
 
@@ -191,6 +200,8 @@ fn one_thing_that_is_not_known_is_one_line() {
 fn colour_is_only_used_when_asked_for() {
     let sources = Sources::new(vec![Source::new("f", "x: 1\n")]);
     let verdict = Verdict { shown: vec![finding(span(0, 0..1), vec![])], ..Verdict::default() };
-    assert!(!render(&verdict, &sources, &OPTIONS).contains('\u{1b}'));
-    assert!(render(&verdict, &sources, &HumanOptions { color: true, ..OPTIONS }).contains('\u{1b}'));
+    assert!(!render(&verdict, &sources, (&OPTIONS, Language::English)).contains('\u{1b}'));
+    assert!(
+        render(&verdict, &sources, (&HumanOptions { color: true, ..OPTIONS }, Language::English)).contains('\u{1b}')
+    );
 }
