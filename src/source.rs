@@ -117,6 +117,11 @@ impl Sources {
         SourceId(self.0.len() as u32 - 1)
     }
 
+    /// The same files under other paths.
+    pub fn renamed(&self, name: impl Fn(&str) -> String) -> Self {
+        Self(self.0.iter().map(|source| Source::new(name(&source.path), Arc::clone(&source.text))).collect())
+    }
+
     /// The file with this id.
     pub fn get(&self, id: SourceId) -> &Source {
         &self.0[id.0 as usize]

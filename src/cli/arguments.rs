@@ -177,20 +177,12 @@ impl Told {
     }
 }
 
-/// Options of `check`.
+/// What is linted, and what a run goes by.
 #[derive(Debug, Args)]
-pub struct Check {
-    #[command(flatten)]
-    pub told: Told,
+pub struct Lint {
     /// Files and directories; `-` reads standard input
     #[arg(default_value = ".")]
     pub paths: Vec<PathBuf>,
-    /// Format of the report; may be repeated, each with its own --output
-    #[arg(long, value_parser = reporter(), default_value = REPORTERS[0].name)]
-    pub format: Vec<&'static Reporter>,
-    /// File for the report; the n-th belongs to the n-th --format
-    #[arg(long)]
-    pub output: Vec<PathBuf>,
     /// Only these rules or packs
     #[arg(long, value_delimiter = ',')]
     pub select: Vec<String>,
@@ -200,9 +192,6 @@ pub struct Check {
     /// Least confidence of rules that are asked
     #[arg(long, value_enum)]
     pub min_confidence: Option<ConfidenceArg>,
-    /// Least severity that makes the exit code 1
-    #[arg(long, value_enum)]
-    pub fail_on: Option<SeverityArg>,
     /// Configuration file instead of the .gpulint.yaml found upwards from the target
     #[arg(long)]
     pub config: Option<PathBuf>,
@@ -222,18 +211,9 @@ pub struct Check {
     /// Values to render charts with as well, beside their own; may be repeated, later files lie over earlier ones
     #[arg(long)]
     pub values: Vec<PathBuf>,
-    /// List what could not be decided, and why
-    #[arg(long)]
-    pub show_unknown: bool,
-    /// List where files speak of GPUs and were not understood
-    #[arg(long)]
-    pub show_unread: bool,
     /// Hold every object against the schema of its kind, in files that speak of no GPU too
     #[arg(long)]
     pub all_kinds: bool,
-    /// Exit with 1 when a file speaks of GPUs and was not understood, or not as a whole
-    #[arg(long)]
-    pub fail_on_unread: bool,
     /// Threads
     #[arg(long)]
     pub jobs: Option<usize>,
@@ -246,12 +226,40 @@ pub struct Check {
     /// Read files that ignore files leave out
     #[arg(long)]
     pub no_ignore: bool,
-    /// Take it as no fault when nothing was linted of a path that is named
-    #[arg(long)]
-    pub allow_empty: bool,
     /// Most MiB of files that are read in all
     #[arg(long, value_name = "MIB", default_value_t = MAX_READ >> 20)]
     pub max_read: u64,
+}
+
+/// Options of `check`.
+#[derive(Debug, Args)]
+pub struct Check {
+    /// What is linted
+    #[command(flatten)]
+    pub lint: Lint,
+    #[command(flatten)]
+    pub told: Told,
+    /// Format of the report; may be repeated, each with its own --output
+    #[arg(long, value_parser = reporter(), default_value = REPORTERS[0].name)]
+    pub format: Vec<&'static Reporter>,
+    /// File for the report; the n-th belongs to the n-th --format
+    #[arg(long)]
+    pub output: Vec<PathBuf>,
+    /// Least severity that makes the exit code 1
+    #[arg(long, value_enum)]
+    pub fail_on: Option<SeverityArg>,
+    /// List what could not be decided, and why
+    #[arg(long)]
+    pub show_unknown: bool,
+    /// List where files speak of GPUs and were not understood
+    #[arg(long)]
+    pub show_unread: bool,
+    /// Exit with 1 when a file speaks of GPUs and was not understood, or not as a whole
+    #[arg(long)]
+    pub fail_on_unread: bool,
+    /// Take it as no fault when nothing was linted of a path that is named
+    #[arg(long)]
+    pub allow_empty: bool,
     /// Exit with 0 whatever was found
     #[arg(long)]
     pub exit_zero: bool,

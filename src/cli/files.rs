@@ -1,10 +1,11 @@
 //! The files of a run: found, read, or said why not.
 
-use super::arguments::Check;
+use super::arguments::Lint;
 use crate::discover::{self, Bringer, Found, Gate, Kind, MAX_BYTES, Options, Reason, Seen, Skipped, Template};
 use crate::facts::Listing;
 use crate::finding::Unlinted;
 use crate::lint::{self, Input, Named};
+use crate::paths;
 use crate::source::one_line;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,7 +59,7 @@ pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
     }
     let skipped = discovery.skipped;
     // A link that leads in a circle harms where its name would have been linted.
-    let ours = |path: &str| discover::kind_of(path).is_some() || options.cwd.join(path).is_dir();
+    let ours = |path: &str| discover::kind_of(path).is_some() || options.root.join(path).is_dir();
     let unlinted: Vec<(String, Unlinted)> = skipped
         .iter()
         .filter(|file| ours(&file.path))
@@ -229,7 +230,20 @@ pub fn gate(targets: &[PathBuf]) -> Gate {
     Gate::new(&cwd(), targets)
 }
 
-/// A path as reports show it.
+/// Where the paths of a run over some targets are shown from.
+pub fn root(targets: &[PathBuf]) -> PathBuf {
+    discover::root(&cwd(), targets)
+}
+
+/// A path of a report, which starts at `root`, as whoever called gpulint would write it.
+pub fn called(path: &str, root: &Path) -> String {
+    match cwd().strip_prefix(root) {
+        Ok(below) => paths::relative(&discover::shown(below, root), path),
+        Err(_) => discover::shown(&root.join(path), &cwd()),
+    }
+}
+
+/// A path as whoever called gpulint would write it.
 pub fn shown(path: &Path) -> String {
     one_line(&discover::shown(path, &cwd()))
 }
@@ -246,9 +260,9 @@ pub fn named(path: &Path, gate: &Gate) -> Result<String, String> {
 ///
 /// # Errors
 /// It cannot be read, or its name is no kind of file that is linted.
-pub fn stdin(check: &Check) -> Result<Files, String> {
+pub fn stdin(lint: &Lint) -> Result<Files, String> {
     let text = discover::text(std::io::stdin(), MAX_BYTES).map_err(|reason| format!("standard input: {reason}"))?;
-    let path = check.stdin_filename.clone();
+    let path = lint.stdin_filename.clone();
     let kind = discover::kind_of(&path).ok_or_else(|| format!("{path}: not a kind of file that is linted"))?;
     let inputs = vec![Input { path, kind, text, repository: 0 }];
     Ok(Files {

@@ -1,7 +1,7 @@
 //! Commands that show what gpulint knows: rules, pages, tests, facts.
 
 use super::arguments::{Arguments, Listing, Schema};
-use super::files::{cwd, files, gate};
+use super::files::{cwd, files};
 use super::setup::{Setup, add_pack};
 use super::{CLEAN, FINDINGS, print, print_as_is};
 use crate::config;
@@ -107,7 +107,7 @@ pub fn explain(rule: &str, packs: &[PathBuf], language: Language) -> Result<u8, 
         print(&format!("{rule} ({OWN_PACK} pack)\n\n{}\n", language.say(*meaning)))?;
         return Ok(CLEAN);
     }
-    let mut rules = Setup::read(Setup::find(&[]), packs, &gate(&[]))?.rules;
+    let mut rules = Setup::read(Setup::find(&[]), packs, &[])?.rules;
     rules.tell_in(language);
     let hint =
         || did_you_mean(rule, rules.entries().iter().map(|e| e.id.as_ref()).chain(OWN_RULES.iter().map(|(id, _)| *id)));
@@ -206,8 +206,8 @@ fn whole<'p>(files: impl Iterator<Item = &'p str>, ignored: &str) -> Arc<crate::
 /// # Errors
 /// A path that does not exist.
 pub fn facts(paths: &[PathBuf], all: bool) -> Result<u8, String> {
-    let setup = Setup::read(Setup::find(paths), &[], &gate(paths))?;
-    let files = files(paths, &Options::new(cwd()))?;
+    let setup = Setup::read(Setup::find(paths), &[], paths)?;
+    let files = files(paths, &Options { root: setup.root.clone(), ..Options::new(cwd()) })?;
     let (config, extra) = setup.after(files.inputs.len());
     let outcome = lint::run(files.inputs, config.facts(), extra, &Ruleset::empty());
     let show = Show { sources: &outcome.sources, all };

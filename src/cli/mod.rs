@@ -1,5 +1,6 @@
 //! The command line: arguments in, an exit code out. Knows every other module.
 
+mod analysis;
 mod arguments;
 mod check;
 mod files;

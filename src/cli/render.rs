@@ -1,6 +1,6 @@
 //! `gpulint render`.
 
-use super::files::{cwd, files, gate, named, shown};
+use super::files::{cwd, files, gate, named, root, shown};
 use super::{CLEAN, FINDINGS, print};
 use crate::budget::Share;
 use crate::discover::{Kind, Options, kind_of};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// # Errors
 /// A path that does not exist, or values that cannot be read.
 pub fn run(paths: &[PathBuf], values: &[PathBuf], bases: bool) -> Result<u8, String> {
-    let inputs = files(paths, &Options::new(cwd()))?.inputs;
+    let inputs = files(paths, &Options { root: root(paths), ..Options::new(cwd()) })?.inputs;
     let mut sources = Sources::new(inputs.into_iter().map(|input| Source::new(input.path, input.text)).collect());
     let count = sources.iter().count();
     let gate = gate(paths);

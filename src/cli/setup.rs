@@ -1,11 +1,11 @@
 //! What a run goes by: the rules, the packs beside them and the configuration. Everything that is wrong with them
 //! is told at once, drawn at its place.
 
-use super::arguments::Check;
-use super::files::{cwd, gate, shown};
+use super::arguments::Lint;
+use super::files::{cwd, gate, root, shown};
 use super::output::complain;
 use crate::config::{self, Config, Word};
-use crate::discover::{Gate, MAX_SETTINGS, Reason};
+use crate::discover::{self, Gate, MAX_SETTINGS, Reason};
 use crate::finding::{Confidence, Finding, OWN_PACK, OWN_RULES, Severity};
 use crate::judge::Restrictions;
 use crate::parse::{Dialect, Problem, yaml};
@@ -20,6 +20,8 @@ pub struct Setup {
     pub rules: Ruleset,
     /// The configuration; its places are of a run that holds nothing else.
     pub config: Config,
+    /// Where paths are shown from.
+    pub root: PathBuf,
     /// The directory that paths of the configuration start from.
     pub base: PathBuf,
     /// What the configuration turns off, if there is one.
@@ -39,11 +41,11 @@ impl Setup {
     ///
     /// # Errors
     /// A file that cannot be read, or everything that is wrong with them.
-    pub fn load(check: &Check) -> Result<Self, String> {
-        let own = !check.no_config && !check.isolated;
-        let config = check.config.clone().or_else(|| Self::find(&check.paths).filter(|_| own));
-        let setup = Self::read(config, &check.rules, &gate(&check.paths))?;
-        for word in check.select.iter().chain(&check.ignore) {
+    pub fn load(lint: &Lint) -> Result<Self, String> {
+        let own = !lint.no_config && !lint.isolated;
+        let config = lint.config.clone().or_else(|| Self::find(&lint.paths).filter(|_| own));
+        let setup = Self::read(config, &lint.rules, &lint.paths)?;
+        for word in lint.select.iter().chain(&lint.ignore) {
             if !setup.rules.names(word) && word != OWN_PACK && !OWN_RULES.iter().any(|(id, _)| id == word) {
                 return Err(format!("there is no rule or pack `{word}`{}", setup.rules.hint(word)));
             }
@@ -71,7 +73,8 @@ impl Setup {
     ///
     /// # Errors
     /// As for [`Setup::load`].
-    pub fn read(found: Option<PathBuf>, packs: &[PathBuf], gate: &Gate) -> Result<Self, String> {
+    pub fn read(found: Option<PathBuf>, packs: &[PathBuf], targets: &[PathBuf]) -> Result<Self, String> {
+        let (root, gate) = (root(targets), &gate(targets));
         let mut faults = Faults::default();
         let mut rules = Ruleset::builtin();
         for directory in packs {
@@ -106,17 +109,17 @@ impl Setup {
                         if !Config::default().set_driver(0, SourceId(0), &text) {
                             faults.tell(word.span, "there is no column driver_version in this file".to_owned());
                         }
-                        driver_files.push((shown(&path), text));
+                        driver_files.push((discover::shown(&path, &root), text));
                         faults.read.push(path);
                     }
                     Err(reason) => faults.tell(word.span, format!("`{}` is not read: {reason}", word.text)),
                 }
             }
-            (config, file) = (read, Some((shown(&path), text)));
+            (config, file) = (read, Some((discover::shown(&cwd().join(path), &root), text)));
         }
         faults.none("the configuration")?;
         let restrictions = file.as_ref().map(|(path, _): &(String, String)| Restrictions { path: path.clone(), by });
-        Ok(Self { rules, config, base, restrictions, configuration, file, driver_files, read: faults.read })
+        Ok(Self { rules, config, root, base, restrictions, configuration, file, driver_files, read: faults.read })
     }
 
     /// The configuration with places in the source after `inputs` others, and its sources.

@@ -15,11 +15,12 @@ pub use kind::{Kind, charts, is_named_format, kind_in, kind_of};
 pub use template::{Template, is_template_name};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use repository::work_tree;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::io::Read as _;
-use std::path::{MAIN_SEPARATOR_STR, Path, PathBuf};
+use std::path::{Component, MAIN_SEPARATOR_STR, Path, PathBuf};
 use walk::{EXCLUDE, MAX_LINKED_DIRECTORIES, REPETITION, TOOL_FILE, Walk};
 
 /// The largest file that is read unless the options say otherwise.
@@ -39,8 +40,10 @@ const MOST_SEEN: usize = 200_000;
 /// How to look for files.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where paths as shown are relative to.
+    /// Where the roots of the walk are relative to.
     pub cwd: PathBuf,
+    /// Where paths as shown are relative to: see [`root`].
+    pub root: PathBuf,
     /// Where the patterns of `exclude` are relative to: the directory of the file that states them.
     pub base: PathBuf,
     /// Files and directories to leave out, in the syntax of `.gitignore`.
@@ -61,6 +64,7 @@ impl Options {
         let cwd = cwd.into();
         Self {
             base: cwd.clone(),
+            root: cwd.clone(),
             cwd,
             exclude: vec![],
             force_exclude: false,
@@ -211,11 +215,10 @@ pub fn discover(roots: &[PathBuf], options: &Options) -> Result<Discovery, BadPa
     let mut directories = Vec::new();
     let gate = Gate::new(&options.cwd, &[]);
     for root in roots {
-        // Without `.` components, so that the same file has the same name from every root.
-        let disk: PathBuf = options.cwd.join(root).components().collect();
+        let disk = target(&options.cwd.join(root), &options.root);
         let to = match gate.admit(&disk) {
             Err(reason @ Reason::OutsideRoots) => {
-                out.skip(&disk, &options.cwd, reason);
+                out.skip(&disk, &options.root, reason);
                 continue;
             }
             to => to.ok(),
@@ -223,12 +226,12 @@ pub fn discover(roots: &[PathBuf], options: &Options) -> Result<Discovery, BadPa
         match fs::metadata(&disk) {
             Ok(meta) if meta.is_dir() => directories.push(disk),
             Ok(_) if options.force_exclude && exclude.with_parents(&disk) => out.exclude(EXCLUDE),
-            Ok(_) if options.is_configuration(&disk) => out.skip(&disk, &options.cwd, Reason::UnknownKind),
-            Ok(_) => out.file(disk, to, &options.cwd, true),
+            Ok(_) if options.is_configuration(&disk) => out.skip(&disk, &options.root, Reason::UnknownKind),
+            Ok(_) => out.file(disk, to, &options.root, true),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                out.skip(&disk, &options.cwd, Reason::Missing);
+                out.skip(&disk, &options.root, Reason::Missing);
             }
-            Err(error) => out.skip(&disk, &options.cwd, Reason::Unreadable(error.to_string())),
+            Err(error) => out.skip(&disk, &options.root, Reason::Unreadable(error.to_string())),
         }
     }
     let real = directories.iter().filter_map(|root| root.canonicalize().ok()).collect();
@@ -269,8 +272,8 @@ impl Limits {
 
 impl Discovery {
     /// Takes a file; `real` is where it stands.
-    fn file(&mut self, disk: PathBuf, real: Option<PathBuf>, cwd: &Path, named: bool) {
-        let path = shown(&disk, cwd);
+    fn file(&mut self, disk: PathBuf, real: Option<PathBuf>, root: &Path, named: bool) {
+        let path = shown(&disk, root);
         let linked = real.filter(|real| *real != disk);
         let found = |in_chart, kind, (path, disk)| Found {
             path,
@@ -283,7 +286,7 @@ impl Discovery {
         };
         match kind_of(&path) {
             Some(kind) => self.found.push(found(in_chart(&disk), kind, (path, disk))),
-            None if named => self.skip(&disk, cwd, Reason::UnknownKind),
+            None if named => self.skip(&disk, root, Reason::UnknownKind),
             None => self.found.push(found(false, Kind::Chart, (path, disk))),
         }
     }
@@ -301,7 +304,7 @@ impl Discovery {
             if again && bytes.max(NAME) > limits.repeated {
                 self.exclude(REPETITION);
             } else if bytes <= MAX_BYTES && bytes > self.left {
-                self.skip(&file.disk, &options.cwd, Reason::RunTooLarge(options.max_read));
+                self.skip(&file.disk, &options.root, Reason::RunTooLarge(options.max_read));
             } else {
                 limits.repeated -= if again { bytes.max(NAME) } else { 0 };
                 self.left -= if bytes <= MAX_BYTES { bytes } else { 0 };
@@ -311,9 +314,9 @@ impl Discovery {
     }
 
     /// Takes down that something stands at a path, unless there is too much.
-    fn see(&mut self, path: &Path, cwd: &Path, which: impl Fn(&mut Seen) -> &mut BTreeSet<String>) {
+    fn see(&mut self, path: &Path, root: &Path, which: impl Fn(&mut Seen) -> &mut BTreeSet<String>) {
         if self.seen.there.len() + self.seen.closed.len() < MOST_SEEN {
-            which(&mut self.seen).insert(shown(path, cwd));
+            which(&mut self.seen).insert(shown(path, root));
         }
     }
 
@@ -347,8 +350,8 @@ impl Discovery {
         }
     }
 
-    fn skip(&mut self, disk: &Path, cwd: &Path, reason: Reason) {
-        self.skipped.push(Skipped { path: shown(disk, cwd), reason });
+    fn skip(&mut self, disk: &Path, root: &Path, reason: Reason) {
+        self.skipped.push(Skipped { path: shown(disk, root), reason });
     }
 }
 
@@ -376,10 +379,40 @@ impl Exclude {
     }
 }
 
-/// A path as shown: relative to the working directory where it lies below, with `/`. Bytes that are no text are written as
+/// Where the paths of a run are shown from: the Git work tree that holds all of its targets, so that they are the same from
+/// every working directory; where there is none, the working directory.
+pub fn root(cwd: &Path, targets: &[PathBuf]) -> PathBuf {
+    let mut trees = targets.iter().map(|target| work_tree(&plain(&cwd.join(target))).map(Path::to_owned));
+    let first = trees.next().flatten();
+    first.filter(|first| trees.all(|tree| tree.as_ref() == Some(first))).unwrap_or_else(|| cwd.to_owned())
+}
+
+/// A root of the walk, named so that the same file has the same name from every one.
+fn target(path: &Path, root: &Path) -> PathBuf {
+    let plain = plain(path);
+    if plain.starts_with(root) { plain } else { path.components().collect() }
+}
+
+/// A path without `.` and `..`; links before a `..` are followed, as the file system does.
+fn plain(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                out = out.canonicalize().unwrap_or(out);
+                out.pop();
+            }
+            part => out.push(part),
+        }
+    }
+    out
+}
+
+/// A path as shown: relative to what paths are shown from where it lies below, with `/`. Bytes that are no text are written as
 /// `\xff`, so that no two paths are shown alike.
-pub fn shown(disk: &Path, cwd: &Path) -> String {
-    let path = disk.strip_prefix(cwd).unwrap_or(disk);
+pub fn shown(disk: &Path, root: &Path) -> String {
+    let path = disk.strip_prefix(root).unwrap_or(disk);
     let mut out = String::new();
     for part in path.as_os_str().as_encoded_bytes().utf8_chunks() {
         out.push_str(&part.valid().replace(MAIN_SEPARATOR_STR, "/").replace("\\x", "\\x5cx"));
@@ -400,7 +433,7 @@ pub struct Bringer<'o> {
     options: &'o Options,
     exclude: Exclude,
     gate: Gate,
-    cwd: PathBuf,
+    root: PathBuf,
 }
 
 /// Names of the file that a directory stands for where a kustomization names it.
@@ -412,14 +445,14 @@ impl<'o> Bringer<'o> {
     /// # Errors
     /// As for [`discover`].
     pub fn new(options: &'o Options) -> Result<Self, BadPattern> {
-        let cwd = options.cwd.canonicalize().unwrap_or_else(|_| options.cwd.clone());
-        Ok(Self { options, exclude: Exclude::new(options)?, gate: Gate::new(&options.cwd, &[]), cwd })
+        let root = options.root.canonicalize().unwrap_or_else(|_| options.root.clone());
+        Ok(Self { options, exclude: Exclude::new(options)?, gate: Gate::new(&options.cwd, &[]), root })
     }
 
     /// The file at a path (as shown) that is named in a repository, to be read as this kind: a regular file below the
     /// repository that the configuration does not leave out. Of a directory, the kustomization in it.
     pub fn bring(&self, path: &str, kind: Kind, repository: &Path) -> Option<Found> {
-        let admit = |path: &str| self.gate.admit_below(repository, self.cwd.join(path).to_str()?).ok();
+        let admit = |path: &str| self.gate.admit_below(repository, self.root.join(path).to_str()?).ok();
         let mut path = path.to_owned();
         let mut disk = admit(&path)?;
         if disk.is_dir() && kind == Kind::Yaml {
@@ -427,7 +460,7 @@ impl<'o> Bringer<'o> {
             path = format!("{}/{inner}", path.trim_end_matches('/'));
             disk = admit(&path)?;
         }
-        let own = self.options.cwd.join(&path);
+        let own = self.options.root.join(&path);
         let left_out = self.exclude.with_parents(&own) || self.options.is_configuration(&own);
         (disk.is_file() && !left_out).then(|| Found {
             path,

@@ -61,7 +61,7 @@ impl Walk<'_> {
         let Ok(real) = root.canonicalize() else { return };
         let mut ignored = Ignored::above(&real);
         if work_tree(&real).is_none_or(|tree| tree == real) {
-            out.seen.roots.insert(shown(root, &self.options.cwd));
+            out.seen.roots.insert(shown(root, &self.options.root));
         }
         let above = ignored.depth();
         let mut way = Vec::new();
@@ -90,35 +90,35 @@ impl Walk<'_> {
             let matched = real.join(entry.path().strip_prefix(root).unwrap_or(entry.path()));
             let by = ignored.by(&matched, is_dir).filter(|_| !self.options.no_ignore);
             if depth > 0 && !self.lets(&entry, &here, by, out) {
-                out.see(entry.path(), &self.options.cwd, |seen| &mut seen.closed);
+                out.see(entry.path(), &self.options.root, |seen| &mut seen.closed);
                 if is_dir {
                     entries.skip_current_dir();
                 }
                 continue;
             }
-            out.see(entry.path(), &self.options.cwd, |seen| &mut seen.there);
+            out.see(entry.path(), &self.options.root, |seen| &mut seen.there);
             if is_dir {
                 ignored.enter(&matched);
                 way.push(here);
             } else if self.options.is_configuration(entry.path()) {
             } else if entry.file_type().is_file() {
-                out.file(entry.into_path(), here.linked.then_some(here.real), &self.options.cwd, false);
-            } else if kind_of(&shown(entry.path(), &self.options.cwd)).is_some() {
-                out.skip(entry.path(), &self.options.cwd, Reason::Unreadable("not a regular file".into()));
+                out.file(entry.into_path(), here.linked.then_some(here.real), &self.options.root, false);
+            } else if kind_of(&shown(entry.path(), &self.options.root)).is_some() {
+                out.skip(entry.path(), &self.options.root, Reason::Unreadable("not a regular file".into()));
             }
         }
         out.seen.ignored.append(&mut ignored.lines);
         for (path, reason) in ignored.unread.into_iter().filter(|_| !self.options.no_ignore) {
             let path = path.strip_prefix(&real).map_or(path.clone(), |below| root.join(below));
-            out.skip(&path, &self.options.cwd, reason);
+            out.skip(&path, &self.options.root, reason);
         }
     }
 
     /// Whether an entry is entered or yielded; if not, that is counted or told.
     fn lets(&mut self, entry: &DirEntry, here: &Level, ignored: Option<&'static str>, out: &mut Discovery) -> bool {
         let (path, is_dir) = (entry.path(), entry.file_type().is_dir());
-        let cwd = &self.options.cwd;
-        let counts = is_dir || kind_of(&shown(path, cwd)).is_some();
+        let root = &self.options.root;
+        let counts = is_dir || kind_of(&shown(path, root)).is_some();
         let excluded = ignored.or_else(|| {
             if is_dir && is_tool_directory(path) && !is_rendered(path) {
                 return Some(if entry.file_name() == OF_GIT { "" } else { TOOL_DIRECTORY });
@@ -132,21 +132,21 @@ impl Walk<'_> {
             return false;
         }
         if is_dir && is_set_aside(path) && !is_rendered(path) {
-            out.skip(path, cwd, Reason::SetAside);
+            out.skip(path, root, Reason::SetAside);
             return false;
         }
         if !entry.path_is_symlink() {
             return true;
         }
-        if !self.roots.iter().any(|root| here.real.starts_with(root)) {
+        if !self.roots.iter().any(|walked| here.real.starts_with(walked)) {
             if counts {
-                out.skip(path, cwd, Reason::OutsideRoots);
+                out.skip(path, root, Reason::OutsideRoots);
             }
             return false;
         }
         self.linked += usize::from(is_dir);
         if self.linked > MAX_LINKED_DIRECTORIES {
-            out.skip(path, cwd, Reason::TooManyLinks);
+            out.skip(path, root, Reason::TooManyLinks);
             return false;
         }
         true
@@ -154,14 +154,14 @@ impl Walk<'_> {
 
     fn failed(&self, error: &walkdir::Error, out: &mut Discovery) {
         let Some(path) = error.path() else { return };
-        let cwd = &self.options.cwd;
-        out.see(path, cwd, |seen| &mut seen.closed);
+        let root = &self.options.root;
+        out.see(path, root, |seen| &mut seen.closed);
         match error.io_error() {
-            _ if error.loop_ancestor().is_some() => out.skip(path, cwd, Reason::Loop),
+            _ if error.loop_ancestor().is_some() => out.skip(path, root, Reason::Loop),
             // A dangling link says something only where its name would have been linted.
-            Some(io) if io.kind() == ErrorKind::NotFound && kind_of(&shown(path, cwd)).is_none() => {}
-            Some(io) if io.kind() == ErrorKind::NotFound => out.skip(path, cwd, Reason::Dangling),
-            Some(io) => out.skip(path, cwd, Reason::Unreadable(io.to_string())),
+            Some(io) if io.kind() == ErrorKind::NotFound && kind_of(&shown(path, root)).is_none() => {}
+            Some(io) if io.kind() == ErrorKind::NotFound => out.skip(path, root, Reason::Dangling),
+            Some(io) => out.skip(path, root, Reason::Unreadable(io.to_string())),
             None => {}
         }
     }

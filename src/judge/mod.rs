@@ -62,6 +62,13 @@ impl Unread {
 }
 
 impl Coverage {
+    /// The same of files under other paths.
+    pub fn renamed(mut self, name: impl Fn(&str) -> String) -> Self {
+        let paths = self.skipped.iter_mut().chain(&mut self.notes).map(|(path, _)| path);
+        paths.chain(self.configuration.iter_mut().map(|by| &mut by.path)).for_each(|path| *path = name(path));
+        self
+    }
+
     /// How many files were read.
     pub fn linted(&self) -> usize {
         self.understood + self.nothing + self.not_understood()
@@ -128,7 +135,7 @@ pub struct Options {
 }
 
 /// The outcome of a run.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub struct Verdict {
     /// Findings to show, in the order of places.
     pub shown: Vec<Finding>,

@@ -373,6 +373,27 @@ fn a_git_work_tree_and_each_given_path_is_a_repository_of_its_own() {
     assert!(joins(one.path(), &["a", "b"]));
 }
 
+#[test]
+fn paths_of_a_git_work_tree_are_the_same_from_every_working_directory() {
+    let tree = directory(&[("r/.git/HEAD", ""), ("r/a/pod.yaml", GUILTY), ("r/b/c/x", "")]);
+    let all = ["--format", "json", "--exit-zero"];
+    let from = |at: &str, target: &str| out(&gpulint(&tree.path().join(at), &[&["check", target], &all[..]].concat()));
+    let report = from("r", ".");
+    assert!(report.contains("\"path\":\"a/pod.yaml\""), "{report}");
+    let named = tree.path().join("r");
+    for (at, target) in [("r", "a"), ("r/b/c", "../../a"), ("r/a", "."), ("", "r"), ("", named.to_str().expect("text"))]
+    {
+        assert_eq!(from(at, target), report, "{at}: {target}");
+    }
+    // People open what they read.
+    let human = |at: &str, target: &str| out(&gpulint(&tree.path().join(at), &["check", target]));
+    for (at, target, path) in
+        [("r/a", ".", "[pod.yaml:"), ("r/b", "..", "[../a/pod.yaml:"), ("", "r", "[r/a/pod.yaml:")]
+    {
+        assert!(human(at, target).contains(path), "{path}: {}", human(at, target));
+    }
+}
+
 /// A pod with a priority class that no file states.
 const PRIORITY: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {priorityClassName: urgent, containers: [{name: c, image: a, \
                         resources: {limits: {nvidia.com/gpu: 1}}}]}\n---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: \
