@@ -130,6 +130,7 @@ fn verdict(outcome: &Outcome) -> Verdict {
         comments: &[],
         annotations: Vec::new(),
         coverage: Coverage::default(),
+        ..judge::Input::default()
     };
     let today = jiff::civil::date(2026, 1, 1);
     let options = judge::Options { select: Vec::new(), ignore: Vec::new(), min_confidence: None, today };

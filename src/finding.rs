@@ -40,6 +40,9 @@ impl Unlinted {
     }
 }
 
+/// What a baseline knows and is found no more.
+pub const STALE_BASELINE: &str = "stale-baseline";
+
 /// Findings of [`OWN_PACK`] and what they mean. They come from no rule file, so they are listed here.
 pub const OWN_RULES: &[(&str, &str)] = &[
     ("configuration", "Something in gpulint's configuration names what does not exist."),
@@ -56,6 +59,7 @@ pub const OWN_RULES: &[(&str, &str)] = &[
     ("internal-error", "gpulint failed on a rule; everything else was asked. Please report it."),
     ("kustomization-error", "A kustomization cannot be built, so its files are linted one by one."),
     ("malformed-suppression", "A comment or an annotation that should waive a finding cannot be read."),
+    (STALE_BASELINE, "A baseline knows findings that are found no more: `gpulint baseline --prune` removes them."),
     ("suppression-without-reason", "A suppression gives no reason, and the configuration asks for one."),
     ("syntax-error", "A file that a tool reads does not parse; its help says what of it was linted."),
     ("template-error", "A template of a chart cannot be rendered with its values."),
@@ -236,17 +240,34 @@ impl Finding {
         }
     }
 
+    /// The message, whatever language it is told in.
+    pub fn english(&self) -> &str {
+        self.meaning.as_ref().unwrap_or(&self.message)
+    }
+
     /// A key made of meaning, not of lines: rule, entity and message. Stable under edits elsewhere, and in every language.
     pub fn fingerprint(&self, path: &str) -> String {
-        // FNV-1a: stable across platforms and releases, which `DefaultHasher` does not promise.
-        let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-        for part in [self.rule.as_str(), path, &self.entity, self.meaning.as_ref().unwrap_or(&self.message)] {
-            for byte in part.bytes().chain([0]) {
-                hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-            }
-        }
-        format!("{hash:016x}")
+        hash([self.rule.as_str(), path, &self.entity, self.english()])
     }
+
+    /// A key of rule, object and the words that it is about, `words` of the file `path`: the same where the file has another
+    /// name or is formatted in another way, and where gpulint says the same in other words.
+    pub fn identity(&self, path: &str, words: &str) -> String {
+        let entity = self.entity.replace(path, "");
+        // What formatting adds and takes away: quotes, brackets, marks of list items.
+        let plain = |c: &char| !c.is_whitespace() && !"\"'`,-[]{}\\".contains(*c);
+        let words = Some(words).filter(|words| !words.trim().is_empty()).unwrap_or(self.english());
+        hash([self.rule.as_str(), &entity, &words.chars().filter(plain).collect::<String>()])
+    }
+}
+
+/// FNV-1a of some texts: stable across platforms and releases, which `DefaultHasher` does not promise.
+fn hash<const N: usize>(parts: [&str; N]) -> String {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for byte in parts.into_iter().flat_map(|part| part.bytes().chain([0])) {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    }
+    format!("{hash:016x}")
 }
 
 /// A rule that could not be decided for an entity.

@@ -12,6 +12,7 @@
 
 pub mod budget;
 pub mod catalog;
+pub mod changes;
 pub mod cli;
 pub mod config;
 pub mod contract;

@@ -1,12 +1,15 @@
 //! From the command line to a verdict: what a run goes by, the files, what is found in them and what is shown of it.
 
 use super::arguments::Lint;
+use super::diff::Diff;
 use super::files::{Files, cwd, files, gate, named, shown, stdin};
 use super::setup::Setup;
 use crate::budget::Share;
+use crate::config::{self, Config};
 use crate::discover::{self, Kind, Options};
-use crate::facts::{HelmRelease, ReleaseFormat};
+use crate::facts::{HelmRelease, Listing, ReleaseFormat};
 use crate::finding::{Confidence, Finding, Severity};
+use crate::judge::baseline::{Baseline, Known, Standing};
 use crate::judge::{self, Coverage, Unread, Verdict};
 use crate::known::Fact;
 use crate::language::Language;
@@ -42,12 +45,24 @@ pub struct Judged {
     pub empty: Option<PathBuf>,
 }
 
+/// What findings are held against: they may be known.
+#[derive(Default)]
+pub struct Against {
+    /// A baseline, and its text.
+    pub baseline: Option<(Baseline, String)>,
+    /// What changed.
+    pub diff: Option<Diff>,
+}
+
+/// What is found, what it points into, the severity that the configuration lets fail, and a path of which nothing was linted.
+type Outcome = (Verdict, Sources, Option<Severity>, Option<PathBuf>);
+
 impl<'c> Gathered<'c> {
     /// Reads configuration, rules and files.
     ///
     /// # Errors
     /// What keeps gpulint from its work: the configuration, a pack, a path that does not exist.
-    pub fn new(lint: &'c Lint, language: Language) -> Result<Self, String> {
+    pub fn new(lint: &'c Lint, baseline: Option<&Path>, language: Language) -> Result<Self, String> {
         if let Some(jobs) = lint.jobs {
             // Fails only when the pool exists already, as in tests that run several commands.
             let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs).use_current_thread().build_global();
@@ -57,9 +72,19 @@ impl<'c> Gathered<'c> {
         setup.rules.tell_in(language);
         let files = match lint.paths.iter().any(|path| path == Path::new("-")) {
             true => stdin(lint)?,
-            false => files(&lint.paths, &walk(lint, &setup))?,
+            false => files(&lint.paths, &walk(lint, &setup, baseline))?,
         };
         Ok(Self { lint, setup, files, language })
+    }
+
+    /// Where paths are shown from.
+    pub fn root(&self) -> &Path {
+        &self.setup.root
+    }
+
+    /// The configuration and its text: the one that is gone by, or else where one would stand.
+    pub fn configuration(&self) -> (PathBuf, String) {
+        self.setup.text().unwrap_or_else(|| (self.setup.root.join(config::FILE_NAME), String::new()))
     }
 
     /// Every file that was read: nothing is written over them.
@@ -68,73 +93,139 @@ impl<'c> Gathered<'c> {
         found.chain(&self.setup.read).chain(&self.lint.values).cloned().collect()
     }
 
+    /// The files that are linted.
+    pub fn inputs(&self) -> &[lint::Input] {
+        &self.files.inputs
+    }
+
+    /// Where files stand that no link led to.
+    pub fn disks(&self) -> BTreeMap<String, PathBuf> {
+        let plain = |(_, disk): &&(String, PathBuf)| disk.symlink_metadata().is_ok_and(|meta| meta.is_file());
+        self.files.found.iter().filter(plain).cloned().collect()
+    }
+
     /// Lints the files and judges what is found.
     ///
     /// # Errors
-    /// Values that cannot be read.
-    pub fn judge(self) -> Result<Judged, String> {
-        let Self { lint: asked, setup, files, language } = self;
+    /// Values that cannot be read, or a diff of other files.
+    pub fn judge(mut self, against: &Against) -> Result<Judged, String> {
+        let before = against.diff.as_ref().map(|diff| self.before(diff)).transpose()?;
+        let inputs = std::mem::take(&mut self.files.inputs);
+        let (verdict, sources, fail_on, empty) = self.judged(inputs, against, before)?;
+        Ok(Judged { verdict, sources, root: self.setup.root, rules: self.setup.rules, fail_on, empty })
+    }
+
+    /// Lints files in the place of those that were read, and judges what is found.
+    ///
+    /// # Errors
+    /// As for [`Gathered::judge`].
+    pub fn judge_with(&self, inputs: Vec<lint::Input>, against: &Against) -> Result<(Verdict, Sources), String> {
+        let before = against.diff.as_ref().map(|diff| self.before(diff)).transpose()?;
+        self.judged(inputs, against, before).map(|(verdict, sources, ..)| (verdict, sources))
+    }
+
+    fn judged(&self, inputs: Vec<lint::Input>, against: &Against, before: Option<Baseline>) -> Result<Outcome, String> {
+        let files = &self.files;
         let by_name = |input: &lint::Input| discover::kind_of(&input.path).is_some();
         let counts = |input: &lint::Input| match input.kind {
             Kind::Chart | Kind::Data => by_name(input),
             Kind::Text => false,
             _ => true,
         };
-        let inputs = (0u32..).map(SourceId).zip(&files.inputs);
-        let mut read: Vec<SourceId> = inputs.filter(|(_, input)| counts(input)).map(|(id, _)| id).collect();
-        // The configuration comes after the files, so that its facts have places too.
-        let (config, mut extra) = setup.after(files.inputs.len());
-        let mut declared = config.facts();
-        declared.listing = Some(files.listing);
-        declared.releases.extend(given(asked, files.inputs.len(), &mut extra)?);
-        let mut outcome = lint::check(files.inputs, declared, extra, &setup.rules);
-        let reasons: BTreeMap<&str, &str> =
-            files.skipped.iter().map(|(path, why)| (path.as_str(), why.as_str())).collect();
-        for (path, why) in files.unlinted {
-            let reason = reasons.get(path.as_str()).copied().unwrap_or_default();
-            let id = outcome.sources.push(Source::new(path, ""));
-            outcome.evaluation.findings.push(Finding::not_linted(why, Span::new(id, 0..0), reason));
-        }
-        let waives = !asked.no_suppressions && !asked.isolated;
-        let annotations = if waives { std::mem::take(&mut outcome.annotations) } else { Vec::new() };
+        let ids = (0u32..).map(SourceId).zip(&inputs);
+        let mut read: Vec<SourceId> = ids.filter(|(_, input)| counts(input)).map(|(id, _)| id).collect();
+        let (mut outcome, config) = self.found(inputs, Arc::clone(&files.listing), None)?;
         let unread = std::mem::take(&mut outcome.skipped);
         let seen = read.len() + files.skipped.len();
         let not_read: BTreeSet<&str> = unread.iter().map(|(path, _)| path.as_str()).collect();
         read.retain(|id| !not_read.contains(outcome.sources.get(*id).path.as_str()));
-        let mut skipped = [files.skipped, unread].concat();
+        let mut skipped = [&files.skipped[..], &unread].concat();
         skipped.sort();
-        let empty = empty(asked, &files.found, &skipped).cloned();
+        let empty = empty(self.lint, &files.found, &skipped).cloned();
         let coverage = Coverage {
             seen,
             skipped,
-            excluded: files.excluded,
-            configuration: setup.restrictions,
+            excluded: files.excluded.clone(),
+            configuration: self.setup.restrictions.clone(),
             notes: std::mem::take(&mut outcome.notes),
             ..coverage(&read, &mut outcome)
         };
+        let baseline = against.baseline.clone().map(|(known, text)| {
+            let source = Source::new(known.name.clone(), text);
+            (known, Span::new(outcome.sources.push(source), 0..0))
+        });
+        let sources = outcome.sources;
+        let touched = |finding: &Finding| against.diff.as_ref().is_some_and(|diff| diff.touches(finding, &sources));
         let input = judge::Input {
             findings: outcome.evaluation.findings,
             undecided: outcome.evaluation.undecided,
-            comments: if waives { &outcome.comments } else { &[] },
-            annotations,
+            comments: &outcome.comments,
+            annotations: outcome.annotations,
             coverage,
+            baseline,
+            before: before.map(|known| judge::Before { known, touched: &touched }),
         };
-        let wishes = judge::Options {
-            select: asked.select.clone(),
-            ignore: asked.ignore.clone(),
-            min_confidence: asked.min_confidence.map(Confidence::from),
-            today: jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date(),
+        let mut verdict = judge::judge(input, &sources, &config, &wishes(self.lint));
+        verdict.shown.iter_mut().for_each(|finding| finding.tell_in(self.language));
+        Ok((verdict, sources, config.fail_on, empty))
+    }
+
+    /// What the rules find in files; of a tree before a diff, with the configuration as it was.
+    fn found(
+        &self,
+        inputs: Vec<lint::Input>,
+        listing: Arc<Listing>,
+        diff: Option<&Diff>,
+    ) -> Result<(lint::Outcome, Config), String> {
+        let count = inputs.len();
+        let was = |path: &str, text: &str| diff?.undo(path, text, &self.setup.root).ok()?;
+        // The configuration comes after the files, so that its facts have places too.
+        let (config, mut extra) = self.setup.after(count, was);
+        let mut declared = config.facts();
+        declared.listing = Some(listing);
+        declared.releases.extend(given(self.lint, count, &mut extra)?);
+        let mut outcome = lint::check(inputs, declared, extra, &self.setup.rules);
+        let reasons: BTreeMap<&str, &str> =
+            self.files.skipped.iter().map(|(path, why)| (path.as_str(), why.as_str())).collect();
+        for (path, why) in self.files.unlinted.iter().filter(|(path, _)| diff.is_none_or(|diff| !diff.changed(path))) {
+            let reason = reasons.get(path.as_str()).copied().unwrap_or_default();
+            let id = outcome.sources.push(Source::new(path.clone(), ""));
+            outcome.evaluation.findings.push(Finding::not_linted(*why, Span::new(id, 0..0), reason));
+        }
+        if self.lint.no_suppressions || self.lint.isolated {
+            outcome.comments.clear();
+            outcome.annotations.clear();
+        }
+        Ok((outcome, config))
+    }
+
+    /// What was found before a diff.
+    fn before(&self, diff: &Diff) -> Result<Baseline, String> {
+        let before = diff.before(&self.files.inputs, &self.files.listing, &self.setup.root)?;
+        let (outcome, config) = self.found(before.inputs, Arc::new(before.listing), Some(diff))?;
+        let input = judge::Input {
+            findings: outcome.evaluation.findings,
+            undecided: outcome.evaluation.undecided,
+            comments: &outcome.comments,
+            annotations: outcome.annotations,
+            ..judge::Input::default()
         };
-        let mut verdict = judge::judge(input, &outcome.sources, &config, &wishes);
-        verdict.shown.iter_mut().for_each(|finding| finding.tell_in(language));
-        Ok(Judged {
-            verdict,
-            sources: outcome.sources,
-            root: setup.root,
-            rules: setup.rules,
-            fail_on: config.fail_on,
-            empty,
-        })
+        let verdict = judge::judge(input, &outcome.sources, &config, &wishes(self.lint));
+        let known = verdict.shown.iter().map(|finding| Known::of(finding, &outcome.sources));
+        let known = known.map(|known| Known { path: diff.renamed(known.path), ..known }).collect();
+        let here: BTreeSet<&str> = self.files.inputs.iter().map(|input| input.path.as_str()).collect();
+        let standing = |path: &str| Standing { linted: false, there: here.contains(path) };
+        Ok(Baseline::new("the diff".to_owned(), known, standing))
+    }
+}
+
+/// What the command line asks for.
+fn wishes(lint: &Lint) -> judge::Options {
+    judge::Options {
+        select: lint.select.clone(),
+        ignore: lint.ignore.clone(),
+        min_confidence: lint.min_confidence.map(Confidence::from),
+        today: jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date(),
     }
 }
 
@@ -154,11 +245,11 @@ fn coverage(read: &[SourceId], outcome: &mut lint::Outcome) -> Coverage {
 }
 
 /// What is found below the paths, and what is left out.
-fn walk(lint: &Lint, setup: &Setup) -> Options {
+fn walk(lint: &Lint, setup: &Setup, baseline: Option<&Path>) -> Options {
     Options {
         exclude: setup.config.exclude.iter().map(|word| word.text.clone()).collect(),
         base: setup.base.clone(),
-        configuration: setup.configuration.clone(),
+        own: setup.configuration.iter().cloned().chain(baseline.map(Path::to_owned)).collect(),
         force_exclude: lint.force_exclude,
         no_ignore: lint.no_ignore || lint.isolated,
         max_read: lint.max_read.saturating_mul(1 << 20),

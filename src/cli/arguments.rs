@@ -23,6 +23,8 @@ pub struct Arguments {
 pub enum Command {
     /// Lint files and directories
     Check(Box<Check>),
+    /// Write what is found now to a file; `check --baseline` then shows what is new
+    Baseline(Box<Baseline>),
     /// List the rules
     Rules {
         /// How to list them
@@ -231,6 +233,23 @@ pub struct Lint {
     pub max_read: u64,
 }
 
+/// Options of `baseline`.
+#[derive(Debug, Args)]
+pub struct Baseline {
+    /// What is linted
+    #[command(flatten)]
+    pub lint: Lint,
+    /// The baseline
+    #[arg(long, default_value = "gpulint-baseline.json")]
+    pub output: PathBuf,
+    /// Only remove what is found no more
+    #[arg(long)]
+    pub prune: bool,
+    /// Take up what says that a file was not linted, too
+    #[arg(long)]
+    pub accept_unlinted: bool,
+}
+
 /// Options of `check`.
 #[derive(Debug, Args)]
 pub struct Check {
@@ -245,6 +264,12 @@ pub struct Check {
     /// File for the report; the n-th belongs to the n-th --format
     #[arg(long)]
     pub output: Vec<PathBuf>,
+    /// A file that `gpulint baseline` wrote: what it knows is not shown and does not fail
+    #[arg(long)]
+    pub baseline: Option<PathBuf>,
+    /// A file (or `-`) that `git diff` wrote: shown is what stands on its lines and what is found because of them
+    #[arg(long, value_name = "FILE")]
+    pub diff: Option<PathBuf>,
     /// Least severity that makes the exit code 1
     #[arg(long, value_enum)]
     pub fail_on: Option<SeverityArg>,
@@ -260,6 +285,13 @@ pub struct Check {
     /// Take it as no fault when nothing was linted of a path that is named
     #[arg(long)]
     pub allow_empty: bool,
+    /// Write a comment that waives it at each finding that would be shown, or an entry of the configuration where no comment
+    /// can stand
+    #[arg(long, conflicts_with_all = ["isolated", "no_suppressions", "no_config", "output"])]
+    pub add_ignore: bool,
+    /// The reason that --add-ignore gives
+    #[arg(long, requires = "add_ignore", value_name = "TEXT")]
+    pub reason: Option<String>,
     /// Exit with 0 whatever was found
     #[arg(long)]
     pub exit_zero: bool,

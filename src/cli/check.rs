@@ -1,8 +1,11 @@
 //! `gpulint check`.
 
-use super::analysis::{Gathered, Judged};
+use super::analysis::{Against, Gathered, Judged};
 use super::arguments::Check;
+use super::baseline;
+use super::diff::Diff;
 use super::files::{called, cwd, gate, shown};
+use super::ignores;
 use super::output::Output;
 use super::{CLEAN, FINDINGS, print_as_is};
 use crate::finding::Severity;
@@ -11,16 +14,26 @@ use crate::report::human::{self, HumanOptions};
 use crate::report::{REPORTERS, Report};
 use clap::ColorChoice;
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Runs the command.
 ///
 /// # Errors
 /// gpulint could not do its work.
 pub fn run(check: &Check) -> Result<u8, String> {
-    let gathered = Gathered::new(&check.lint, check.told.language())?;
+    let gathered = Gathered::new(&check.lint, check.baseline.as_deref(), check.told.language())?;
     let outputs = outputs(check, &gathered.read())?;
-    let judged = gathered.judge()?;
+    let baseline = check.baseline.as_ref().map(|path| baseline::read(path, &check.lint.paths, gathered.root()));
+    let stdin = Path::new("-");
+    if check.diff.as_deref() == Some(stdin) && check.lint.paths.iter().any(|path| path == stdin) {
+        return Err("standard input is either a file or the diff".to_owned());
+    }
+    let diff = check.diff.as_ref().map(|path| Diff::read(path, &gate(&check.lint.paths), gathered.root()));
+    let against = Against { baseline: baseline.transpose()?, diff: diff.transpose()? };
+    if check.add_ignore {
+        return ignores::run(check, &gathered, &against);
+    }
+    let judged = gathered.judge(&against)?;
     write(check, &outputs, &judged)?;
     let verdict = &judged.verdict;
     let fail_on = check.fail_on.map(Severity::from).or(judged.fail_on).unwrap_or(Severity::Error);
@@ -47,7 +60,8 @@ fn outputs(check: &Check, read: &[PathBuf]) -> Result<Vec<Output>, String> {
         return Err(format!("--output {}: given twice", shown(twice.1)));
     }
     let gate = gate(&check.lint.paths);
-    check.output.iter().map(|path| Output::new(path, read, &gate)).collect()
+    let read = [read, check.baseline.as_slice(), check.diff.as_slice()].concat();
+    check.output.iter().map(|path| Output::new(path, &read, &gate)).collect()
 }
 
 /// Writes every report that was asked for.

@@ -208,7 +208,7 @@ fn whole<'p>(files: impl Iterator<Item = &'p str>, ignored: &str) -> Arc<crate::
 pub fn facts(paths: &[PathBuf], all: bool) -> Result<u8, String> {
     let setup = Setup::read(Setup::find(paths), &[], paths)?;
     let files = files(paths, &Options { root: setup.root.clone(), ..Options::new(cwd()) })?;
-    let (config, extra) = setup.after(files.inputs.len());
+    let (config, extra) = setup.after(files.inputs.len(), |_, _| None);
     let outcome = lint::run(files.inputs, config.facts(), extra, &Ruleset::empty());
     let show = Show { sources: &outcome.sources, all };
     let mut out = show.lists(&outcome.facts);

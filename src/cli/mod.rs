@@ -2,9 +2,12 @@
 
 mod analysis;
 mod arguments;
+mod baseline;
 mod check;
+mod diff;
 mod files;
 mod formats;
+mod ignores;
 mod inspect;
 mod kinds;
 mod language;
@@ -63,6 +66,7 @@ fn told(panic: &(dyn Any + Send)) -> &str {
 fn command(command: &Command) -> Result<u8, String> {
     match command {
         Command::Check(check) => check::run(check),
+        Command::Baseline(arguments) => baseline::run(arguments),
         Command::Rules { format, told } => inspect::rules(format, told.language()),
         Command::Explain { rule, rules, told } => inspect::explain(rule, rules, told.language()),
         Command::Test { directory } => inspect::test(directory.as_deref()),

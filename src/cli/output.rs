@@ -3,6 +3,7 @@
 
 use super::files::{cwd, shown};
 use crate::discover::Gate;
+use crate::judge::baseline;
 use crate::report::is_report;
 use crate::source::{for_log, sanitise};
 use std::fs::{self, File, OpenOptions};
@@ -64,6 +65,11 @@ impl Output {
         Ok(Self { direct: special || !meta.is_file(), to })
     }
 
+    /// Whether nothing stands there, or what gpulint wrote.
+    pub fn is_ours(&self) -> bool {
+        self.direct || !self.to.exists() || holds_report(&self.to)
+    }
+
     /// Writes a report: all of it or nothing, in place of what stood there.
     ///
     /// # Errors
@@ -77,26 +83,47 @@ impl Output {
                 .and_then(|mut file| file.write_all(text.as_bytes()))
                 .map_err(failed);
         }
-        let name = self.to.file_name().unwrap_or_default().to_string_lossy();
-        let beside = self.to.with_file_name(format!(".{name}.{}", std::process::id()));
-        let written = || {
-            let mut file = File::create_new(&beside)?;
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&beside, &self.to)
-        };
-        written().map_err(|error| {
-            if error.kind() != ErrorKind::AlreadyExists {
-                let _ = fs::remove_file(&beside);
-            }
-            failed(error)
-        })
+        replace(&self.to, text, None).map_err(failed)
     }
 }
 
-/// Whether a file holds a report of gpulint.
+/// Puts a text in the place of a file, all of it or nothing.
+fn replace(to: &Path, text: &str, rights: Option<fs::Permissions>) -> io::Result<()> {
+    let name = to.file_name().unwrap_or_default().to_string_lossy();
+    let beside = to.with_file_name(format!(".{name}.{}", std::process::id()));
+    let written = || {
+        let mut file = File::create_new(&beside)?;
+        file.write_all(text.as_bytes())?;
+        rights.map_or(Ok(()), |rights| file.set_permissions(rights))?;
+        file.sync_all()?;
+        fs::rename(&beside, to)
+    };
+    written().inspect_err(|error| {
+        if error.kind() != ErrorKind::AlreadyExists {
+            let _ = fs::remove_file(&beside);
+        }
+    })
+}
+
+/// Writes a file anew that whoever calls gpulint asked it to change, through no link of a repository; it keeps its rights.
+///
+/// # Errors
+/// It cannot be written, or is no regular file.
+pub fn rewrite(path: &Path, text: &str, gate: &Gate) -> Result<(), String> {
+    let refused = |why: &dyn std::fmt::Display| format!("{}: {why}", shown(path));
+    let to = gate.admit_output(path).map_err(|reason| refused(&reason))?;
+    let rights = match fs::symlink_metadata(&to) {
+        Ok(meta) if !meta.is_file() => return Err(refused(&"not a regular file")),
+        Ok(meta) => Some(meta.permissions()),
+        Err(_) => None,
+    };
+    replace(&to, text, rights).map_err(|error| refused(&error))
+}
+
+/// Whether a file holds a report or a baseline of gpulint.
 fn holds_report(path: &Path) -> bool {
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| file.take(1 << 10).read_to_end(&mut head));
-    read.is_ok() && is_report(&String::from_utf8_lossy(&head))
+    let head = String::from_utf8_lossy(&head);
+    read.is_ok() && (is_report(&head) || head.starts_with(baseline::HEAD))
 }

@@ -122,12 +122,19 @@ impl Setup {
         Ok(Self { rules, config, root, base, restrictions, configuration, file, driver_files, read: faults.read })
     }
 
-    /// The configuration with places in the source after `inputs` others, and its sources.
-    pub fn after(&self, inputs: usize) -> (Config, Vec<Source>) {
+    /// The configuration and its text.
+    pub fn text(&self) -> Option<(PathBuf, String)> {
+        Some((self.configuration.clone()?, self.file.as_ref()?.1.clone()))
+    }
+
+    /// The configuration with places in the source after `inputs` others, and its sources. `was` tells the text of a file
+    /// that is to be gone by instead of the one that it has.
+    pub fn after(&self, inputs: usize, was: impl Fn(&str, &str) -> Option<String>) -> (Config, Vec<Source>) {
         match &self.file {
             Some((path, text)) => {
-                let (mut config, _) = config::parse(SourceId(inputs as u32), text);
-                let mut sources = vec![Source::new(path.clone(), text.clone())];
+                let text = was(path, text).unwrap_or_else(|| text.clone());
+                let (mut config, _) = config::parse(SourceId(inputs as u32), &text);
+                let mut sources = vec![Source::new(path.clone(), text)];
                 let clusters: Vec<usize> = config.driver_files.iter().map(|(cluster, _)| *cluster).collect();
                 for (cluster, (path, text)) in clusters.into_iter().zip(&self.driver_files) {
                     config.set_driver(cluster, SourceId((inputs + sources.len()) as u32), text);

@@ -98,9 +98,21 @@ impl Gate {
     /// # Errors
     /// As for [`Gate::admit`]; a file that cannot be read, is larger than `limit` bytes or not UTF-8.
     pub fn read(&self, path: &Path, limit: u64) -> Result<String, Reason> {
+        text(self.open(path)?, limit)
+    }
+
+    /// As [`Gate::read`], of what may be no text.
+    ///
+    /// # Errors
+    /// As for [`Gate::read`].
+    pub fn read_bytes(&self, path: &Path, limit: u64) -> Result<Vec<u8>, Reason> {
+        bytes(self.open(path)?, limit)
+    }
+
+    fn open(&self, path: &Path) -> Result<File, Reason> {
         let to = self.admit(path)?;
         let pipes = to.parent().is_none_or(|directory| self.home(directory).is_none());
-        text(if pipes { open_any(&to) } else { open(&to) }?, limit)
+        if pipes { open_any(&to) } else { open(&to) }
     }
 
     /// The repository that a directory (without links) belongs to, if it belongs to one.

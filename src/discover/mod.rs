@@ -10,7 +10,7 @@ mod repository;
 mod template;
 mod walk;
 
-pub use gate::{Gate, MAX_SETTINGS, text};
+pub use gate::{Gate, MAX_SETTINGS, bytes, text};
 pub use kind::{Kind, charts, is_named_format, kind_in, kind_of};
 pub use template::{Template, is_template_name};
 
@@ -54,8 +54,8 @@ pub struct Options {
     pub no_ignore: bool,
     /// Bytes that the run reads in all.
     pub max_read: u64,
-    /// The configuration that the run goes by, which is nothing to lint.
-    pub configuration: Option<PathBuf>,
+    /// What the run goes by and is nothing to lint: its configuration, a baseline.
+    pub own: Vec<PathBuf>,
 }
 
 impl Options {
@@ -70,15 +70,15 @@ impl Options {
             force_exclude: false,
             no_ignore: false,
             max_read: MAX_READ,
-            configuration: None,
+            own: Vec::new(),
         }
     }
 
-    fn is_configuration(&self, disk: &Path) -> bool {
-        let own = self.configuration.as_ref().filter(|own| own.file_name() == disk.file_name());
-        own.is_some_and(|own| {
-            self.cwd.join(own).canonicalize().is_ok_and(|own| disk.canonicalize().is_ok_and(|at| at == own))
-        })
+    fn is_own(&self, disk: &Path) -> bool {
+        self.own
+            .iter()
+            .filter(|own| own.file_name() == disk.file_name())
+            .any(|own| self.cwd.join(own).canonicalize().is_ok_and(|own| disk.canonicalize().is_ok_and(|at| at == own)))
     }
 }
 
@@ -226,7 +226,7 @@ pub fn discover(roots: &[PathBuf], options: &Options) -> Result<Discovery, BadPa
         match fs::metadata(&disk) {
             Ok(meta) if meta.is_dir() => directories.push(disk),
             Ok(_) if options.force_exclude && exclude.with_parents(&disk) => out.exclude(EXCLUDE),
-            Ok(_) if options.is_configuration(&disk) => out.skip(&disk, &options.root, Reason::UnknownKind),
+            Ok(_) if options.is_own(&disk) => out.skip(&disk, &options.root, Reason::UnknownKind),
             Ok(_) => out.file(disk, to, &options.root, true),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 out.skip(&disk, &options.root, Reason::Missing);
@@ -388,7 +388,7 @@ pub fn root(cwd: &Path, targets: &[PathBuf]) -> PathBuf {
 }
 
 /// A root of the walk, named so that the same file has the same name from every one.
-fn target(path: &Path, root: &Path) -> PathBuf {
+pub fn target(path: &Path, root: &Path) -> PathBuf {
     let plain = plain(path);
     if plain.starts_with(root) { plain } else { path.components().collect() }
 }
@@ -461,7 +461,7 @@ impl<'o> Bringer<'o> {
             disk = admit(&path)?;
         }
         let own = self.options.root.join(&path);
-        let left_out = self.exclude.with_parents(&own) || self.options.is_configuration(&own);
+        let left_out = self.exclude.with_parents(&own) || self.options.is_own(&own);
         (disk.is_file() && !left_out).then(|| Found {
             path,
             disk,

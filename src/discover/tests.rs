@@ -185,8 +185,8 @@ fn what_was_left_out_is_counted_by_what_left_it_out() {
         ("tsconfig.json", ""),
         ("tsconfig-deploy.yaml", ""),
     ]);
-    let own = Some(".gpulint.yaml".into());
-    let discovery = find(&Options { exclude: vec!["d.yaml".into()], configuration: own, ..options(&dir) }, &["."]);
+    let own = vec![".gpulint.yaml".into()];
+    let discovery = find(&Options { exclude: vec!["d.yaml".into()], own, ..options(&dir) }, &["."]);
     assert_eq!(paths(&discovery), ["e.yaml", "tsconfig-deploy.yaml"]);
     let counted: Vec<(&str, usize)> = discovery.excluded.into_iter().collect();
     let expected =

@@ -100,7 +100,7 @@ impl Walk<'_> {
             if is_dir {
                 ignored.enter(&matched);
                 way.push(here);
-            } else if self.options.is_configuration(entry.path()) {
+            } else if self.options.is_own(entry.path()) {
             } else if entry.file_type().is_file() {
                 out.file(entry.into_path(), here.linked.then_some(here.real), &self.options.root, false);
             } else if kind_of(&shown(entry.path(), &self.options.root)).is_some() {

@@ -1,16 +1,20 @@
 //! Findings into a verdict: what is shown, what is waived and why, which waivers are stale. Knows the
 //! configuration and suppressions; knows nothing of how findings are made.
 
+pub mod baseline;
 mod suppress;
 mod waiting;
+pub mod waive;
 
 pub use suppress::{Annotation, is_directive};
 pub use waiting::{Waiting, waiting};
 
 use crate::config::Config;
-use crate::finding::{Confidence, Finding, OWN_PACK, Severity, Undecided};
+use crate::finding::{Confidence, Finding, OWN_PACK, STALE_BASELINE, Severity, Undecided};
 use crate::source::{Sources, Span};
+use baseline::{Baseline, Known};
 use jiff::civil::Date;
+use std::collections::BTreeSet;
 
 /// Which files were looked at.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -107,7 +111,7 @@ impl Restrictions {
 }
 
 /// What a run found, before anybody's wishes are applied.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Input<'a> {
     /// Findings of every rule.
     pub findings: Vec<Finding>,
@@ -119,6 +123,18 @@ pub struct Input<'a> {
     pub annotations: Vec<Annotation>,
     /// Which files were looked at.
     pub coverage: Coverage,
+    /// What is known already, and where it is stated.
+    pub baseline: Option<(Baseline, Span)>,
+    /// What was found before a change.
+    pub before: Option<Before<'a>>,
+}
+
+/// What was found before a change, which is shown again only where the change touches it.
+pub struct Before<'a> {
+    /// What was found.
+    pub known: Baseline,
+    /// Whether the change touches a finding.
+    pub touched: &'a dyn Fn(&Finding) -> bool,
 }
 
 /// What was asked for on this run; the configuration fills what is left open.
@@ -145,9 +161,38 @@ pub struct Verdict {
     pub undecided: Vec<Undecided>,
     /// Which files were looked at.
     pub coverage: Coverage,
+    /// What held findings back because they are known: they are waived.
+    pub held_back: Vec<HeldBack>,
+}
+
+/// Something that knows findings already.
+#[derive(Debug, Clone)]
+pub struct HeldBack {
+    /// What it is called.
+    pub by: String,
+    /// How many findings it holds back.
+    pub count: usize,
+    /// What it knows and was found, as it was found, or was not looked for.
+    pub kept: Vec<Known>,
+    /// What it knows and is found no more.
+    pub stale: Vec<Known>,
+}
+
+impl HeldBack {
+    /// In words.
+    pub fn text(&self) -> String {
+        let stale =
+            if self.stale.is_empty() { String::new() } else { format!(", which has {} stale", self.stale.len()) };
+        format!("{} held back by {}{stale}", self.count, self.by)
+    }
 }
 
 impl Verdict {
+    /// How many findings somebody waived one by one.
+    pub fn waived_apart(&self) -> usize {
+        self.waived.len().saturating_sub(self.held_back.iter().map(|by| by.count).sum())
+    }
+
     /// How many findings of a severity are shown.
     pub fn count(&self, severity: Severity) -> usize {
         self.shown.iter().filter(|f| f.severity == severity).count()
@@ -158,7 +203,8 @@ impl Verdict {
 pub fn judge(input: Input<'_>, sources: &Sources, config: &Config, options: &Options) -> Verdict {
     // Every finding meets the suppressions, wanted or not: a suppression is not stale because of `--select`.
     let mut waivers = suppress::Waivers::collect(&input, sources, config);
-    let mut verdict = Verdict { undecided: input.undecided, coverage: input.coverage, ..Verdict::default() };
+    let (undecided, coverage) = (input.undecided, input.coverage);
+    let mut verdict = Verdict { undecided, coverage, ..Verdict::default() };
     for finding in input.findings {
         match waivers.waive(&finding, sources, options.today) {
             Some(reason) => verdict.waived.push((finding, reason)),
@@ -168,11 +214,73 @@ pub fn judge(input: Input<'_>, sources: &Sources, config: &Config, options: &Opt
     let own = waivers.findings(&verdict.undecided, config, options.today);
     verdict.shown.extend(own);
     let wish = Wish::new(config, options);
+    if let Some(known) = input.baseline {
+        verdict.hold_back(known, sources, (config, &wish));
+    }
+    if let Some(Before { mut known, touched }) = input.before {
+        let (touched, rest): (Vec<_>, Vec<_>) = verdict.shown.into_iter().partition(touched);
+        let (new, held) = known.split(rest, sources);
+        verdict.shown = [touched, new].concat();
+        let by = HeldBack { by: known.name, count: 0, kept: Vec::new(), stale: Vec::new() };
+        verdict.waive_known(held, by, &wish);
+    }
     verdict.shown.retain_mut(|finding| wish.override_own(finding, config) && wish.wants_finding(finding));
     verdict.waived.retain(|(finding, _)| wish.wants_finding(finding));
     verdict.undecided.retain(|undecided| wish.wants(&undecided.rule, &undecided.pack, undecided.confidence));
     verdict.shown.sort_by(|a, b| (a.span, &a.rule, &a.message).cmp(&(b.span, &b.rule, &b.message)));
     verdict
+}
+
+impl Verdict {
+    /// Waives what a baseline knows. Every finding meets it, wanted or not, as for suppressions.
+    fn hold_back(
+        &mut self,
+        (mut known, at): (Baseline, Span),
+        sources: &Sources,
+        (config, wish): (&Config, &Wish<'_>),
+    ) {
+        let (new, held) = known.split(std::mem::take(&mut self.shown), sources);
+        self.shown = new;
+        let undecided: BTreeSet<(&str, &str)> =
+            self.undecided.iter().map(|one| (one.rule.as_str(), one.entity.as_str())).collect();
+        // A rule that is off or that could not be decided may fire tomorrow.
+        let open = |one: &Known| {
+            config.severity(&one.rule) == Some(None) || undecided.contains(&(one.rule.as_str(), one.entity.as_str()))
+        };
+        let stale = known.stale(open);
+        let found = held.iter().map(|finding| Known::of(finding, sources));
+        let kept = found.chain(known.untried(open)).collect();
+        if let Some(first) = stale.first() {
+            let at = sources
+                .get(at.source)
+                .text
+                .find(&first.meaning)
+                .map_or(at, |start| Span::new(at.source, start..start + first.meaning.len()));
+            self.shown.push(over(&stale, &known.name, at));
+        }
+        self.waive_known(held, HeldBack { by: known.name, count: 0, kept, stale }, wish);
+    }
+
+    fn waive_known(&mut self, held: Vec<Finding>, by: HeldBack, wish: &Wish<'_>) {
+        let held: Vec<Finding> = held.into_iter().filter(|finding| wish.wants_finding(finding)).collect();
+        let by = HeldBack { count: held.len(), ..by };
+        self.waived.extend(held.into_iter().map(|finding| (finding, format!("held back by {}", by.by))));
+        self.held_back.push(by);
+    }
+}
+
+/// That a baseline knows what is found no more.
+fn over(stale: &[Known], baseline: &str, at: Span) -> Finding {
+    const MOST: usize = 3;
+    let named = |one: &Known| match one.entity.replace(&one.path, "").as_str() {
+        "" => format!("{} in {}", one.rule, one.path),
+        entity => format!("{} of {entity} in {}", one.rule, one.path),
+    };
+    let names: Vec<String> = stale.iter().take(MOST).map(named).collect();
+    let more = if stale.len() > MOST { format!(" and {} more", stale.len() - MOST) } else { String::new() };
+    let message = format!("{baseline} knows what is found no more: {}{more}", names.join(", "));
+    let help = "remove it with `gpulint baseline --prune`".to_owned();
+    Finding { help: Some(help), ..Finding::own(STALE_BASELINE, Severity::Info, at, message) }
 }
 
 /// What the command line and the configuration ask for together.

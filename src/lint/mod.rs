@@ -51,6 +51,13 @@ pub struct Input {
     pub repository: usize,
 }
 
+impl Input {
+    /// Whether it stands in another file, of the same path: see [`inline`].
+    pub fn is_inner(&self) -> bool {
+        self.kind == Kind::Dockerfile && matches!(discover::kind_of(&self.path), Some(Kind::Yaml | Kind::Json))
+    }
+}
+
 /// What a run produced.
 #[derive(Debug, Default)]
 pub struct Outcome {

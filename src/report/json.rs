@@ -54,6 +54,7 @@ fn report<'r>(with: &'r Report<'r>) -> impl Serialize + 'r {
             "excluded": coverage.excluded.iter().map(|(by, count)| json!({"by": by, "count": count})).collect::<Vec<_>>(),
             "notes": coverage.notes.iter().map(|(path, note)| json!({"path": path, "note": language.say(note)})).collect::<Vec<_>>(),
         }),
+        held_back: verdict.held_back.iter().map(|by| json!({"by": by.by, "count": by.count, "stale": by.stale.len()})).collect(),
         summary: json!({
             "error": verdict.count(Severity::Error),
             "warning": verdict.count(Severity::Warning),
@@ -84,6 +85,7 @@ struct Whole<D, U> {
     unknown: U,
     configuration: Option<Value>,
     files: Value,
+    held_back: Vec<Value>,
     summary: Value,
 }
 

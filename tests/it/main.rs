@@ -1,5 +1,6 @@
 //! What gpulint promises its users, as one test binary: it links once.
 
+mod adoption;
 mod architecture;
 mod blocks;
 mod boundaries;

@@ -72,6 +72,7 @@ fn verdict(rules: &Ruleset) -> (Verdict, Sources) {
             }),
             notes: vec![("api/Chart.yaml".to_owned(), "not judged: a model is needed".to_owned())],
         },
+        ..judge::Input::default()
     };
     let options = judge::Options {
         select: Vec::new(),
@@ -162,6 +163,7 @@ fn no_value_steers_a_terminal_a_runner_or_a_reader() {
                 configuration: Some(Restrictions { path: text(), by: vec![("rules turned off", vec![text()])] }),
                 notes: vec![(text(), text())],
             },
+            held_back: vec![],
         };
         let sources = Sources::new(vec![Source::new(*attack, *attack), Source::new(format!("b/{attack}"), said)]);
         for reporter in REPORTERS {

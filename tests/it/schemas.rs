@@ -163,6 +163,7 @@ fn a_report_follows_the_schema() {
             }),
             notes: vec![("api/Chart.yaml".to_owned(), "not judged: a model is needed".to_owned())],
         },
+        ..judge::Input::default()
     };
     let options = judge::Options {
         select: Vec::new(),

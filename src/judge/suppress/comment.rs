@@ -108,6 +108,12 @@ fn rules(cursor: &mut Cursor<'_>) -> Option<Vec<(Word, bool)>> {
     (!words.is_empty()).then_some(words)
 }
 
+/// Whether a comment is one to the shell only: `#SBATCH`, `#PBS`, `#$`.
+fn is_directive_of_a_queue(comment: &str) -> bool {
+    let word = comment.strip_prefix('#').and_then(|rest| rest.split_whitespace().next()).unwrap_or_default();
+    word == "$" || word.len() > 2 && word.chars().all(|c| c.is_ascii_uppercase())
+}
+
 /// The line that a comment is about: its own where something stands before it, else the next one that is
 /// neither empty nor a comment.
 fn target(span: Span, source: &Source) -> usize {
@@ -117,7 +123,9 @@ fn target(span: Span, source: &Source) -> usize {
         &source.text[starts[i] as usize..end]
     };
     let own = source.line_of(span.start);
-    if !source.text[starts[own] as usize..span.start as usize].trim().is_empty() {
+    if is_directive_of_a_queue(source.slice(span))
+        || !source.text[starts[own] as usize..span.start as usize].trim().is_empty()
+    {
         return own;
     }
     let comment = |text: &str| ["#", "//", "/*"].iter().any(|sign| text.starts_with(sign));

@@ -188,9 +188,10 @@ fn summary(verdict: &Verdict, options: &HumanOptions, language: Language) -> Str
         let counts = counts.map(|(severity, name)| language.say(plural(verdict.count(severity), name)));
         parts.push(counts.join(&language.say(", ")));
     }
-    if !verdict.waived.is_empty() {
-        parts.push(format!("{} waived", verdict.waived.len()));
+    if verdict.waived_apart() > 0 {
+        parts.push(language.say(format!("{} waived", verdict.waived_apart())).into_owned());
     }
+    parts.extend(verdict.held_back.iter().map(|by| language.say(by.text()).into_owned()));
     parts.push(files(verdict, options, language));
     if !coverage.excluded.is_empty() {
         let count = plural(coverage.excluded.iter().map(|(_, count)| count).sum(), "path");

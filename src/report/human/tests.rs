@@ -95,6 +95,7 @@ fn nothing_raw_reaches_the_terminal() {
             skipped: vec![(evil.to_owned(), evil.to_owned())],
             ..Coverage::default()
         },
+        held_back: vec![],
     };
     let text = render(&verdict, &sources, (&HumanOptions { show_unknown: true, ..OPTIONS }, Language::English));
     let raw = |c: &char| c.is_control() && *c != '\n' || ('\u{202a}'..='\u{202e}').contains(c);
