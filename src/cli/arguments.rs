@@ -250,7 +250,7 @@ pub struct Baseline {
     pub accept_unlinted: bool,
 }
 
-/// Options of `check`.
+/// Lint files and directories
 #[derive(Debug, Args)]
 pub struct Check {
     /// What is linted
@@ -321,7 +321,7 @@ pub enum VramTask {
     Train,
 }
 
-/// Options of `vram`.
+/// Say whether a model fits the memory of GPUs, with the sum
 #[derive(Debug, Clone, Args)]
 pub struct Vram {
     /// Model by its name on the hub
