@@ -28,6 +28,7 @@ mod invariants;
 mod kinds;
 mod languages;
 mod names;
+mod packaging;
 mod releases;
 mod reports;
 mod requirements;

@@ -1,0 +1,171 @@
+//! Pages that are written from the command line and from the rules:
+//!
+//! - `cargo run --example pages -- cli > docs/cli.md`
+//! - `cargo run --example pages -- man DIRECTORY` writes the manual pages
+//! - `mdbook build docs` runs it as the preprocessor that adds a page for each rule
+
+use clap::CommandFactory;
+use gpulint::cli::Arguments;
+use gpulint::finding::{OWN_PACK, OWN_RULES};
+use gpulint::rules::Ruleset;
+use gpulint::rules::text::{Example, Page, RuleText};
+use serde_json::{Value, json};
+use std::error::Error;
+use std::io::{self, Write};
+
+type Fallible<T> = Result<T, Box<dyn Error>>;
+
+fn main() -> Fallible<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["cli"] => io::stdout().write_all(cli().as_bytes())?,
+        ["man", directory] => {
+            std::fs::create_dir_all(directory)?;
+            clap_mangen::generate_to(Arguments::command(), directory)?;
+        }
+        // mdBook asks first which renderers are supported.
+        ["book", "supports", _] => {}
+        ["book"] => serde_json::to_writer(io::stdout(), &book(&serde_json::from_reader(io::stdin())?)?)?,
+        _ => return Err("pages cli | man DIRECTORY | book".into()),
+    }
+    Ok(())
+}
+
+/// `docs/cli.md`: what `--help` says of each command.
+pub fn cli() -> String {
+    let mut command = Arguments::command().term_width(100);
+    command.build(); // options are set up when a command is asked for
+    let mut out = String::from(
+        "# Command line\n\nWritten by `cargo run --example pages -- cli` from what `--help` says.\n\n\
+         | exit code | meaning |\n|---|---|\n\
+         | 0 | nothing was found at or above `--fail-on` |\n\
+         | 1 | findings |\n\
+         | 2 | gpulint could not do its work: usage, configuration, rule pack, a report that cannot be written, a path of which nothing was linted |\n",
+    );
+    for inner in command.get_subcommands_mut().filter(|inner| inner.get_name() != "help") {
+        let help = inner.render_long_help().to_string();
+        let lines: Vec<&str> = help.trim_end().lines().map(str::trim_end).collect();
+        out += &format!("\n## gpulint {}\n\n```text\n{}\n```\n", inner.get_name(), lines.join("\n"));
+    }
+    out
+}
+
+/// The book that mdBook hands over, with a page for each rule below `rules.md`, and links that lead out of it.
+fn book(input: &Value) -> Fallible<Value> {
+    let mut book = input.get(1).ok_or("mdBook gives a context and a book")?.clone();
+    let items = ["items", "sections"].into_iter().find(|key| book[key].is_array()).ok_or("a book without chapters")?;
+    let chapters = book[items].as_array_mut().ok_or("a list")?;
+    for chapter in chapters.iter_mut().filter_map(|item| item.get_mut("Chapter")) {
+        if chapter["path"] == "rules.md" {
+            let told = chapter["content"].as_str().unwrap_or_default().to_owned();
+            (chapter["content"], chapter["sub_items"]) = rules(&told);
+        }
+        outward(chapter);
+    }
+    Ok(book)
+}
+
+/// What lies beside the documentation is at the repository.
+fn outward(chapter: &mut Value) {
+    let content = chapter["content"].as_str().unwrap_or_default();
+    chapter["content"] = content.replace("](../", "](https://github.com/gpulint/gpulint/blob/main/").into();
+    chapter["sub_items"]
+        .as_array_mut()
+        .into_iter()
+        .flatten()
+        .filter_map(|item| item.get_mut("Chapter"))
+        .for_each(outward);
+}
+
+/// The list of all rules, and their pages, from what `docs/rules.md` tells of them.
+fn rules(told: &str) -> (Value, Value) {
+    let all = Ruleset::builtin();
+    let mut packs: Vec<&str> = all.entries().iter().map(|entry| entry.pack.as_ref()).chain([OWN_PACK]).collect();
+    packs.sort_unstable();
+    packs.dedup();
+    let mut list = format!("# Rules\n\n{} rules in {} packs.\n", all.entries().len() + OWN_RULES.len(), packs.len());
+    let mut chapters = Vec::new();
+    for pack in packs {
+        let mut pages = Vec::new();
+        list += &format!("\n## {pack}\n\n| rule | severity | says, for example |\n|---|---|---|\n");
+        for entry in all.entries().iter().filter(|entry| entry.pack == pack) {
+            let section = told.split("\n### ").find(|s| s.lines().next() == Some(&entry.id)).unwrap_or_default();
+            let (text, page) = (entry.text(), entry.page());
+            list += &row(&text.id, &text.severity, said(section, "- Says: "));
+            pages.push((text.id.clone(), rule_page(text, &page, section)));
+        }
+        for (id, meaning) in OWN_RULES.iter().filter(|_| pack == OWN_PACK) {
+            list += &row(id, "", meaning);
+            pages
+                .push(((*id).to_owned(), format!("# {id}\n\nA finding of gpulint about its own work.\n\n{meaning}\n")));
+        }
+        let pages: Vec<Value> =
+            pages.into_iter().map(|(id, page)| chapter(&id, Some(page), json!(["Rules", pack]), Vec::new())).collect();
+        chapters.push(chapter(pack, None, json!(["Rules"]), pages));
+    }
+    (list.into(), chapters.into())
+}
+
+fn row(id: &str, severity: &str, says: &str) -> String {
+    format!("| [{id}](rules/{id}/index.md) | {severity} | {} |\n", says.replace('|', "\\|").replace('<', "&lt;"))
+}
+
+/// A chapter as mdBook takes it. Without a text it is a heading of others.
+fn chapter(name: &str, text: Option<String>, parents: Value, inner: Vec<Value>) -> Value {
+    let path = text.is_some().then(|| format!("rules/{name}/index.md"));
+    json!({"Chapter": {
+        "name": name, "content": text.unwrap_or_default(), "number": null, "path": path, "source_path": null,
+        "parent_names": parents, "sub_items": inner,
+    }})
+}
+
+/// What stands behind a word at the start of a line.
+fn said<'t>(section: &'t str, word: &str) -> &'t str {
+    section.lines().find_map(|line| line.strip_prefix(word)).unwrap_or_default()
+}
+
+fn rule_page(text: &RuleText, page: &Page, section: &str) -> String {
+    let RuleText { id, pack, applies_to, .. } = text;
+    let mut out = format!(
+        "# {id}\n\n**{}** · {} confidence · pack [{pack}](../../rules.md#{pack}) · asked of every {applies_to}\n\n{}\n\n",
+        text.level(),
+        text.confidence,
+        page.why.trim(),
+    );
+    out += &format!("> {}\n>\n> help: {}\n", said(section, "- Says: "), said(section, "- Help: "));
+    for (fires, heading) in [(true, "Where it fires"), (false, "Where it is silent")] {
+        let examples: Vec<&Example> = page.examples.iter().filter(|example| example.fires == fires).collect();
+        if !examples.is_empty() {
+            out += &format!("\n## {heading}\n");
+        }
+        for example in examples {
+            if !fires {
+                out += &format!("\nBecause {}:\n", example.because);
+            }
+            for (path, text) in &example.files {
+                out += &format!(
+                    "\n`{path}`\n\n<pre class=\"example\"><code class=\"nohighlight\">{}</code></pre>\n",
+                    marked(text)
+                );
+            }
+        }
+    }
+    if !text.params.is_empty() {
+        out += "\n## Parameters\n\n| parameter | type | default | meaning |\n|---|---|---|---|\n";
+    }
+    for p in &text.params {
+        out += &format!("| `{}` | {} | {} | {} |\n", p.name, p.ty, p.default.join(", "), p.description);
+    }
+    out += &format!(
+        "\n## Change or accept it\n\n```yaml\n# .gpulint.yaml: another severity, or off\nrules:\n  {id}: {{severity: info}}\n```\n\n\
+         ```yaml\n# gpulint: ignore[{id}] reason=\"why this is fine here\"\n```\n\n## References\n\n"
+    );
+    page.references.iter().for_each(|reference| out += &format!("- <{reference}>\n"));
+    out
+}
+
+/// A file of an example as HTML, with the place that the finding points at.
+fn marked(text: &str) -> String {
+    let escaped = text.trim_end().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    escaped.replace('‹', "<mark>").replace('›', "</mark>")
+}
