@@ -56,11 +56,10 @@ fn book(input: &Value) -> Fallible<Value> {
     let items = ["items", "sections"].into_iter().find(|key| book[key].is_array()).ok_or("a book without chapters")?;
     let chapters = book[items].as_array_mut().ok_or("a list")?;
     for chapter in chapters.iter_mut().filter_map(|item| item.get_mut("Chapter")) {
-        if chapter["path"] == "rules.md" {
-            let told = chapter["content"].as_str().unwrap_or_default().to_owned();
-            (chapter["content"], chapter["sub_items"]) = rules(&told);
-        }
         outward(chapter);
+        if chapter["path"] == "rules.md" {
+            (chapter["content"], chapter["sub_items"]) = rules(chapter);
+        }
     }
     Ok(book)
 }
@@ -77,8 +76,9 @@ fn outward(chapter: &mut Value) {
         .for_each(outward);
 }
 
-/// The list of all rules, and their pages, from what `docs/rules.md` tells of them.
-fn rules(told: &str) -> (Value, Value) {
+/// The list of all rules, and the chapters of their pages, in place of what `docs/rules.md` tells of them.
+fn rules(within: &Value) -> (Value, Value) {
+    let told = within["content"].as_str().unwrap_or_default();
     let all = Ruleset::builtin();
     let mut packs: Vec<&str> = all.entries().iter().map(|entry| entry.pack.as_ref()).chain([OWN_PACK]).collect();
     packs.sort_unstable();
@@ -86,22 +86,23 @@ fn rules(told: &str) -> (Value, Value) {
     let mut list = format!("# Rules\n\n{} rules in {} packs.\n", all.entries().len() + OWN_RULES.len(), packs.len());
     let mut chapters = Vec::new();
     for pack in packs {
-        let mut pages = Vec::new();
         list += &format!("\n## {pack}\n\n| rule | severity | says, for example |\n|---|---|---|\n");
+        let mut heading = chapter(within, chapters.len(), pack, None);
+        let mut pages = Vec::new();
         for entry in all.entries().iter().filter(|entry| entry.pack == pack) {
             let section = told.split("\n### ").find(|s| s.lines().next() == Some(&entry.id)).unwrap_or_default();
-            let (text, page) = (entry.text(), entry.page());
+            let text = entry.text();
             list += &row(&text.id, &text.severity, said(section, "- Says: "));
-            pages.push((text.id.clone(), rule_page(text, &page, section)));
+            let page = rule_page(text, &entry.page(), section);
+            pages.push(chapter(&heading["Chapter"], pages.len(), &text.id, Some((page, entry.file().0.as_ref()))));
         }
         for (id, meaning) in OWN_RULES.iter().filter(|_| pack == OWN_PACK) {
             list += &row(id, "", meaning);
-            pages
-                .push(((*id).to_owned(), format!("# {id}\n\nA finding of gpulint about its own work.\n\n{meaning}\n")));
+            let page = format!("# {id}\n\nA finding of gpulint about its own work.\n\n{meaning}\n");
+            pages.push(chapter(&heading["Chapter"], pages.len(), id, Some((page, "src/finding.rs"))));
         }
-        let pages: Vec<Value> =
-            pages.into_iter().map(|(id, page)| chapter(&id, Some(page), json!(["Rules", pack]), Vec::new())).collect();
-        chapters.push(chapter(pack, None, json!(["Rules"]), pages));
+        heading["Chapter"]["sub_items"] = pages.into();
+        chapters.push(heading);
     }
     (list.into(), chapters.into())
 }
@@ -110,12 +111,16 @@ fn row(id: &str, severity: &str, says: &str) -> String {
     format!("| [{id}](rules/{id}/index.md) | {severity} | {} |\n", says.replace('|', "\\|").replace('<', "&lt;"))
 }
 
-/// A chapter as mdBook takes it. Without a text it is a heading of others.
-fn chapter(name: &str, text: Option<String>, parents: Value, inner: Vec<Value>) -> Value {
-    let path = text.is_some().then(|| format!("rules/{name}/index.md"));
+/// A chapter inside of another one, as mdBook takes it: a page, with the file that it is written from, or a heading.
+fn chapter(within: &Value, index: usize, name: &str, page: Option<(String, &str)>) -> Value {
+    let inner =
+        |list: &Value, last: Value| Value::from([list.as_array().map_or(&[][..], Vec::as_slice), &[last]].concat());
+    let path = page.is_some().then(|| format!("rules/{name}/index.md"));
+    let source = page.as_ref().map(|(_, file)| format!("../{file}"));
     json!({"Chapter": {
-        "name": name, "content": text.unwrap_or_default(), "number": null, "path": path, "source_path": null,
-        "parent_names": parents, "sub_items": inner,
+        "name": name, "content": page.map_or(String::new(), |(text, _)| text), "path": path, "source_path": source,
+        "number": inner(&within["number"], json!(index + 1)), "parent_names": inner(&within["parent_names"], within["name"].clone()),
+        "sub_items": [],
     }})
 }
 
