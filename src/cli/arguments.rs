@@ -159,7 +159,8 @@ impl From<ConfidenceArg> for Confidence {
     }
 }
 
-/// In which language findings and pages are told.
+// In which language findings and pages are told. Said as documentation, it would be what `--help` says of each command.
+#[allow(missing_docs)]
 #[derive(Debug, Args)]
 pub struct Told {
     /// Language of findings and pages; by default that of the environment (LC_ALL, LC_MESSAGES, LANG)

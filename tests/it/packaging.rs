@@ -1,5 +1,7 @@
 //! What stands beside the code so that people can install gpulint and read about it: it agrees with the code.
 
+use clap::CommandFactory;
+use gpulint::cli::Arguments;
 use gpulint::discover;
 use serde_yaml::Value;
 use std::collections::BTreeSet;
@@ -42,6 +44,20 @@ fn files(folder: &str) -> Vec<String> {
 #[test]
 fn the_page_of_the_command_line_is_current() {
     assert!(pages::cli() == read("docs/cli.md"), "run: cargo run --example pages -- cli > docs/cli.md");
+}
+
+/// Options that several commands share bring their own words along, which must not become those of the command.
+#[test]
+fn a_command_says_of_itself_what_the_list_says_of_it() {
+    let told = |command: &clap::Command| -> Vec<(String, String)> {
+        let about = |c: &clap::Command| c.get_about().map(ToString::to_string).unwrap_or_default();
+        command.get_subcommands().map(|inner| (inner.get_name().to_owned(), about(inner))).collect()
+    };
+    let listed = told(&Arguments::command());
+    let mut built = Arguments::command();
+    built.build();
+    assert_eq!(listed, told(&built)[..listed.len()]);
+    assert!(listed.len() > 8 && listed.iter().all(|(_, about)| !about.is_empty()), "{listed:?}");
 }
 
 #[test]
