@@ -234,7 +234,7 @@ pub struct Lint {
     pub max_read: u64,
 }
 
-/// Options of `baseline`.
+/// Write what is found now to a file; `check --baseline` then shows what is new
 #[derive(Debug, Args)]
 pub struct Baseline {
     /// What is linted
