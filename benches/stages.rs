@@ -12,7 +12,7 @@ use gpulint::judge::{self, Coverage, Verdict};
 use gpulint::link::{self, Deployed, Directories, Layout, Variant};
 use gpulint::lint::{self, Input, Outcome};
 use gpulint::parse::{Dialect, Tree, dockerfile, hcl, requirements, shell, toml, yaml};
-use gpulint::report::human::{HumanOptions, WIDTH};
+use gpulint::report::human::HumanOptions;
 use gpulint::report::{REPORTERS, Report};
 use gpulint::rules::Ruleset;
 use gpulint::source::{Source, SourceId, Sources, Span, Traced};
@@ -143,7 +143,7 @@ fn reporting(c: &mut Criterion) {
     let verdict = verdict(&outcome);
     let mut group = c.benchmark_group("report");
     for reporter in REPORTERS {
-        let human = HumanOptions { color: false, width: WIDTH, show_unknown: false, show_unread: false, summary: true };
+        let human = HumanOptions::default();
         let report = Report { verdict: &verdict, sources: &outcome.sources, rules: &rules, human };
         group.bench_function(reporter.name, |b| b.iter(|| (reporter.write)(&report)));
     }

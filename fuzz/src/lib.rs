@@ -92,7 +92,7 @@ fn check(files: &[(&str, &str)], rules: &Ruleset, config: &Config) {
 }
 
 fn reports(verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Vec<String> {
-    let human = HumanOptions { color: false, width: 100, show_unknown: true, show_unread: true, summary: true };
+    let human = HumanOptions { show_unknown: true, show_unread: true, ..HumanOptions::default() };
     let write = |(reporter, human): (&gpulint::report::Reporter, HumanOptions)| {
         let text = (reporter.write)(&Report { verdict, sources, rules, human });
         plain(reporter.name, &text);

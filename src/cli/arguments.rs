@@ -265,6 +265,12 @@ pub struct Check {
     /// File for the report; the n-th belongs to the n-th --format
     #[arg(long)]
     pub output: Vec<PathBuf>,
+    /// Count findings by rule instead of showing them, in formats for people
+    #[arg(long)]
+    pub statistics: bool,
+    /// Most findings to show, in formats for people; all of them count
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
     /// A file that `gpulint baseline` wrote: what it knows is not shown and does not fail
     #[arg(long)]
     pub baseline: Option<PathBuf>,
@@ -296,7 +302,7 @@ pub struct Check {
     /// Exit with 0 whatever was found
     #[arg(long)]
     pub exit_zero: bool,
-    /// Whether to use colour
+    /// Whether to use colour; auto goes by the terminal, NO_COLOR, CLICOLOR and CLICOLOR_FORCE
     #[arg(long, value_enum, default_value_t = clap::ColorChoice::Auto)]
     pub color: clap::ColorChoice,
     /// Print no summary

@@ -6,14 +6,12 @@ use super::baseline;
 use super::diff::Diff;
 use super::files::{called, cwd, gate, shown};
 use super::ignores;
-use super::output::Output;
+use super::output::{Output, human_options};
+use super::progress::Progress;
 use super::{CLEAN, FINDINGS, print_as_is};
 use crate::finding::Severity;
 use crate::judge::Verdict;
-use crate::report::human::{self, HumanOptions};
-use crate::report::{REPORTERS, Report};
-use clap::ColorChoice;
-use std::io::IsTerminal;
+use crate::report::{REPORTERS, Reader, Report};
 use std::path::{Path, PathBuf};
 
 /// Runs the command.
@@ -21,6 +19,8 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// gpulint could not do its work.
 pub fn run(check: &Check) -> Result<u8, String> {
+    let progress = Progress::new(!check.quiet);
+    progress.tell("reading files");
     let gathered = Gathered::new(&check.lint, check.baseline.as_deref(), check.told.language())?;
     let outputs = outputs(check, &gathered.read())?;
     let baseline = check.baseline.as_ref().map(|path| baseline::read(path, &check.lint.paths, gathered.root()));
@@ -33,7 +33,9 @@ pub fn run(check: &Check) -> Result<u8, String> {
     if check.add_ignore {
         return ignores::run(check, &gathered, &against);
     }
+    progress.tell(&format!("linting {} files", gathered.inputs().len()));
     let judged = gathered.judge(&against)?;
+    drop(progress);
     write(check, &outputs, &judged)?;
     let verdict = &judged.verdict;
     let fail_on = check.fail_on.map(Severity::from).or(judged.fail_on).unwrap_or(Severity::Error);
@@ -59,6 +61,11 @@ fn outputs(check: &Check, read: &[PathBuf]) -> Result<Vec<Output>, String> {
     if let Some(twice) = check.output.iter().enumerate().find(|(i, path)| check.output[..*i].contains(path)) {
         return Err(format!("--output {}: given twice", shown(twice.1)));
     }
+    if (check.statistics || check.limit.is_some()) && check.format.iter().all(|r| r.reader == Reader::Program) {
+        let people = REPORTERS.iter().filter(|reporter| reporter.reader != Reader::Program);
+        let formats: Vec<&str> = people.map(|reporter| reporter.name).collect();
+        return Err(format!("--statistics and --limit are for formats that people read: {}", formats.join(", ")));
+    }
     let gate = gate(&check.lint.paths);
     let read = [read, check.baseline.as_slice(), check.diff.as_slice()].concat();
     check.output.iter().map(|path| Output::new(path, &read, &gate)).collect()
@@ -76,7 +83,7 @@ fn write(check: &Check, outputs: &[Output], judged: &Judged) -> Result<(), Strin
         let output = outputs.get(i);
         let human = human_options(check, output.is_none());
         // What people open is written from where they are.
-        let as_called = elsewhere.as_ref().filter(|_| reporter.name == REPORTERS[0].name);
+        let as_called = elsewhere.as_ref().filter(|_| reporter.reader == Reader::Terminal);
         let (verdict, sources) = as_called.map_or((verdict, sources), |(verdict, sources)| (verdict, sources));
         let text = (reporter.write)(&Report { verdict, sources, rules, human });
         match output {
@@ -85,21 +92,4 @@ fn write(check: &Check, outputs: &[Output], judged: &Judged) -> Result<(), Strin
         }
     }
     Ok(())
-}
-
-fn human_options(check: &Check, terminal: bool) -> HumanOptions {
-    let color = match check.color {
-        ColorChoice::Always => true,
-        ColorChoice::Never => false,
-        ColorChoice::Auto => {
-            terminal && std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
-        }
-    };
-    HumanOptions {
-        color,
-        width: human::WIDTH,
-        show_unknown: check.show_unknown,
-        show_unread: check.show_unread,
-        summary: !check.quiet,
-    }
 }

@@ -104,7 +104,12 @@ fn markdown(rules: &Ruleset) -> String {
 /// No such rule.
 pub fn explain(rule: &str, packs: &[PathBuf], language: Language) -> Result<u8, String> {
     if let Some((_, meaning)) = OWN_RULES.iter().find(|(id, _)| *id == rule) {
-        print(&format!("{rule} ({OWN_PACK} pack)\n\n{}\n", language.say(*meaning)))?;
+        let page = Ruleset::empty().url(rule).unwrap_or_default();
+        print(&format!(
+            "{rule} ({OWN_PACK} pack)\n\n{}\n\n{} {page}\n",
+            language.say(*meaning),
+            language.say("Page:")
+        ))?;
         return Ok(CLEAN);
     }
     let mut rules = Setup::read(Setup::find(&[]), packs, &[])?.rules;
@@ -122,6 +127,7 @@ pub fn explain(rule: &str, packs: &[PathBuf], language: Language) -> Result<u8, 
             out.push_str(&format!("  {} ({}, default {}): {}\n", p.name, p.ty, p.default.join(", "), p.description));
         }
     }
+    rules.url(rule).iter().for_each(|page| out.push_str(&format!("\n{} {page}\n", language.say("Page:"))));
     out.push_str(&format!("\n{}\n", language.say("References:")));
     page.references.iter().for_each(|r| out.push_str(&format!("  {r}\n")));
     for example in &page.examples {

@@ -12,6 +12,7 @@ mod inspect;
 mod kinds;
 mod language;
 mod output;
+mod progress;
 mod render;
 mod setup;
 mod vram;

@@ -1,13 +1,17 @@
 //! Where text goes: standard output, standard error, and files of reports. Text that may hold what a file says is made safe
 //! for terminals and for logs of runners here, whatever it is.
 
+use super::arguments::Check;
 use super::files::{cwd, shown};
 use crate::discover::Gate;
 use crate::judge::baseline;
+use crate::language::Language;
+use crate::report::human::HumanOptions;
 use crate::report::is_report;
 use crate::source::{for_log, sanitise};
+use clap::ColorChoice;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Writes text to standard output.
@@ -33,6 +37,43 @@ pub fn print_as_is(text: &str) -> Result<(), String> {
 /// Tells on standard error what keeps gpulint from its work. There is nobody left to tell when that fails.
 pub fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "{}", for_log(&sanitise(message)));
+}
+
+/// Fewest and most columns that a terminal is taken to have: narrower ones wrap, and long lines are hard to read.
+const COLUMNS: (usize, usize) = (60, 120);
+
+/// How people want a report shown on standard output, or in a file.
+pub fn human_options(check: &Check, stdout: bool) -> HumanOptions {
+    let out = io::stdout();
+    let colors = || anstream::AutoStream::choice(&out) != anstream::ColorChoice::Never;
+    let color = match check.color {
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto => stdout && colors(),
+    };
+    let terminal = stdout && out.is_terminal();
+    let columns = terminal_size::terminal_size_of(&out).filter(|_| terminal);
+    let wide = |(width, _): (terminal_size::Width, _)| usize::from(width.0).clamp(COLUMNS.0, COLUMNS.1);
+    let defaults = HumanOptions::default();
+    HumanOptions {
+        color,
+        links: terminal && color && supports_hyperlinks::supports_hyperlinks(),
+        // Who asks for another language has its signs.
+        unicode: !stdout || check.told.language() != Language::English || has_unicode(|name| std::env::var(name).ok()),
+        width: columns.map_or(defaults.width, wide),
+        show_unknown: check.show_unknown,
+        show_unread: check.show_unread,
+        summary: !check.quiet,
+        statistics: check.statistics,
+        limit: check.limit,
+    }
+}
+
+/// Whether the locale, by the variables that state it in this order, is one of UTF-8. Where none is stated, as in many
+/// containers, that is what logs and terminals take.
+fn has_unicode(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let stated = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| variable(name).filter(|v| !v.is_empty()));
+    stated.is_none_or(|locale| locale.to_lowercase().replace('-', "").ends_with("utf8"))
 }
 
 /// A file that a report is written to.
@@ -126,4 +167,19 @@ fn holds_report(path: &Path) -> bool {
     let read = File::open(path).and_then(|file| file.take(1 << 10).read_to_end(&mut head));
     let head = String::from_utf8_lossy(&head);
     read.is_ok() && (is_report(&head) || head.starts_with(baseline::HEAD))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_variable_that_states_a_locale_counts() {
+        let has = |set: &[(&str, &str)]| {
+            has_unicode(|name| set.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
+        };
+        assert!(has(&[]) && has(&[("LANG", "")]));
+        assert!(has(&[("LANG", "C.UTF-8")]) && has(&[("LANG", "C"), ("LC_ALL", "de_DE.utf8")]));
+        assert!(!has(&[("LANG", "de_DE.UTF-8"), ("LC_ALL", "C")]) && !has(&[("LANG", "de_DE.ISO-8859-1")]));
+    }
 }

@@ -252,9 +252,7 @@ impl Faults {
         if self.findings.is_empty() {
             return Ok(());
         }
-        let options =
-            HumanOptions { color: false, width: human::WIDTH, show_unknown: false, show_unread: false, summary: false };
-        let drawn = human::problems(&self.findings, &self.sources, &options);
+        let drawn = human::problems(&self.findings, &self.sources, &HumanOptions::default());
         if self.findings.iter().all(|finding| finding.severity < Severity::Error) {
             complain(drawn.trim_end());
             return Ok(());

@@ -21,14 +21,17 @@ pub fn write(with: &Report<'_>) -> String {
     line(&report(with))
 }
 
+/// Each finding as the report has it.
+pub fn diagnostics<'r>(with: &'r Report<'r>) -> impl Iterator<Item = Value> + 'r {
+    let pages = pages(with);
+    with.verdict.shown.iter().map(move |finding| diagnostic(finding, with.sources, &pages))
+}
+
 /// The report, of which one finding after another is written.
 fn report<'r>(with: &'r Report<'r>) -> impl Serialize + 'r {
     let &Report { verdict, sources, rules, .. } = with;
     let (coverage, language) = (&verdict.coverage, rules.language());
-    // A page is read once for all findings of its rule.
-    let told: BTreeSet<&str> = verdict.shown.iter().map(|finding| finding.rule.as_str()).collect();
-    let authority = |id: &'_ str| rules.get(id)?.page().references.into_iter().next();
-    let pages: Pages<'_> = told.into_iter().filter_map(|id| Some((id, authority(id)?))).collect();
+    let pages = pages(with);
     Whole {
         version: 1,
         tool: json!({"name": "gpulint", "version": env!("CARGO_PKG_VERSION"), "catalog": CATALOG}),
@@ -98,8 +101,13 @@ impl<T, F: Fn(&T) -> Value> Serialize for Each<'_, T, F> {
     }
 }
 
-/// The first reference of each rule that found something.
+/// Where the page of each rule that found something stands.
 type Pages<'a> = BTreeMap<&'a str, String>;
+
+fn pages<'r>(with: &Report<'r>) -> Pages<'r> {
+    let told: BTreeSet<&str> = with.verdict.shown.iter().map(|finding| finding.rule.as_str()).collect();
+    told.into_iter().filter_map(|id| Some((id, with.rules.url(id)?))).collect()
+}
 
 fn diagnostic(finding: &Finding, sources: &Sources, pages: &Pages<'_>) -> Value {
     let path = &sources.get(finding.span.source).path;

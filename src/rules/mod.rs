@@ -9,7 +9,7 @@ pub mod load;
 pub mod text;
 
 use crate::facts::{Subject, subjects};
-use crate::finding::Severity;
+use crate::finding::{OWN_RULES, Severity};
 use crate::language::Language;
 use crate::parse::Problem;
 use crate::source::SourceId;
@@ -19,6 +19,14 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::OnceLock;
 use text::{Packed, RuleText};
+
+/// Where the pages of rules stand, one below for each.
+const PAGES: &str = "https://gpulint.github.io/rules/";
+
+/// The page of a rule that gpulint brings.
+fn page_url(id: &str) -> String {
+    format!("{PAGES}{id}/")
+}
 
 /// The built-in rules, laid out at build time and sorted by id.
 mod builtin {
@@ -193,6 +201,16 @@ impl Ruleset {
         self.entries.iter().find(|e| e.id == id)
     }
 
+    /// Where the page of a rule stands: on the project's site for what gpulint brings, at its first reference for what
+    /// others wrote.
+    pub fn url(&self, id: &str) -> Option<String> {
+        match self.get(id) {
+            Some(entry) if matches!(entry.origin, Origin::Added(..)) => entry.page().references.into_iter().next(),
+            Some(_) => Some(page_url(id)),
+            None => OWN_RULES.iter().any(|(own, _)| *own == id).then(|| page_url(id)),
+        }
+    }
+
     /// Whether the word names a rule or a pack.
     pub fn names(&self, word: &str) -> bool {
         self.entries.iter().any(|e| e.id == word || e.pack == word)
@@ -312,6 +330,16 @@ mod tests {
             assert_eq!(&loaded[0].text, entry.text(), "{}", entry.file().0);
             assert!(entry.rule().is_some());
         }
+    }
+
+    #[test]
+    fn the_page_of_a_rule_that_replaces_one_of_ours_is_its_own() {
+        let mut rules = Ruleset::builtin();
+        let (id, text) = (rules.entries()[0].id.to_string(), rules.entries()[0].file().1.to_owned());
+        assert_eq!(rules.url(&id), Some(format!("https://gpulint.github.io/rules/{id}/")));
+        assert!(rules.add(SourceId(0), "own.yaml", &text).is_empty());
+        assert_eq!(rules.url(&id), rules.get(&id).and_then(|entry| entry.page().references.into_iter().next()));
+        assert!(rules.url("syntax-error").is_some() && rules.url("no-such-rule").is_none());
     }
 
     #[test]

@@ -162,7 +162,7 @@ fn a_scope_that_other_files_decide_is_warned_about_and_the_rule_is_used() {
     let folder = directory(&[("pack/on-nvidia.yaml", rule), ("a.yaml", "a: 1\n")]);
     let output = gpulint(folder.path(), &["check", "--rules", "pack", "a.yaml"]);
     assert_eq!(code(&output), 0, "{}", err(&output));
-    let warned = err(&output);
+    let warned = err(&output).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(warned.contains("warning") && warned.contains("move it to `forbid`"), "{warned}");
     assert!(warned.contains("pack/on-nvidia.yaml:5"), "{warned}");
 }

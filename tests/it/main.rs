@@ -29,6 +29,7 @@ mod kinds;
 mod languages;
 mod names;
 mod packaging;
+mod readers;
 mod releases;
 mod reports;
 mod requirements;

@@ -1,5 +1,7 @@
 //! One verdict through every output: each tells the same findings, at the same places, and nothing that a terminal or
-//! a continuous-integration log would obey.
+//! a continuous-integration log would obey. What an output tells is read by the grammar of its format.
+
+use super::readers::{Told, read};
 
 use gpulint::config::Config;
 use gpulint::discover::Kind;
@@ -8,9 +10,10 @@ use gpulint::finding::{Confidence, Finding, Label, Severity, Undecided};
 use gpulint::judge::{self, Coverage, Restrictions, Verdict};
 use gpulint::lint::{self, Input};
 use gpulint::report::human::HumanOptions;
-use gpulint::report::{REPORTERS, Report};
+use gpulint::report::{REPORTERS, Reader, Report, Reporter};
 use gpulint::rules::Ruleset;
-use gpulint::source::{Source, SourceId, Sources, Span};
+use gpulint::source::{Source, SourceId, Sources, Span, for_log, one_line};
+use std::collections::BTreeSet;
 
 /// Faults of several severities, one of them in a file with a hostile name and text, one waived, one undecided.
 const FILES: &[(&str, &str)] = &[
@@ -83,23 +86,49 @@ fn verdict(rules: &Ruleset) -> (Verdict, Sources) {
     (judge::judge(input, &outcome.sources, &Config::default(), &options), outcome.sources)
 }
 
+/// What every output must tell of the findings.
+fn expected(verdict: &Verdict, sources: &Sources) -> Vec<Told> {
+    let told = |finding: &Finding| {
+        let source = sources.get(finding.span.source);
+        let line = source.position(finding.span.start).line;
+        Told { path: source.path.clone(), line, rule: finding.rule.clone(), message: finding.text() }
+    };
+    verdict.shown.iter().map(told).collect()
+}
+
+/// In one order, without what is replaced on the way to a log or to a reader of Markdown: line ends, signs that nobody sees, signs that
+/// make a command.
+fn safe(told: Vec<Told>) -> Vec<Told> {
+    let safe = |text: String| for_log(&one_line(&text)).replace("](", "] (");
+    let safe = |t: Told| Told { path: safe(t.path), rule: safe(t.rule), message: safe(t.message), ..t };
+    let mut told: Vec<Told> = told.into_iter().map(safe).collect();
+    told.sort();
+    told
+}
+
+fn for_people(reporter: &Reporter) -> bool {
+    reporter.reader != Reader::Program
+}
+
+/// The report with lines that are not wrapped.
+fn wide() -> HumanOptions {
+    HumanOptions { width: 10_000, ..HumanOptions::default() }
+}
+
 #[test]
 fn every_output_tells_every_finding_and_what_was_not_read() {
     let rules = Ruleset::builtin();
     let (verdict, sources) = verdict(&rules);
     assert!(verdict.shown.len() > 2 && !verdict.waived.is_empty(), "{:?}", verdict.shown);
-    let human = HumanOptions { color: false, width: 10_000, show_unknown: false, show_unread: false, summary: true };
+    let report = Report { verdict: &verdict, sources: &sources, rules: &rules, human: wide() };
     for reporter in REPORTERS {
-        let text = (reporter.write)(&Report { verdict: &verdict, sources: &sources, rules: &rules, human });
-        for finding in &verdict.shown {
-            let source = sources.get(finding.span.source);
-            assert!(text.contains(&finding.rule), "{}: {} is missing", reporter.name, finding.rule);
-            let line = source.position(finding.span.start).line.to_string();
-            assert!(text.contains(&line), "{}: line {line} of {} is missing", reporter.name, finding.rule);
-        }
+        let text = (reporter.write)(&report);
+        assert_eq!(safe(read(reporter.name, &text)), safe(expected(&verdict, &sources)), "{}\n{text}", reporter.name);
         let off = ["rules turned off", "some-rule", ".gitignore"];
-        for told in ["k8s/api.yaml", "too large", "api/Chart.yaml", "a model is needed"].into_iter().chain(off) {
-            assert!(text.contains(told), "{}: {told} is missing\n{text}", reporter.name);
+        for told in ["too large", "api/Chart.yaml", "a model is needed"].into_iter().chain(off) {
+            // These have no place for anything but findings; a file that could not be linted is one.
+            let findings_only = ["gitlab", "jsonl", "rdjson", "checkstyle", "csv"].contains(&reporter.name);
+            assert!(findings_only || text.contains(told), "{}: {told} is missing\n{text}", reporter.name);
         }
         let raw = text.chars().find(|c| c.is_control() && *c != '\n' || *c == '\u{202e}');
         assert_eq!(raw, None, "{}: a raw character from a file", reporter.name);
@@ -107,27 +136,49 @@ fn every_output_tells_every_finding_and_what_was_not_read() {
     }
 }
 
-/// What a file may say to a terminal, to the log of a runner, or to people behind their back.
+#[test]
+fn an_output_without_findings_says_so_by_its_grammar() {
+    let (rules, verdict) = (Ruleset::builtin(), Verdict::default());
+    let report = Report { verdict: &verdict, sources: &Sources::default(), rules: &rules, human: wide() };
+    for reporter in REPORTERS {
+        let text = (reporter.write)(&report);
+        assert_eq!(read(reporter.name, &text), Vec::new(), "{}\n{text}", reporter.name);
+        let said = text.contains("nothing found");
+        let for_programs = ["gitlab", "json", "jsonl", "sarif", "rdjson", "checkstyle", "csv"].contains(&reporter.name);
+        assert!(said || for_programs, "{}: {text}", reporter.name);
+    }
+}
+
+/// What a file may say to a terminal, to the log of a runner, to a page, to a spreadsheet, or to people behind their back.
 const ATTACKS: &[&str] = &[
     "x\n::error::pwned",
     "::stop-commands::x",
     "  ::add-mask::x",
+    "%0A::error file=a::x, y",
     "a ##[error]x ##vso[task.setvariable]x ##teamcity[x]",
     "a\r::error::x",
     "a\u{85}::error::x",
     "a\u{2028}::error::x",
-    "a\u{1b}[2K\u{9b}1A\u{8}x",
+    "a\u{1b}[2K\u{9b}1A\u{8}\u{0}x",
+    "a\u{1b}]8;;https://evil.example\u{1b}\\x",
     "a\u{202e}x\u{2066}",
     "a\u{200b}\u{180e}\u{fff9}\u{fffb}\u{3164}x",
     "a\u{e0041}\u{e007f}\u{e0100}x",
+    "a\u{fffe}\u{ffff}x",
     "[click](https://evil.example) <img src=x onerror=alert(1)> `code` | cell",
+    "a` | `b\\| ``` ~~~ https://evil.example www.evil.example @somebody #1 </details><script>alert(1)</script>",
+    "```",
+    "\\|\\||",
+    "]]><failure/> --> &lt; &#0; <![CDATA[x]]>",
+    "\" onload=\"x\" '><error/>",
+    "=HYPERLINK(\"https://evil.example\"),+1,-1,@x",
+    "a,b;c\td",
     "\"}], \"x\": 1, \\u0000 \\",
 ];
 
 #[test]
 fn no_value_steers_a_terminal_a_runner_or_a_reader() {
     let rules = Ruleset::builtin();
-    let human = HumanOptions { color: false, width: 60, show_unknown: true, show_unread: false, summary: true };
     for attack in ATTACKS {
         let span = Span::new(SourceId(0), 0..1);
         // A word before it, so that wrapping may put it on a line of its own.
@@ -149,8 +200,9 @@ fn no_value_steers_a_terminal_a_runner_or_a_reader() {
             why: said.clone(),
             entity: text(),
         };
+        let bare = Finding { message: text(), help: Some(text()), values: Vec::new(), ..finding.clone() };
         let verdict = Verdict {
-            shown: vec![finding.clone(), Finding { message: text(), help: Some(text()), ..finding.clone() }],
+            shown: vec![finding.clone(), bare],
             waived: vec![(finding, text())],
             undecided: vec![undecided],
             coverage: Coverage {
@@ -166,25 +218,70 @@ fn no_value_steers_a_terminal_a_runner_or_a_reader() {
             held_back: vec![],
         };
         let sources = Sources::new(vec![Source::new(*attack, *attack), Source::new(format!("b/{attack}"), said)]);
+        let narrow = HumanOptions { width: 60, show_unknown: true, ..HumanOptions::default() };
         for reporter in REPORTERS {
-            let text = (reporter.write)(&Report { verdict: &verdict, sources: &sources, rules: &rules, human });
-            for line in text.lines() {
-                assert!(!line.trim_start().starts_with("::"), "{}: {attack:?}\n{text}", reporter.name);
-            }
-            assert!(!text.contains("##[") && !text.contains("##vso["), "{}: {attack:?}\n{text}", reporter.name);
-            let unseen = |c: char| {
-                let tag = ('\u{e0000}'..='\u{e0fff}').contains(&c);
-                c.is_control() && c != '\n'
-                    || tag
-                    || "\u{2028}\u{202e}\u{2066}\u{200b}\u{180e}\u{fff9}\u{3164}".contains(c)
-            };
-            assert_eq!(text.chars().find(|c| unseen(*c)), None, "{}: {attack:?}\n{text}", reporter.name);
-            if reporter.name != "human" {
-                let read: serde_json::Value = serde_json::from_str(&text).expect("one line of JSON");
-                assert_eq!(text.lines().count(), 1);
-                let link = read.to_string().contains("](https://evil");
-                assert!(reporter.name == "json" || !link, "a link in {text}");
-            }
+            let report = |human| Report { verdict: &verdict, sources: &sources, rules: &rules, human };
+            let text = (reporter.write)(&report(wide()));
+            assert_eq!(
+                safe(read(reporter.name, &text)),
+                safe(expected(&verdict, &sources)),
+                "{}: {attack:?}\n{text}",
+                reporter.name
+            );
+            harmless(reporter.name, &text);
+            harmless(reporter.name, &(reporter.write)(&report(narrow)));
         }
+    }
+}
+
+/// Asserts that a text has nothing that a terminal or a runner obeys but the commands of its format.
+fn harmless(reporter: &str, text: &str) {
+    let commands: BTreeSet<&str> = text
+        .lines()
+        .filter_map(|line| line.trim_start().strip_prefix("::"))
+        .map(|command| command.split([' ', ':']).next().unwrap_or_default())
+        .collect();
+    let allowed: &[&str] = if reporter == "github" { &["error", "notice", "warning"] } else { &[] };
+    assert!(commands.iter().all(|command| allowed.contains(command)), "{reporter}: {commands:?}\n{text}");
+    assert!(!text.contains("##[") && !text.contains("##vso["), "{reporter}\n{text}");
+    let unseen = |c: char| {
+        let tag = ('\u{e0000}'..='\u{e0fff}').contains(&c);
+        c.is_control() && c != '\n' || tag || "\u{2028}\u{202e}\u{2066}\u{200b}\u{180e}\u{fff9}\u{3164}".contains(c)
+    };
+    assert_eq!(text.chars().find(|c| unseen(*c)), None, "{reporter}\n{text}");
+}
+
+#[test]
+fn a_limit_shortens_what_people_read_and_says_so() {
+    let rules = Ruleset::builtin();
+    let (verdict, sources) = verdict(&rules);
+    let human = HumanOptions { limit: Some(1), ..wide() };
+    let report = Report { verdict: &verdict, sources: &sources, rules: &rules, human };
+    for reporter in REPORTERS {
+        let text = (reporter.write)(&report);
+        let (told, all) = (read(reporter.name, &text).len(), verdict.shown.len());
+        assert_eq!(told, if for_people(reporter) { 1 } else { all }, "{}\n{text}", reporter.name);
+        let said = text.contains(&format!("and {} more findings", all - 1));
+        assert_eq!(said, for_people(reporter), "{}\n{text}", reporter.name);
+    }
+}
+
+#[test]
+fn statistics_count_findings_and_files_by_rule() {
+    let rules = Ruleset::builtin();
+    let (mut verdict, sources) = verdict(&rules);
+    let again = verdict.shown.clone();
+    verdict.shown.extend(again);
+    let human = HumanOptions { statistics: true, ..wide() };
+    let report = Report { verdict: &verdict, sources: &sources, rules: &rules, human };
+    for reporter in REPORTERS.iter().filter(|reporter| for_people(reporter)) {
+        let text = (reporter.write)(&report);
+        assert!(read(reporter.name, &text).is_empty(), "{}\n{text}", reporter.name);
+        let words = text.replace(['|', '`'], " ");
+        let rows: Vec<Vec<&str>> = words.lines().map(|line| line.split_whitespace().collect()).collect();
+        let first = &verdict.shown[0];
+        let row = rows.iter().find(|row| row.len() > 3 && row.iter().any(|word| word.contains(&first.rule)));
+        let row = row.unwrap_or_else(|| panic!("{}\n{text}", reporter.name));
+        assert_eq!(row[..3], ["2", "1", first.severity.name()], "{}\n{text}", reporter.name);
     }
 }

@@ -1,153 +1,203 @@
-//! The report for people: each finding with its places in the text, then what was seen and what was not.
+//! The report for people: each finding with its places in the text, then what was seen and what was not. What is found in
+//! many places is drawn once.
 
-use super::Report;
-use super::source_code::{Code, shown};
-use crate::finding::{Finding, Severity};
-use crate::judge::{self, Unread, Verdict, Waiting};
+mod draw;
+mod wrap;
+
+use super::{Report, summary};
+use crate::finding::{Finding, OWN_PACK, Severity};
+use crate::judge::{self, Unread, Waiting};
 use crate::language::Language;
-use crate::source::{SourceId, Sources, Span, for_log, one_line};
-use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
+use crate::rules::Ruleset;
+use crate::source::{SourceId, Sources, Span, one_line};
+use annotate_snippets::Level;
+use anstyle::Style;
+use draw::{Code, Pen};
 use std::collections::BTreeMap;
-use std::fmt;
+use summary::plural;
+use wrap::wrapped;
 
-/// Columns that messages are wrapped at, whatever the terminal: the same report for everybody.
-pub const WIDTH: usize = 100;
+pub use super::terminal::HumanOptions;
 
-/// What stands before the help; the renderer writes it.
-const HELP: &str = "  help:";
+/// From how many findings of a rule on the first one is drawn, and of the others the places are told.
+const REPEATED: usize = 4;
 
-/// Most charts that the summary tells of one by one.
-const MOST: usize = 5;
-
-/// How to show it.
-#[derive(Debug, Clone, Copy)]
-pub struct HumanOptions {
-    /// Whether to colour.
-    pub color: bool,
-    /// Columns to wrap messages at.
-    pub width: usize,
-    /// Whether to list what could not be decided.
-    pub show_unknown: bool,
-    /// Whether to list where files speak of GPUs and were not understood.
-    pub show_unread: bool,
-    /// Whether to end with the summary.
-    pub summary: bool,
-}
+/// Most rules that the summary counts.
+const TOP: usize = 5;
 
 /// The whole report.
 pub fn write(report: &Report<'_>) -> String {
-    for_log(&render(report.verdict, report.sources, (&report.human, report.rules.language()))).into_owned()
-}
-
-fn render(verdict: &Verdict, sources: &Sources, (options, language): (&HumanOptions, Language)) -> String {
-    let mut printer = Printer::new(sources, options, language);
-    for finding in &verdict.shown {
-        printer.finding(finding);
+    let options = &report.human;
+    let mut printer = Printer::new(report.sources, Some(report.rules), options);
+    if options.statistics {
+        printer.out.push_str(&summary::table(report, &summary::counts(report)));
+        printer.out.push('\n');
+    } else {
+        repeated(report.limited()).iter().for_each(|group| printer.group(group));
+        report.more().iter().for_each(|more| printer.out.push_str(&format!("{more}\n\n")));
     }
     if options.show_unknown {
-        judge::waiting(&verdict.undecided).iter().for_each(|group| printer.undecided(group));
+        judge::waiting(&report.verdict.undecided).iter().for_each(|group| printer.undecided(group));
     }
     if options.show_unread {
-        verdict.coverage.unread.iter().for_each(|unread| printer.unread(unread));
+        report.verdict.coverage.unread.iter().for_each(|unread| printer.unread(unread));
     }
-    let mut out = printer.out;
     if options.summary {
-        out.push_str(&summary(verdict, options, language));
+        printer.summary(report);
     }
-    out
+    options.finished(&printer.out)
 }
 
 /// What is wrong with the configuration or a rule pack, drawn like findings.
 pub fn problems(findings: &[Finding], sources: &Sources, options: &HumanOptions) -> String {
-    let mut printer = Printer::new(sources, options, Language::English);
-    findings.iter().for_each(|finding| printer.finding(finding));
+    let mut printer = Printer::new(sources, None, options);
+    findings.iter().for_each(|finding| printer.group(&[finding]));
     printer.out
+}
+
+/// Findings in the order of their places; those of one rule together, at the first of them, where there are many. What
+/// gpulint itself says has no words in common but where it says the same.
+fn repeated(findings: &[Finding]) -> Vec<Vec<&Finding>> {
+    let mut alike: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    for (i, finding) in findings.iter().enumerate() {
+        let own = (finding.pack == OWN_PACK).then_some(finding.message.as_str());
+        alike.entry((&finding.rule, finding.severity, own)).or_default().push(i);
+    }
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for group in alike.into_values() {
+        match group.len() < REPEATED {
+            true => groups.extend(group.into_iter().map(|i| vec![i])),
+            false => groups.push(group),
+        }
+    }
+    groups.sort();
+    groups.into_iter().map(|group| group.into_iter().map(|i| &findings[i]).collect()).collect()
 }
 
 struct Printer<'a> {
     sources: &'a Sources,
+    rules: Option<&'a Ruleset>,
     codes: BTreeMap<SourceId, Code<'a>>,
-    handler: GraphicalReportHandler,
+    options: &'a HumanOptions,
     language: Language,
     out: String,
 }
 
 impl<'a> Printer<'a> {
-    fn new(sources: &'a Sources, options: &HumanOptions, language: Language) -> Self {
-        let theme = if options.color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-        let handler = GraphicalReportHandler::new_themed(theme)
-            .with_width(options.width.max(40))
-            .with_links(false)
-            .with_break_words(false)
-            .without_syntax_highlighting();
-        Self { sources, codes: BTreeMap::new(), handler, language, out: String::new() }
+    fn new(sources: &'a Sources, rules: Option<&'a Ruleset>, options: &'a HumanOptions) -> Self {
+        let language = rules.map(Ruleset::language).unwrap_or_default();
+        Self { sources, rules, codes: BTreeMap::new(), options, language, out: String::new() }
     }
 
-    fn finding(&mut self, finding: &Finding) {
-        let primary = (finding.span, "");
-        let places = std::iter::once(primary).chain(finding.related.iter().map(|l| (l.span, l.text.as_str())));
-        // One snippet per file; the file of the primary place comes first.
+    /// A line, wrapped; all but its first one are indented by four columns more.
+    fn line(&mut self, text: &str, indent: usize) {
+        let text = format!("{}{}", " ".repeat(indent), one_line(text));
+        self.out.push_str(&wrapped(&text, self.options.width, indent + 4));
+        self.out.push('\n');
+    }
+
+    /// The first finding, and where else there are such.
+    fn group(&mut self, findings: &[&Finding]) {
+        let Some((first, others)) = findings.split_first() else { return };
+        self.heading(first);
+        self.places(first);
+        self.help(first, 2);
+        if !others.is_empty() {
+            let more = self.language.say(format!("and at {}:", plural(others.len(), "more place")));
+            self.line(&more, 2);
+            self.others(first, others);
+        }
+        self.out.push('\n');
+    }
+
+    fn heading(&mut self, finding: &Finding) {
+        let source = self.sources.get(finding.span.source);
+        // Where no text is, there is nothing to draw: the path stands in the message.
+        let at = if source.text.is_empty() { format!("{}: ", source.path) } else { String::new() };
+        let rule = one_line(&finding.rule).replace(' ', "-");
+        let severity = self.language.say(finding.severity.name());
+        let text = one_line(&format!("{severity}[{rule}]: {at}{}", self.language.say(finding.text())));
+        let text = wrapped(&text, self.options.width, 4);
+        let url = self.rules.and_then(|rules| rules.url(&finding.rule));
+        let name = self.options.link(&rule, url.as_deref());
+        let name = self.options.paint_severity(finding.severity, &format!("{severity}[{name}]"));
+        let message = text.get(severity.len() + rule.len() + 2..).unwrap_or_default();
+        self.out.push_str(&name);
+        self.out.push_str(&self.options.paint(Style::new().bold(), message));
+        self.out.push('\n');
+    }
+
+    /// One drawing for each file; that of the primary place comes first.
+    fn places(&mut self, finding: &Finding) {
+        let places = finding.related.iter().map(|label| (label.span, label.text.as_str()));
         let mut files: Vec<(SourceId, Vec<(Span, &str)>)> = Vec::new();
-        for place in places {
+        for place in [(finding.span, "")].into_iter().chain(places) {
             match files.iter_mut().find(|(file, _)| *file == place.0.source) {
                 Some((_, places)) => places.push(place),
                 None => files.push((place.0.source, vec![place])),
             }
         }
-        let severity = match finding.severity {
-            Severity::Error => miette::Severity::Error,
-            Severity::Warning => miette::Severity::Warning,
-            Severity::Info => miette::Severity::Advice,
+        let level = match finding.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+            Severity::Info => Level::INFO,
         };
-        let last = files.len() - 1;
-        for (i, (file, places)) in files.into_iter().enumerate() {
-            let help = finding.help.as_deref().filter(|help| i == last && !help.is_empty());
-            let source = self.sources.get(file);
-            // Where no text is, there is nothing to draw: the path stands in the message.
-            let drawn = !source.text.is_empty();
-            let at = if drawn { String::new() } else { format!("{}: ", source.path) };
-            let part = Part {
-                code: (i == 0)
-                    .then(|| one_line(&format!("{}[{}]", self.language.say(finding.severity.name()), finding.rule))),
-                message: if i == 0 {
-                    one_line(&format!("{at}{}", self.language.say(finding.text())))
-                } else {
-                    String::new()
-                },
-                severity,
-                labels: if drawn { self.labels(file, &places) } else { Vec::new() },
-                help: help.map(one_line),
-            };
-            self.part(&part, file);
+        let HumanOptions { color, unicode, width, .. } = *self.options;
+        let note = self.language.say("  note:").into_owned();
+        let pen = Pen::new(level, (color, unicode, width), note);
+        for (i, (file, places)) in files.iter().enumerate() {
+            let source = self.sources.get(*file);
+            if !source.text.is_empty() {
+                let code = self.codes.entry(*file).or_insert_with(|| Code::new(source));
+                self.out.push_str(&code.draw(places, i == 0, &pen));
+            }
         }
-        self.out.push('\n');
     }
 
-    fn labels(&self, file: SourceId, places: &[(Span, &str)]) -> Vec<LabeledSpan> {
-        let source = self.sources.get(file);
-        let label = |(i, (span, text)): (usize, &(Span, &str))| {
-            let text = (!text.is_empty()).then(|| one_line(text));
-            let span = shown(source, *span);
-            if i == 0 { LabeledSpan::new_primary_with_span(text, span) } else { LabeledSpan::new_with_span(text, span) }
-        };
-        places.iter().enumerate().map(label).collect()
+    fn help(&mut self, finding: &Finding, indent: usize) {
+        if let Some(help) = finding.help.as_deref().filter(|help| !help.is_empty()) {
+            let label = self.language.say("  help:");
+            self.line(&format!("{} {help}", label.trim_start()), indent);
+        }
     }
 
-    /// Draws a part of a finding. A part without a code continues the one before it: only its snippet is kept.
-    fn part(&mut self, part: &Part, file: SourceId) {
-        let code = self.codes.entry(file).or_insert_with(|| Code::new(self.sources.get(file)));
-        let mut text = String::new();
-        if self.handler.render_report(&mut text, &Drawn { part, code }).is_err() {
-            // Writing to a string cannot fail; if the renderer ever refuses, the message must not be lost.
-            text = format!("{}\n", part.message);
+    /// Further findings of a rule by what they say: a line for each file, with what differs from the first finding.
+    fn others(&mut self, first: &Finding, others: &[&Finding]) {
+        let mut alike: Vec<((String, Option<&str>), Vec<&Finding>)> = Vec::new();
+        let language = self.language;
+        let says = |finding: &Finding| language.say(finding.text()).into_owned();
+        let mut index: BTreeMap<(String, Option<&str>), usize> = BTreeMap::new();
+        for finding in others {
+            let key = (says(finding), finding.help.as_deref());
+            let at = *index.entry(key.clone()).or_insert(alike.len());
+            match alike.get_mut(at) {
+                Some((_, same)) => same.push(finding),
+                None => alike.push((key, vec![finding])),
+            }
         }
-        if self.language != Language::English
-            && let Some(at) = text.rfind(HELP)
-        {
-            text.replace_range(at..at + HELP.len(), &self.language.say(HELP));
+        for ((text, help), findings) in alike {
+            let mut files: Vec<String> = Vec::new();
+            for in_file in findings.chunk_by(|a, b| a.span.source == b.span.source) {
+                let source = self.sources.get(in_file[0].span.source);
+                let at = in_file.iter().map(|finding| source.position(finding.span.start));
+                let at: Vec<String> = at.map(|at| format!("{}:{}", at.line, at.column)).collect();
+                files.push(format!("{}:{}", source.path, at.join(", ")));
+            }
+            let differs = text != says(first);
+            match files.as_slice() {
+                [file] if differs => self.line(&format!("{file}: {text}"), 4),
+                files => {
+                    let indent = if differs { 6 } else { 4 };
+                    if differs {
+                        self.line(&text, 4);
+                    }
+                    files.iter().for_each(|file| self.line(file, indent));
+                }
+            }
+            if help != first.help.as_deref() {
+                self.help(findings[0], 6);
+            }
         }
-        let kept = if part.code.is_some() { &text } else { text.split_once('\n').map_or("", |(_, snippet)| snippet) };
-        self.out.push_str(kept);
     }
 
     /// One line for a file that was not understood: the first place, and the words.
@@ -157,166 +207,39 @@ impl<'a> Printer<'a> {
         let at = source.position(first.start);
         let line =
             format!("{}:{}:{}: {}", source.path, at.line, at.column, self.language.say(unread.text(self.sources)));
-        self.out.push_str(&one_line(&line));
-        self.out.push('\n');
+        self.line(&line, 0);
     }
 
     /// What is not known, what would decide it, and a line for each place with the rules that wait there.
     fn undecided(&mut self, group: &Waiting<'_>) {
-        let head = format!("{} undecided as {}", plural(group.checks.len(), "check"), group.why);
         let decided_by = group.decided_by.map(|by| format!(": {}", self.language.say(by))).unwrap_or_default();
-        self.out.push_str(&one_line(&format!("{}{decided_by}", self.language.say(head))));
-        self.out.push('\n');
+        let head = format!("{} undecided as {}", plural(group.checks.len(), "check"), group.why);
+        let head = format!("{}{decided_by}", self.language.say(head));
+        self.line(&head, 0);
         for checks in group.checks.chunk_by(|a, b| a.span == b.span) {
             let source = self.sources.get(checks[0].span.source);
             let at = source.position(checks[0].span.start);
             let rules: Vec<&str> = checks.iter().map(|check| check.rule.as_str()).collect();
-            let line = format!("{}:{}:{} [{}]", source.path, at.line, at.column, rules.join(", "));
-            self.out.push_str(&format!("  {}\n", one_line(&line)));
+            self.line(&format!("{}:{}:{} [{}]", source.path, at.line, at.column, rules.join(", ")), 2);
         }
     }
-}
 
-/// The end: what was found, what was looked at, what is not known, and how charts were judged.
-fn summary(verdict: &Verdict, options: &HumanOptions, language: Language) -> String {
-    let coverage = &verdict.coverage;
-    let mut parts = Vec::new();
-    if verdict.shown.is_empty() {
-        parts.push("nothing found".to_owned());
-    } else {
-        let counts = [(Severity::Error, "error"), (Severity::Warning, "warning"), (Severity::Info, "info")];
-        let counts = counts.map(|(severity, name)| language.say(plural(verdict.count(severity), name)));
-        parts.push(counts.join(&language.say(", ")));
-    }
-    if verdict.waived_apart() > 0 {
-        parts.push(language.say(format!("{} waived", verdict.waived_apart())).into_owned());
-    }
-    parts.extend(verdict.held_back.iter().map(|by| language.say(by.text()).into_owned()));
-    parts.push(files(verdict, options, language));
-    if !coverage.excluded.is_empty() {
-        let count = plural(coverage.excluded.iter().map(|(_, count)| count).sum(), "path");
-        let by: Vec<String> = coverage.excluded.iter().map(|(by, count)| format!("{count} {by}")).collect();
-        parts.push(format!("{count} excluded ({})", by.join(", ")));
-    }
-    if !verdict.undecided.is_empty() {
-        parts.push(undecided(verdict, options));
-    }
-    let most = if options.show_unknown { usize::MAX } else { MOST };
-    let parts: Vec<_> = parts.into_iter().map(|part| language.say(part)).collect();
-    let mut lines = vec![one_line(&parts.join(" · "))];
-    if let Some(restrictions) = coverage.configuration.as_ref().filter(|restrictions| !restrictions.by.is_empty()) {
-        let by: Vec<_> = restrictions.lines().map(|line| language.say(line)).collect();
-        lines.push(one_line(&format!("{}: {}", restrictions.path, by.join(", "))));
-    }
-    let notes = coverage.notes.iter().take(most);
-    lines.extend(notes.map(|(path, note)| one_line(&format!("{path}: {}", language.say(note)))));
-    let more = coverage.notes.len().saturating_sub(most);
-    let more = (more > 0).then(|| format!("and {} (--show-unknown lists them)", plural(more, "further chart")));
-    lines.extend(more.map(|more| language.say(more).into_owned()));
-    lines.join("\n") + "\n"
-}
-
-/// How much could not be decided, and what would decide most of it.
-fn undecided(verdict: &Verdict, options: &HumanOptions) -> String {
-    let count = plural(verdict.undecided.len(), "check");
-    if options.show_unknown {
-        return format!("{count} undecided");
-    }
-    let groups = judge::waiting(&verdict.undecided);
-    let most = groups.iter().find_map(|group| Some((group, group.decided_by?)));
-    let most = most.map(|(group, by)| format!(", {} of them as {} ({by})", group.checks.len(), group.why));
-    format!("{count} undecided{} (--show-unknown lists them)", most.unwrap_or_default())
-}
-
-/// What became of the files, in a sentence.
-fn files(verdict: &Verdict, options: &HumanOptions, language: Language) -> String {
-    let coverage = &verdict.coverage;
-    let (partly, not) = (coverage.partly(), coverage.not_understood());
-    let mut parts = Vec::new();
-    if coverage.understood > 0 {
-        let of_them = if partly > 0 { format!(", {partly} of them in part") } else { String::new() };
-        parts.push(language.say(format!("{} understood{of_them}", coverage.understood)));
-    }
-    if coverage.nothing > 0 {
-        parts.push(language.say(format!("{} nothing here for us", coverage.nothing)));
-    }
-    if not > 0 {
-        parts.push(language.say(format!("{not} not understood")));
-    }
-    if partly + not > 0 && !options.show_unread {
-        parts
-            .last_mut()
-            .into_iter()
-            .for_each(|last| last.to_mut().push_str(&language.say(" (--show-unread lists them)")));
-    }
-    if !coverage.skipped.is_empty() {
-        parts.push(language.say(format!("{} skipped ({})", coverage.skipped.len(), reasons(verdict, language))));
-    }
-    let count = plural(coverage.seen, "file");
-    if parts.is_empty() { count } else { format!("{count}: {}", parts.join(&language.say(", "))) }
-}
-
-/// How often each reason for leaving a file out occurs: `2 Helm template, 1 too large`.
-fn reasons(verdict: &Verdict, language: Language) -> String {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for (_, reason) in &verdict.coverage.skipped {
-        // What follows a colon is about the one file.
-        *counts.entry(reason.split(':').next().unwrap_or(reason)).or_default() += 1;
-    }
-    let mut counts: Vec<(&str, usize)> = counts.into_iter().collect();
-    counts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
-    let told = counts.iter().map(|(reason, count)| format!("{count} {}", language.say(*reason)));
-    told.collect::<Vec<_>>().join(&language.say(", "))
-}
-
-fn plural(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}
-
-/// A finding's places in one file.
-#[derive(Debug)]
-struct Part {
-    code: Option<String>,
-    message: String,
-    severity: miette::Severity,
-    labels: Vec<LabeledSpan>,
-    help: Option<String>,
-}
-
-/// What the renderer draws.
-#[derive(Debug)]
-struct Drawn<'a> {
-    part: &'a Part,
-    code: &'a Code<'a>,
-}
-
-impl fmt::Display for Drawn<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.part.message)
-    }
-}
-
-impl std::error::Error for Drawn<'_> {}
-
-impl Diagnostic for Drawn<'_> {
-    fn code<'s>(&'s self) -> Option<Box<dyn fmt::Display + 's>> {
-        self.part.code.as_ref().map(|code| Box::new(code) as Box<dyn fmt::Display>)
-    }
-
-    fn severity(&self) -> Option<miette::Severity> {
-        Some(self.part.severity)
-    }
-
-    fn help<'s>(&'s self) -> Option<Box<dyn fmt::Display + 's>> {
-        self.part.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        Some(Box::new(self.part.labels.iter().cloned()))
-    }
-
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        Some(self.code)
+    /// The end: which rules found most, what was found and looked at, and what tells more of it.
+    fn summary(&mut self, report: &Report<'_>) {
+        let counts = summary::counts(report);
+        if report.verdict.shown.len() > TOP && !self.options.statistics {
+            self.out.push_str(&summary::table(report, &counts[..counts.len().min(TOP)]));
+            if counts.len() > TOP {
+                let more = format!("and {} (--statistics lists them)", plural(counts.len() - TOP, "more rule"));
+                self.line(&report.say(more), 24);
+            }
+            self.out.push('\n');
+        }
+        summary::lines(report).iter().for_each(|line| self.line(line, 0));
+        let worst = counts.iter().map(|count| count.severity).max();
+        if let Some(count) = counts.iter().find(|count| Some(count.severity) == worst) {
+            self.line(&report.say(format!("why, and how to mend it: gpulint explain {}", count.rule)), 0);
+        }
     }
 }
 

@@ -1,15 +1,21 @@
 //! SARIF 2.1.0, for code scanning. Knows the format's own words, the verdict and the pages of the rules.
 
-use super::{Report, json};
-use crate::finding::{Confidence, Finding, Fix, OWN_PACK, Severity};
+mod log;
+
+use super::told::Numbers;
+use super::{HOME, Report, json};
+use crate::finding::{Confidence, Finding, Fix, OWN_PACK, OWN_RULES, Severity};
 use crate::judge::Verdict;
 use crate::language::Language;
 use crate::rules::Ruleset;
 use crate::rules::text::outline;
-use crate::source::{Source, Sources, Span};
-use serde::Serialize;
+use crate::source::{Source, Sources, Span, one_line};
+use log::*;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// What relative paths start from.
+const ROOT: &str = "%SRCROOT%";
 
 /// What every report begins with.
 pub const HEAD: &str = r#"{"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":[{"tool":{"driver":{"name":"gpulint","#;
@@ -27,11 +33,14 @@ fn report(verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Value {
     let ids: BTreeSet<&str> = all.iter().map(|(finding, _)| finding.rule.as_str()).collect();
     let index: BTreeMap<&str, usize> = ids.iter().enumerate().map(|(i, id)| (*id, i)).collect();
     let mut results: Vec<Outcome<'_>> = Vec::new();
+    let mut numbers = Numbers::default();
     for (finding, waived) in all {
         let rule_index = index.get(finding.rule.as_str()).copied().unwrap_or_default();
-        results.push(outcome(finding, waived, rule_index, (sources, language)));
+        let mut outcome = outcome(finding, waived, rule_index, (sources, language));
+        let print = &mut outcome.partial_fingerprints.meaning;
+        *print = numbers.distinct(std::mem::take(print));
+        results.push(outcome);
     }
-    number_equal_fingerprints(&mut results);
     let coverage = &verdict.coverage;
     let say = |text: String| language.say(text).into_owned();
     let skipped = coverage.skipped.iter().map(|(path, reason)| (path, say(format!("not linted: {reason}"))));
@@ -40,21 +49,24 @@ fn report(verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Value {
         let path = &sources.get(unread.words.first()?.source).path;
         Some((path, say(unread.text(sources))))
     });
-    let told = told.chain(unread).map(|(path, text)| Notification::new(Some(path), &text));
+    let told = told.chain(unread).map(|(path, text)| notification(Some(path), &text));
     let excluded = coverage.excluded.iter().map(|(by, count)| say(format!("excluded by {by}: {count}")));
-    let excluded = excluded.map(|text| Notification::new(None, &text));
+    let excluded = excluded.map(|text| notification(None, &text));
     let configuration = coverage.configuration.iter();
-    let restrictions = configuration.flat_map(|c| c.lines().map(|line| Notification::new(Some(&c.path), &say(line))));
+    let restrictions = configuration.flat_map(|c| c.lines().map(|line| notification(Some(&c.path), &say(line))));
     let run = Run {
         tool: Tool {
             driver: Driver {
                 name: "gpulint",
                 semantic_version: env!("CARGO_PKG_VERSION"),
-                information_uri: env!("CARGO_PKG_REPOSITORY"),
+                information_uri: HOME,
                 rules: ids.iter().map(|id| descriptor(id, rules)).collect(),
             },
         },
         column_kind: "unicodeCodePoints",
+        original_uri_base_ids: Bases {
+            root: Base { description: Text { text: "The root of the Git work tree, or else the directory that gpulint was started in.".to_owned() } },
+        },
         invocations: [Invocation {
             execution_successful: true,
             tool_execution_notifications: told.chain(excluded).collect(),
@@ -77,8 +89,10 @@ fn descriptor(id: &str, rules: &Ruleset) -> Descriptor {
         Some(Confidence::Medium) => "medium",
         Some(Confidence::High) | None => "high",
     };
-    let pack = text.map_or(OWN_PACK, |t| t.pack.as_str()).to_owned();
-    let mut markdown = page.why.trim().to_owned();
+    let pack = text.map_or(OWN_PACK, |t| t.pack.as_str());
+    let own = OWN_RULES.iter().find(|(own, _)| *own == id && entry.is_none());
+    let why = own.map_or(page.why.trim().into(), |(_, meaning)| rules.language().say(*meaning));
+    let mut markdown = why.to_string();
     if let Some(text) = text {
         markdown.push_str(&format!("\n\n**{}**: {}", rules.language().say("What to do"), outline(&text.help)));
     }
@@ -87,12 +101,55 @@ fn descriptor(id: &str, rules: &Ruleset) -> Descriptor {
     }
     Descriptor {
         id: id.to_owned(),
+        name: pascal_case(id),
         short_description: Text { text: id.replace('-', " ") },
-        help: (!markdown.trim().is_empty()).then(|| Help { text: markdown.clone(), markdown }),
-        help_uri: page.references.first().cloned(),
+        full_description: Text { text: beginning(&why) },
+        help: Help { text: markdown.clone(), markdown },
+        help_uri: rules.url(id),
         default_configuration: Configuration { level: level(severity) },
-        properties: Properties { tags: vec![pack], precision },
+        properties: Properties { tags: tags(pack), precision, security_severity: security_severity(pack, severity) },
     }
+}
+
+/// `driver-too-old` as `DriverTooOld`.
+fn pascal_case(id: &str) -> String {
+    let word = |word: &str| {
+        let mut chars = word.chars();
+        chars.next().map(|first| first.to_ascii_uppercase().to_string() + chars.as_str())
+    };
+    id.split('-').filter_map(word).collect()
+}
+
+/// The first sentences of a text, as many as a description has room for.
+fn beginning(text: &str) -> String {
+    const ROOM: usize = 1_000;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.char_indices().nth(ROOM) {
+        None => text,
+        Some((room, _)) => {
+            let end = text[..room].rfind(". ").map_or(room, |at| at + 1);
+            text[..end].to_owned()
+        }
+    }
+}
+
+/// The pack, and what code scanning goes by to list a rule among those about security.
+fn tags(pack: &str) -> Vec<String> {
+    let security = (SECURITY.contains(&pack) && pack != SECURITY[0]).then_some(SECURITY[0]);
+    [pack].into_iter().chain(security).map(str::to_owned).collect()
+}
+
+/// Packs about security.
+const SECURITY: [&str; 2] = ["security", "encryption"];
+
+/// How bad a fault of security is, in the numbers of CVSS: the middle of high, medium and low.
+fn security_severity(pack: &str, severity: Severity) -> Option<&'static str> {
+    let number = match severity {
+        Severity::Error => "8.0",
+        Severity::Warning => "5.5",
+        Severity::Info => "2.0",
+    };
+    SECURITY.contains(&pack).then_some(number)
 }
 
 fn outcome<'a>(
@@ -106,9 +163,9 @@ fn outcome<'a>(
         kind: "external",
         justification: (!reason.is_empty()).then(|| Text::of(reason).text),
     };
-    let mut text = language.say(finding.text()).into_owned();
+    let mut text = one_line(&language.say(finding.text()));
     if let Some(help) = finding.help.as_deref().filter(|help| !help.is_empty()) {
-        text = format!("{text}\n{help}");
+        text = format!("{text}\n{}", one_line(help));
     }
     let mut related: Vec<Related> = Vec::new();
     for (i, label) in finding.related.iter().enumerate() {
@@ -125,17 +182,6 @@ fn outcome<'a>(
         fixes: finding.fix.iter().map(|fix| mending(fix, sources)).collect(),
         // An empty list says that the result is known not to be suppressed.
         suppressions: waived.map(suppression).into_iter().collect(),
-    }
-}
-
-/// Results that mean the same are told apart by their number, or a consumer would merge them.
-fn number_equal_fingerprints(results: &mut [Outcome<'_>]) {
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for result in results {
-        let meaning = &mut result.partial_fingerprints.meaning;
-        let count = seen.entry(meaning.clone()).or_default();
-        *count += 1;
-        meaning.push_str(&format!(":{count}"));
     }
 }
 
@@ -178,8 +224,14 @@ fn region(source: &Source, span: Span) -> Region {
     Region { start_line: start.line, start_column: start.column, end_line: end.line, end_column: end.column }
 }
 
+fn notification(path: Option<&String>, text: &str) -> Notification {
+    let physical = |path: &String| Physical { artifact_location: artifact(path), region: None };
+    let location = |path| Location { physical_location: physical(path), message: None };
+    Notification { level: "note", message: Text::of(text), locations: path.map(location).into_iter().collect() }
+}
+
 fn artifact(path: &str) -> Artifact {
-    Artifact { uri: uri(path) }
+    Artifact { uri: uri(path), uri_base_id: (!path.starts_with('/')).then_some(ROOT) }
 }
 
 /// A path as a URI reference: what is not plain is percent-encoded, an absolute path is a file.
@@ -192,199 +244,6 @@ fn uri(path: &str) -> String {
         }
     }
     out
-}
-
-#[derive(Serialize)]
-struct Log<'a> {
-    #[serde(rename = "$schema")]
-    schema: &'static str,
-    version: &'static str,
-    runs: [Run<'a>; 1],
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Run<'a> {
-    tool: Tool,
-    column_kind: &'static str,
-    invocations: [Invocation; 1],
-    results: Vec<Outcome<'a>>,
-}
-
-#[derive(Serialize)]
-struct Tool {
-    driver: Driver,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Driver {
-    name: &'static str,
-    semantic_version: &'static str,
-    information_uri: &'static str,
-    rules: Vec<Descriptor>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Descriptor {
-    id: String,
-    short_description: Text,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    help: Option<Help>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    help_uri: Option<String>,
-    default_configuration: Configuration,
-    properties: Properties,
-}
-
-#[derive(Serialize)]
-struct Configuration {
-    level: &'static str,
-}
-
-#[derive(Serialize)]
-struct Properties {
-    tags: Vec<String>,
-    precision: &'static str,
-}
-
-#[derive(Serialize)]
-struct Help {
-    text: String,
-    markdown: String,
-}
-
-#[derive(Serialize)]
-struct Text {
-    text: String,
-}
-
-impl Text {
-    /// Text that may hold what a file says: the format would read `[text](address)` as a link.
-    fn of(text: &str) -> Self {
-        Self { text: text.replace("](", "] (") }
-    }
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Invocation {
-    execution_successful: bool,
-    tool_execution_notifications: Vec<Notification>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_configuration_notifications: Vec<Notification>,
-}
-
-#[derive(Serialize)]
-struct Notification {
-    level: &'static str,
-    message: Text,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    locations: Vec<Location>,
-}
-
-impl Notification {
-    fn new(path: Option<&String>, text: &str) -> Self {
-        let physical = |path: &String| Physical { artifact_location: artifact(path), region: None };
-        let location = |path| Location { physical_location: physical(path), message: None };
-        Self { level: "note", message: Text::of(text), locations: path.map(location).into_iter().collect() }
-    }
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Outcome<'a> {
-    rule_id: &'a str,
-    rule_index: usize,
-    level: &'static str,
-    message: Text,
-    locations: [Location; 1],
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    related_locations: Vec<Related>,
-    partial_fingerprints: Fingerprints,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    fixes: Vec<Mending>,
-    suppressions: Vec<Suppression>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Mending {
-    description: Text,
-    artifact_changes: Vec<Change>,
-    properties: Safety,
-}
-
-#[derive(Serialize)]
-struct Safety {
-    /// Whether it keeps the meaning of everything else.
-    safe: bool,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Change {
-    artifact_location: Artifact,
-    replacements: Vec<Replacement>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Replacement {
-    deleted_region: Region,
-    inserted_content: Text,
-}
-
-#[derive(Serialize)]
-struct Fingerprints {
-    /// Rule, path, entity and message: stable under edits elsewhere.
-    #[serde(rename = "gpulintMeaning/v1")]
-    meaning: String,
-}
-
-#[derive(Serialize)]
-struct Suppression {
-    kind: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    justification: Option<String>,
-}
-
-#[derive(Serialize)]
-struct Related {
-    id: usize,
-    #[serde(flatten)]
-    location: Location,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Location {
-    physical_location: Physical,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<Text>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Physical {
-    artifact_location: Artifact,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    region: Option<Region>,
-}
-
-#[derive(Serialize)]
-struct Artifact {
-    uri: String,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Region {
-    start_line: u32,
-    start_column: u32,
-    end_line: u32,
-    end_column: u32,
 }
 
 #[cfg(test)]
