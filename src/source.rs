@@ -472,7 +472,8 @@ fn stand_in(c: char) -> Option<&'static str> {
         | '\u{3164}'
         | '\u{feff}'
         | '\u{ffa0}'
-        | '\u{fff0}'..='\u{fffb}' => Some("\u{fffd}"),
+        | '\u{fff0}'..='\u{fffb}'
+        | '\u{fffe}'..='\u{ffff}' => Some("\u{fffd}"),
         // Tags and further selectors can spell whole sentences that nobody sees.
         '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}' => Some("\u{10101}"),
         _ => None,
@@ -498,7 +499,9 @@ mod tests {
     #[test]
     fn stand_ins_keep_the_length() {
         let four = ['\u{e0001}', '\u{e0041}', '\u{e007f}', '\u{e0100}', '\u{1d173}'];
-        let three = ['\u{202e}', '\u{feff}', '\u{200b}', '\u{180e}', '\u{fff9}', '\u{fffb}', '\u{3164}', '\u{2028}'];
+        let three = [
+            '\u{202e}', '\u{feff}', '\u{200b}', '\u{180e}', '\u{fff9}', '\u{fffb}', '\u{3164}', '\u{2028}', '\u{ffff}',
+        ];
         for c in ['\u{1b}', '\u{9b}', '\u{61c}', '\u{ad}', '\u{85}'].into_iter().chain(three).chain(four) {
             let shown = sanitise(&c.to_string()).into_owned();
             assert_eq!(shown.len(), c.len_utf8());

@@ -103,7 +103,7 @@ const fn reporter(
 /// Every output format; the first one is the default.
 pub const REPORTERS: &[Reporter] = &[
     reporter("human", Terminal, human::write, "Findings drawn in their files, with what to do"),
-    reporter("concise", Terminal, concise::write, "One line for each finding: path:line:column: severity[rule] message"),
+    reporter("concise", Terminal, concise::write, "One line for each finding, as compilers write it"),
     reporter("grouped", Terminal, grouped::write, "One line for each finding, by file"),
     reporter("markdown", Page, markdown::write, "A comment on a pull request, or the summary of a step in CI"),
     reporter("github", Program, github::write, "Annotations of GitHub Actions"),

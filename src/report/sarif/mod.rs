@@ -65,7 +65,7 @@ fn report(verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Value {
         },
         column_kind: "unicodeCodePoints",
         original_uri_base_ids: Bases {
-            root: Base { description: Text { text: "The root of the Git work tree, or else the directory that gpulint was started in.".to_owned() } },
+            root: Base { description: Text { text: "The root of the repository.".to_owned() } },
         },
         invocations: [Invocation {
             execution_successful: true,
