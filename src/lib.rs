@@ -27,6 +27,7 @@ pub mod known;
 pub mod language;
 pub mod link;
 pub mod lint;
+pub mod lsp;
 pub mod names;
 pub mod parse;
 pub mod paths;

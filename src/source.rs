@@ -56,6 +56,27 @@ pub struct Position {
     pub column: u32,
 }
 
+/// What a column counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Units {
+    /// Bytes of UTF-8.
+    Bytes,
+    /// Units of UTF-16.
+    Utf16,
+    /// Unicode scalar values.
+    Scalars,
+}
+
+impl Units {
+    fn of(self, c: char) -> usize {
+        match self {
+            Units::Bytes => c.len_utf8(),
+            Units::Utf16 => c.len_utf16(),
+            Units::Scalars => 1,
+        }
+    }
+}
+
 /// One file of the run: its display path, its text and (on first use) its line index.
 #[derive(Debug)]
 pub struct Source {
@@ -88,11 +109,31 @@ impl Source {
 
     /// Line and column of a byte offset. An offset past the end is clamped to the end.
     pub fn position(&self, offset: u32) -> Position {
+        let (line, column) = self.line_and_column(offset, Units::Scalars);
+        Position { line: line + 1, column: column + 1 }
+    }
+
+    /// The same, counted from 0 and in other units.
+    pub fn line_and_column(&self, offset: u32, units: Units) -> (u32, u32) {
         let offset = offset.min(self.text.len() as u32);
         let line = self.line_of(offset);
         let start = self.line_starts()[line] as usize;
         let head = self.text.get(start..offset as usize).unwrap_or("");
-        Position { line: line as u32 + 1, column: head.chars().count() as u32 + 1 }
+        (line as u32, head.chars().map(|c| units.of(c)).sum::<usize>() as u32)
+    }
+
+    /// The byte at a line and a column, counted from 0; what lies past an end is clamped to it.
+    pub fn offset(&self, line: u32, column: u32, units: Units) -> u32 {
+        let starts = self.line_starts();
+        let Some(&start) = starts.get(line as usize) else { return self.text.len() as u32 };
+        let mut left = column as usize;
+        let text = self.text[start as usize..].split('\n').next().unwrap_or_default();
+        let before = text.chars().take_while(|c| {
+            let fits = units.of(*c) <= left;
+            left = left.saturating_sub(units.of(*c));
+            fits
+        });
+        start + before.map(char::len_utf8).sum::<usize>() as u32
     }
 
     /// The text under a span of this file; empty when the span is not of this text.
@@ -494,6 +535,20 @@ mod tests {
         assert_eq!(source.position(4), Position { line: 1, column: 4 });
         assert_eq!(source.position(6), Position { line: 2, column: 1 });
         assert_eq!(source.position(99), Position { line: 2, column: 2 });
+    }
+
+    #[test]
+    fn columns_count_what_is_asked_for_and_lead_back() {
+        let source = Source::new("a", "x\né𝄞: y\r\n");
+        let colon = 8;
+        assert_eq!(source.slice(span(colon, colon + 1)), ":");
+        for (units, column) in [(Units::Bytes, 6), (Units::Utf16, 3), (Units::Scalars, 2)] {
+            assert_eq!(source.line_and_column(colon as u32, units), (1, column));
+            assert_eq!(source.offset(1, column, units), colon as u32);
+            assert_eq!(source.offset(1, 99, units), 12, "the end of the line");
+            assert_eq!(source.offset(9, 0, units), 13, "the end of the text");
+        }
+        assert_eq!(source.offset(1, 2, Units::Utf16), 4, "within a character: where it starts");
     }
 
     #[test]

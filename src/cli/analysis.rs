@@ -6,7 +6,7 @@ use super::files::{Files, cwd, files, gate, named, shown, stdin};
 use super::setup::Setup;
 use crate::budget::Share;
 use crate::config::{self, Config};
-use crate::discover::{self, Kind, Options};
+use crate::discover::{self, Kind, Options, Unsaved};
 use crate::facts::{HelmRelease, Listing, ReleaseFormat};
 use crate::finding::{Confidence, Finding, Severity};
 use crate::judge::baseline::{Baseline, Known, Standing};
@@ -75,6 +75,20 @@ impl<'c> Gathered<'c> {
             false => files(&lint.paths, &walk(lint, &setup, baseline))?,
         };
         Ok(Self { lint, setup, files, language })
+    }
+
+    /// Reads files, by what is known already, with texts in the place of what some of them hold.
+    ///
+    /// # Errors
+    /// A path that does not exist.
+    pub fn by(lint: &'c Lint, (setup, language): (Setup, Language), unsaved: &Unsaved) -> Result<Self, String> {
+        let options = Options { unsaved: unsaved.clone(), ..walk(lint, &setup, None) };
+        Ok(Self { lint, files: files(&lint.paths, &options)?, setup, language })
+    }
+
+    /// What the run went by.
+    pub fn into_setup(self) -> Setup {
+        self.setup
     }
 
     /// Where paths are shown from.

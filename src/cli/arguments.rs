@@ -43,19 +43,28 @@ pub enum Command {
         #[command(flatten)]
         told: Told,
     },
-    /// Run the examples of the built-in packs, or of the packs in a directory
+    /// Run the examples of the built-in packs, of one rule, or of the packs in a directory
     Test {
-        /// Directory of a pack
-        directory: Option<PathBuf>,
+        /// Id of a rule, a rule file or the directory of a pack
+        what: Option<PathBuf>,
+    },
+    /// Write a new rule, with examples that pass
+    New {
+        /// What to write
+        #[command(subcommand)]
+        what: New,
     },
     /// Show what was extracted and joined, as JSON
     Facts {
         /// Files and directories
-        #[arg(required = true)]
+        #[arg(required_unless_present = "at")]
         paths: Vec<PathBuf>,
         /// Show absent facts too
         #[arg(long)]
         all: bool,
+        /// Only what stands at a place, by the names that rules use; of the working directory, if no paths are given
+        #[arg(long, value_name = "FILE:LINE")]
+        at: Option<String>,
     },
     /// Print the documents that charts render to and that kustomizations build
     Render {
@@ -75,6 +84,12 @@ pub enum Command {
     Kinds,
     /// Say whether a model fits the memory of GPUs, with the sum
     Vram(Box<Vram>),
+    /// Serve an editor: the Language Server Protocol over standard input and output
+    Lsp {
+        /// What many editors say; there is no other way
+        #[arg(long, hide = true)]
+        stdio: bool,
+    },
     /// Print a JSON schema (draft 2020-12)
     Schema {
         /// Of what
@@ -88,6 +103,17 @@ pub enum Command {
     },
 }
 
+#[derive(Debug, Subcommand)]
+#[allow(missing_docs)] // its words would stand in the place of what the command says of itself
+pub enum New {
+    /// Write a rule file, and the manifest of its pack where there is none
+    Rule {
+        /// The directory of the pack and the id of the rule: policies/gpu-job-without-owner
+        #[arg(value_name = "PACK/ID")]
+        path: PathBuf,
+    },
+}
+
 /// What has a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Schema {
@@ -97,6 +123,10 @@ pub enum Schema {
     Config,
     /// The JSON report
     Report,
+    /// What `gpulint facts` prints
+    Facts,
+    /// pack.yaml
+    Pack,
 }
 
 /// How rules are listed.

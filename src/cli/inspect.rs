@@ -1,25 +1,24 @@
 //! Commands that show what gpulint knows: rules, pages, tests, facts.
 
 use super::arguments::{Arguments, Listing, Schema};
-use super::files::{cwd, files};
+use super::facts;
+use super::files::shown;
 use super::setup::{Setup, add_pack};
 use super::{CLEAN, FINDINGS, print, print_as_is};
 use crate::config;
-use crate::discover::{self, Options};
-use crate::facts::value::{Data, Entity, Value as Fact};
-use crate::facts::{Facts, LISTS, List};
+use crate::discover;
+use crate::facts::Facts;
 use crate::finding::{OWN_PACK, OWN_RULES};
 use crate::language::Language;
 use crate::lint::{self, Input};
 use crate::paths;
-use crate::report::json::escaped;
 use crate::rules::Ruleset;
 use crate::rules::examples::{self, Linted, Verdict};
 use crate::rules::text::outline;
-use crate::source::{Source, SourceId, Sources, Span};
+use crate::source::{Source, SourceId};
 use crate::suggest::did_you_mean;
 use clap::CommandFactory;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -103,59 +102,66 @@ fn markdown(rules: &Ruleset) -> String {
 /// # Errors
 /// No such rule.
 pub fn explain(rule: &str, packs: &[PathBuf], language: Language) -> Result<u8, String> {
-    if let Some((_, meaning)) = OWN_RULES.iter().find(|(id, _)| *id == rule) {
-        let page = Ruleset::empty().url(rule).unwrap_or_default();
-        print(&format!(
-            "{rule} ({OWN_PACK} pack)\n\n{}\n\n{} {page}\n",
-            language.say(*meaning),
-            language.say("Page:")
-        ))?;
-        return Ok(CLEAN);
-    }
-    let mut rules = Setup::read(Setup::find(&[]), packs, &[])?.rules;
+    let own = OWN_RULES.iter().any(|(id, _)| *id == rule);
+    let mut rules = if own { Ruleset::empty() } else { Setup::read(Setup::find(&[]), packs, &[])?.rules };
     rules.tell_in(language);
-    let hint =
-        || did_you_mean(rule, rules.entries().iter().map(|e| e.id.as_ref()).chain(OWN_RULES.iter().map(|(id, _)| *id)));
-    let entry = rules.get(rule).ok_or_else(|| format!("there is no rule `{rule}`{}", hint()))?;
+    let ids = || rules.entries().iter().map(|e| e.id.as_ref()).chain(OWN_RULES.iter().map(|(id, _)| *id));
+    let page = page(&rules, rule, language);
+    print(&page.ok_or_else(|| format!("there is no rule `{rule}`{}", did_you_mean(rule, ids())))?)?;
+    Ok(CLEAN)
+}
+
+/// The page of a rule, which terminals show and editors read as Markdown.
+pub fn page(rules: &Ruleset, rule: &str, language: Language) -> Option<String> {
+    if let Some((_, meaning)) = OWN_RULES.iter().find(|(id, _)| *id == rule) {
+        let [meaning, page] = [*meaning, "Page:"].map(|words| language.say(words));
+        let address = rules.url(rule).unwrap_or_default();
+        return Some(format!("{rule} ({OWN_PACK} pack)\n\n{meaning}\n\n{page} {address}\n"));
+    }
+    let entry = rules.get(rule)?;
     let (text, page) = entry.told();
     let mut out = format!("{} ({} pack, {}, {} confidence)\n\n", text.id, text.pack, text.level(), text.confidence);
     let [help, parameters] = ["Help: ", "Parameters:"].map(|words| language.say(words));
     out.push_str(&format!("{}\n\n{help}{}\n\n{}\n", outline(&text.message), outline(&text.help), page.why));
     if !text.params.is_empty() {
-        out.push_str(&format!("\n{parameters}\n"));
+        out.push_str(&format!("\n{parameters}\n\n"));
         for p in &text.params {
-            out.push_str(&format!("  {} ({}, default {}): {}\n", p.name, p.ty, p.default.join(", "), p.description));
+            out.push_str(&format!("- {} ({}, default {}): {}\n", p.name, p.ty, p.default.join(", "), p.description));
         }
     }
     rules.url(rule).iter().for_each(|page| out.push_str(&format!("\n{} {page}\n", language.say("Page:"))));
-    out.push_str(&format!("\n{}\n", language.say("References:")));
-    page.references.iter().for_each(|r| out.push_str(&format!("  {r}\n")));
+    out.push_str(&format!("\n{}\n\n", language.say("References:")));
+    page.references.iter().for_each(|r| out.push_str(&format!("- {r}\n")));
     for example in &page.examples {
         let told = if example.fires { "Fires on:".to_owned() } else { format!("Silent on ({}):", example.because) };
         out.push_str(&format!("\n{}\n", language.say(told)));
         for (path, text) in &example.files {
-            out.push_str(&format!("  --- {path}\n"));
-            text.lines().for_each(|l| out.push_str(&format!("  {l}\n")));
+            out.push_str(&format!("\n    --- {path}\n"));
+            text.lines().for_each(|l| out.push_str(&format!("    {l}\n")));
         }
     }
-    print(&out)?;
-    Ok(CLEAN)
+    Some(out)
 }
 
-/// `gpulint test [DIR]`.
+/// `gpulint test [RULE|FILE|DIR]`.
 ///
 /// # Errors
-/// A pack that does not load.
-pub fn test(directory: Option<&Path>) -> Result<u8, String> {
-    let mut rules = Ruleset::builtin();
-    let own: Option<Vec<String>> = match directory {
-        Some(directory) => {
-            let mut pack = Ruleset::empty();
-            add_pack(&mut pack, directory)?;
-            add_pack(&mut rules, directory)?;
-            Some(pack.entries().iter().map(|e| e.id.to_string()).collect())
+/// A pack that does not load, or no such rule.
+pub fn test(what: Option<&Path>) -> Result<u8, String> {
+    let (rules, own) = match what {
+        None => (Ruleset::builtin(), None),
+        Some(path) if path.exists() => {
+            let (mut rules, mut pack) = (Ruleset::builtin(), Ruleset::empty());
+            add_pack(&mut pack, path)?;
+            add_pack(&mut rules, path)?;
+            (rules, Some(pack.entries().iter().map(|e| e.id.to_string()).collect::<Vec<_>>()))
         }
-        None => None,
+        Some(rule) => {
+            let (rules, id) = (Setup::read(Setup::find(&[]), &[], &[])?.rules, rule.to_string_lossy());
+            let missing = || format!("there is no rule and no path `{}`{}", shown(rule), rules.hint(&id));
+            rules.get(&id).ok_or_else(missing)?;
+            (rules, Some(vec![id.into_owned()]))
+        }
     };
     let results =
         examples::test(&rules, |e| own.as_ref().is_none_or(|ids| ids.iter().any(|id| *id == e.id)), &|files| {
@@ -207,99 +213,18 @@ fn whole<'p>(files: impl Iterator<Item = &'p str>, ignored: &str) -> Arc<crate::
     Arc::new(crate::facts::Listing { there, ignored, closed: BTreeSet::new(), roots: BTreeSet::from([String::new()]) })
 }
 
-/// `gpulint facts PATH`.
-///
-/// # Errors
-/// A path that does not exist.
-pub fn facts(paths: &[PathBuf], all: bool) -> Result<u8, String> {
-    let setup = Setup::read(Setup::find(paths), &[], paths)?;
-    let files = files(paths, &Options { root: setup.root.clone(), ..Options::new(cwd()) })?;
-    let (config, extra) = setup.after(files.inputs.len(), |_, _| None);
-    let outcome = lint::run(files.inputs, config.facts(), extra, &Ruleset::empty());
-    let show = Show { sources: &outcome.sources, all };
-    let mut out = show.lists(&outcome.facts);
-    let forms = outcome.forms.iter().map(|(name, facts)| {
-        let mut form = show.lists(facts);
-        form.insert("form".to_owned(), json!(name));
-        Value::Object(form)
-    });
-    out.insert("forms".to_owned(), forms.collect());
-    let text = serde_json::to_string_pretty(&Value::Object(out)).map_err(|e| e.to_string())?;
-    print_as_is(&(escaped(&text) + "\n"))?;
-    Ok(CLEAN)
-}
-
-struct Show<'a> {
-    sources: &'a Sources,
-    all: bool,
-}
-
-impl Show<'_> {
-    fn lists(&self, facts: &Facts) -> Map<String, Value> {
-        let items = |list: &List| (list.entities)(facts).into_iter().map(|entity| self.entity(entity, 0)).collect();
-        LISTS.iter().map(|list| (list.name.to_owned(), items(list))).collect()
-    }
-
-    fn place(&self, span: Span) -> String {
-        let source = self.sources.get(span.source);
-        let at = source.position(span.start);
-        format!("{}:{}:{}", source.path, at.line, at.column)
-    }
-
-    fn entity(&self, entity: &dyn Entity, depth: usize) -> Value {
-        let mut out = Map::new();
-        out.insert("at".to_owned(), json!(self.place(entity.span())));
-        for (i, field) in entity.entity().fields.iter().enumerate() {
-            if let Some(value) = self.value(&entity.field(i), depth + 1) {
-                out.insert(field.name.to_owned(), value);
-            }
-        }
-        Value::Object(out)
-    }
-
-    fn value(&self, value: &Fact<'_>, depth: usize) -> Option<Value> {
-        let leaf = |key: &str, shown: Value| {
-            let mut out = Map::new();
-            out.insert(key.to_owned(), shown);
-            if let Some(span) = value.span {
-                out.insert("at".to_owned(), json!(self.place(span)));
-            }
-            Some(Value::Object(out))
-        };
-        match &value.data {
-            Data::Null => self.all.then(|| leaf("absent", json!(true))).flatten(),
-            Data::Unknown(why) => leaf("unknown", json!(why.to_string())),
-            Data::Bool(b) => leaf("value", json!(b)),
-            Data::Int(i) => leaf("value", json!(i)),
-            Data::Float(f) => leaf("value", json!(f)),
-            Data::Str(s) => leaf("value", json!(s)),
-            Data::Version(v) => leaf("value", json!(v.to_string())),
-            Data::List(items) if items.is_empty() && !self.all => None,
-            Data::List(items) => Some(Value::Array(items.iter().filter_map(|v| self.value(v, depth + 1)).collect())),
-            Data::Map(map) if map.is_empty() && !self.all => None,
-            Data::Map(map) => {
-                let entries = map.iter().filter_map(|(k, v)| Some((k.to_string(), self.value(v, depth + 1)?)));
-                Some(Value::Object(entries.collect()))
-            }
-            // Joined entities are shown one level deep: they have entries of their own.
-            Data::Entity(entity) if depth > 14 => Some(json!({"at": self.place(entity.span())})),
-            Data::Entity(entity) => Some(self.entity(*entity, depth + 1)),
-            // Facts hold nothing that functions compute.
-            Data::Record(_) | Data::Node(_) => None,
-        }
-    }
-}
-
 /// `gpulint schema OF`.
 ///
 /// # Errors
 /// None today.
 pub fn schema(of: Schema) -> Result<u8, String> {
-    print_as_is(match of {
-        Schema::Rule => include_str!("../../schemas/rule.json"),
-        Schema::Config => include_str!("../../schemas/config.json"),
-        Schema::Report => include_str!("../../schemas/report.json"),
-    })?;
+    match of {
+        Schema::Rule => print_as_is(include_str!("../../schemas/rule.json")),
+        Schema::Config => print_as_is(include_str!("../../schemas/config.json")),
+        Schema::Report => print_as_is(include_str!("../../schemas/report.json")),
+        Schema::Pack => print_as_is(include_str!("../../schemas/pack.json")),
+        Schema::Facts => print_as_is(&facts::schema().map_err(|error| error.to_string())?),
+    }?;
     Ok(CLEAN)
 }
 

@@ -2,24 +2,28 @@
 
 mod analysis;
 mod arguments;
+mod at;
 mod baseline;
 mod check;
 mod diff;
+mod facts;
 mod files;
 mod formats;
 mod ignores;
 mod inspect;
 mod kinds;
 mod language;
+mod new;
 mod output;
 mod progress;
 mod render;
+mod server;
 mod setup;
 mod vram;
 
 pub use arguments::Arguments;
 
-use arguments::Command;
+use arguments::{Command, New};
 use clap::Parser;
 use output::{complain, print, print_as_is};
 use std::any::Any;
@@ -70,12 +74,15 @@ fn command(command: &Command) -> Result<u8, String> {
         Command::Baseline(arguments) => baseline::run(arguments),
         Command::Rules { format, told } => inspect::rules(format, told.language()),
         Command::Explain { rule, rules, told } => inspect::explain(rule, rules, told.language()),
-        Command::Test { directory } => inspect::test(directory.as_deref()),
-        Command::Facts { paths, all } => inspect::facts(paths, *all),
+        Command::Test { what } => inspect::test(what.as_deref()),
+        Command::New { what: New::Rule { path } } => new::rule(path),
+        Command::Facts { at: Some(at), paths, all } => at::run(at, paths, *all),
+        Command::Facts { paths, all, at: None } => facts::run(paths, *all),
         Command::Render { paths, values, bases } => render::run(paths, values, *bases),
         Command::Formats => formats::run(),
         Command::Kinds => kinds::run(),
         Command::Vram(arguments) => vram::run(arguments),
+        Command::Lsp { .. } => server::run(),
         Command::Schema { of } => inspect::schema(*of),
         Command::Completions { shell } => inspect::completions(*shell),
     }

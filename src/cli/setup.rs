@@ -8,10 +8,11 @@ use crate::config::{self, Config, Word};
 use crate::discover::{self, Gate, MAX_SETTINGS, Reason};
 use crate::finding::{Confidence, Finding, OWN_PACK, OWN_RULES, Severity};
 use crate::judge::Restrictions;
-use crate::parse::{Dialect, Problem, yaml};
+use crate::parse::{Dialect, Node, Problem, yaml};
 use crate::report::human::{self, HumanOptions};
-use crate::rules::Ruleset;
+use crate::rules::{Ruleset, pack};
 use crate::source::{Source, SourceId, Sources, Span};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What a run goes by.
@@ -186,10 +187,14 @@ pub fn add_pack(rules: &mut Ruleset, directory: &Path) -> Result<(), String> {
     faults.none("the rules")
 }
 
-/// The ids of rules that a text states, right or wrong.
-fn ids(text: &str) -> Vec<String> {
-    let tree = yaml::parse(SourceId(0), text, Dialect::Core);
-    tree.roots().filter_map(|root| Some(root.get("id")?.text()?.to_owned())).collect()
+/// What a rule calls itself and its pack, and where it says that.
+type Stated = (String, Option<(String, Span)>);
+
+/// The ids and packs of rules that a text states, right or wrong.
+fn stated(source: SourceId, text: &str) -> Vec<Stated> {
+    let tree = yaml::parse(source, text, Dialect::Core);
+    let pack = |root: Node<'_>| root.get("pack").and_then(|pack| Some((pack.text()?.to_owned(), pack.span())));
+    tree.roots().filter_map(|root| Some((root.get("id")?.text()?.to_owned(), pack(root)))).collect()
 }
 
 /// What is wrong with what the user wrote for gpulint.
@@ -226,19 +231,39 @@ impl Faults {
             .filter(|p| p.extension().is_some_and(|e| e == "yaml" || e == "yml"))
             .collect();
         paths.sort();
+        let (manifests, paths): (Vec<_>, Vec<_>) = paths.into_iter().partition(|path| path.ends_with(pack::FILE_NAME));
         if paths.is_empty() {
             return Err(format!("{}: no rule files", shown(&directory)));
         }
+        let mut packs = BTreeMap::new();
+        for path in manifests {
+            let text = gate.read(&path, MAX_SETTINGS).map_err(|reason| format!("{}: {reason}", shown(&path)))?;
+            let id = self.source(&path, &text);
+            let (pack, problems) = pack::read(id, &text);
+            // Rules that a later release understands are not held against this one.
+            if !problems.is_empty() {
+                self.extend(problems);
+                return Ok(());
+            }
+            packs.insert(path.with_file_name(""), pack.name);
+            self.read.push(path);
+        }
         for path in paths {
             let text = gate.read(&path, MAX_SETTINGS).map_err(|reason| format!("{}: {reason}", shown(&path)))?;
-            let ids = ids(&text);
-            if ids.is_empty() {
+            self.read.push(path.clone());
+            let id = self.source(&path, &text);
+            let stated = stated(id, &text);
+            if stated.is_empty() {
                 // What else it holds is not for the log of a run.
                 return Err(format!("{}: not a rule file: it has no `id`", shown(&path)));
             }
-            self.replaced.extend(ids.into_iter().filter(|id| rules.get(id).is_some()));
-            self.read.push(path.clone());
-            let id = self.source(&path, &text);
+            let own = path.ancestors().skip(1).find_map(|above| packs.get(above));
+            for (rule, pack) in stated {
+                if let (Some(own), Some((pack, span))) = (own, pack.filter(|(pack, _)| Some(pack) != own)) {
+                    self.tell(span, format!("the rule is of the pack `{pack}`, and its directory of the pack `{own}`"));
+                }
+                self.replaced.extend(Some(rule).filter(|rule| rules.get(rule).is_some()));
+            }
             let problems = rules.add(id, &shown(&path), &text);
             self.extend(problems);
             let own = |advice: Problem| Finding::own("configuration", Severity::Warning, advice.span, advice.message);

@@ -21,6 +21,7 @@ use std::fmt;
 use std::fs;
 use std::io::Read as _;
 use std::path::{Component, MAIN_SEPARATOR_STR, Path, PathBuf};
+use std::sync::Arc;
 use walk::{EXCLUDE, MAX_LINKED_DIRECTORIES, REPETITION, TOOL_FILE, Walk};
 
 /// The largest file that is read unless the options say otherwise.
@@ -56,7 +57,12 @@ pub struct Options {
     pub max_read: u64,
     /// What the run goes by and is nothing to lint: its configuration, a baseline.
     pub own: Vec<PathBuf>,
+    /// Texts in the place of what files hold, or will hold.
+    pub unsaved: Unsaved,
 }
+
+/// Texts that were not saved yet, by the files that they are of.
+pub type Unsaved = BTreeMap<PathBuf, Arc<str>>;
 
 impl Options {
     /// Nothing excluded but what ignore files say.
@@ -71,6 +77,7 @@ impl Options {
             no_ignore: false,
             max_read: MAX_READ,
             own: Vec::new(),
+            unsaved: Unsaved::new(),
         }
     }
 
@@ -99,6 +106,8 @@ pub struct Found {
     pub in_module: bool,
     /// The directory of the repository that it belongs to: the Git work tree around it, else the root that holds it.
     pub repository: PathBuf,
+    /// Its text, if it was not saved yet.
+    pub unsaved: Option<Arc<str>>,
 }
 
 /// A file or directory that was not linted.
@@ -228,6 +237,7 @@ pub fn discover(roots: &[PathBuf], options: &Options) -> Result<Discovery, BadPa
             Ok(_) if options.force_exclude && exclude.with_parents(&disk) => out.exclude(EXCLUDE),
             Ok(_) if options.is_own(&disk) => out.skip(&disk, &options.root, Reason::UnknownKind),
             Ok(_) => out.file(disk, to, &options.root, true),
+            Err(_) if options.unsaved.contains_key(&disk) => out.file(disk, to, &options.root, true),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 out.skip(&disk, &options.root, Reason::Missing);
             }
@@ -237,6 +247,7 @@ pub fn discover(roots: &[PathBuf], options: &Options) -> Result<Discovery, BadPa
     let real = directories.iter().filter_map(|root| root.canonicalize().ok()).collect();
     let mut walk = Walk { options, exclude: &exclude, roots: real, linked: 0 };
     directories.iter().for_each(|root| walk.walk(root, &mut out));
+    out.lay_over(&directories, options, &exclude);
     if out.seen.there.len() + out.seen.closed.len() >= MOST_SEEN {
         out.seen.roots.clear();
     }
@@ -283,6 +294,7 @@ impl Discovery {
             in_chart,
             in_module: false,
             repository: PathBuf::new(),
+            unsaved: None,
         };
         match kind_of(&path) {
             Some(kind) => self.found.push(found(in_chart(&disk), kind, (path, disk))),
@@ -310,6 +322,18 @@ impl Discovery {
                 self.left -= if bytes <= MAX_BYTES { bytes } else { 0 };
                 self.found.push(file);
             }
+        }
+    }
+
+    /// Takes texts that were not saved in the place of those that were, and where nothing stands yet.
+    fn lay_over(&mut self, directories: &[PathBuf], options: &Options, exclude: &Exclude) {
+        let new = options.unsaved.keys().filter(|disk| directories.iter().any(|root| disk.starts_with(root)));
+        for disk in new.filter(|disk| !disk.exists() && !exclude.with_parents(disk)) {
+            self.see(disk, &options.root, |seen| &mut seen.there);
+            self.file(disk.clone(), None, &options.root, false);
+        }
+        for found in &mut self.found {
+            found.unsaved = options.unsaved.get(&found.disk).cloned();
         }
     }
 
@@ -463,6 +487,7 @@ impl<'o> Bringer<'o> {
         let own = self.options.root.join(&path);
         let left_out = self.exclude.with_parents(&own) || self.options.is_own(&own);
         (disk.is_file() && !left_out).then(|| Found {
+            unsaved: self.options.unsaved.get(&own).cloned(),
             path,
             disk,
             linked: None,
@@ -482,6 +507,20 @@ impl Found {
 
     /// Reads the text; a byte order mark stays. Refuses what is larger than `limit` bytes.
     pub fn read(&self, limit: u64) -> Result<String, Reason> {
+        let text = match &self.unsaved {
+            Some(text) if text.len() as u64 > limit => return Err(Reason::TooLarge(text.len() as u64, limit)),
+            Some(text) => text.to_string(),
+            None => self.saved(limit)?,
+        };
+        match self.kind {
+            Kind::Yaml if text.starts_with("MIME-Version:") || text.starts_with("Content-Type: multipart/") => {
+                Err(Reason::Multipart)
+            }
+            _ => Ok(text),
+        }
+    }
+
+    fn saved(&self, limit: u64) -> Result<String, Reason> {
         let file = gate::open(&self.disk)?;
         let long = file.metadata().map_or(0, |meta| meta.len());
         let bytes = gate::bytes(file, limit).map_err(|reason| match reason {
@@ -491,19 +530,11 @@ impl Found {
         match &bytes[..] {
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1..=255, ..] | [1..=255, 0, ..] => Err(Reason::NotUtf8("UTF-16")),
             _ if bytes.contains(&0) => Err(Reason::NotUtf8("binary data")),
-            _ => {
-                let text = match String::from_utf8(bytes) {
-                    Ok(text) => text,
-                    Err(error) if self.kind.is_bytes() => readable(error.as_bytes()),
-                    Err(_) => return Err(Reason::NotUtf8("another encoding")),
-                };
-                match self.kind {
-                    Kind::Yaml if text.starts_with("MIME-Version:") || text.starts_with("Content-Type: multipart/") => {
-                        Err(Reason::Multipart)
-                    }
-                    _ => Ok(text),
-                }
-            }
+            _ => match String::from_utf8(bytes) {
+                Ok(text) => Ok(text),
+                Err(error) if self.kind.is_bytes() => Ok(readable(error.as_bytes())),
+                Err(_) => Err(Reason::NotUtf8("another encoding")),
+            },
         }
     }
 

@@ -6,6 +6,7 @@ pub mod examples;
 pub mod functions;
 pub mod lang;
 pub mod load;
+pub mod pack;
 pub mod text;
 
 use crate::facts::{Subject, subjects};

@@ -2,6 +2,7 @@
 
 mod adoption;
 mod architecture;
+mod authors;
 mod blocks;
 mod boundaries;
 mod budgets;
@@ -27,6 +28,7 @@ mod hiding;
 mod invariants;
 mod kinds;
 mod languages;
+mod lsp;
 mod names;
 mod packaging;
 mod readers;

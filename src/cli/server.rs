@@ -1,0 +1,74 @@
+//! `gpulint lsp`.
+
+use super::CLEAN;
+use super::analysis::{Against, Gathered};
+use super::arguments::{Arguments, Command, Lint};
+use super::inspect::page;
+use super::setup::Setup;
+use crate::discover::Unsaved;
+use crate::language::Language;
+use crate::lsp::{self, Linted, Linter};
+use clap::Parser;
+use lsp_server::Connection;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Runs the command.
+///
+/// # Errors
+/// The editor breaks the protocol.
+pub fn run() -> Result<u8, String> {
+    let (connection, threads) = Connection::stdio();
+    let language = Language::of(|name| std::env::var(name).ok());
+    lsp::serve(&connection, &mut Runs { setups: BTreeMap::new(), language })?;
+    drop(connection);
+    threads.join().map_err(|error| error.to_string())?;
+    Ok(CLEAN)
+}
+
+/// Runs of `check` for an editor, which go by the same configuration until it changes.
+struct Runs {
+    setups: BTreeMap<PathBuf, Setup>,
+    language: Language,
+}
+
+impl Linter for Runs {
+    fn speak(&mut self, locale: &str) {
+        self.language = Language::of(|_| Some(locale.to_owned()));
+    }
+
+    fn lint(&mut self, target: &Path, unsaved: &Unsaved) -> Result<Linted, String> {
+        let lint = as_check(target)?;
+        let setup = match self.setups.remove(target) {
+            Some(setup) => setup,
+            None => {
+                let mut setup = Setup::load(&lint)?;
+                setup.rules.tell_in(self.language);
+                setup
+            }
+        };
+        let gathered = Gathered::by(&lint, (setup, self.language), unsaved)?;
+        let (verdict, sources) = gathered.judge_with(gathered.inputs().to_vec(), &Against::default())?;
+        let root = gathered.root().to_owned();
+        self.setups.insert(target.to_owned(), gathered.into_setup());
+        Ok(Linted { findings: verdict.shown, sources, root })
+    }
+
+    fn forget(&mut self) {
+        self.setups.clear();
+    }
+
+    fn page(&self, rule: &str) -> Option<String> {
+        self.setups.values().find_map(|setup| page(&setup.rules, rule, self.language))
+    }
+}
+
+/// What `gpulint check TARGET` is asked.
+fn as_check(target: &Path) -> Result<Lint, String> {
+    let words = ["gpulint", "check", "--"].map(OsString::from);
+    match Arguments::try_parse_from(words.into_iter().chain([target.into()])) {
+        Ok(Arguments { command: Command::Check(check) }) => Ok(check.lint),
+        _ => Err(format!("{}: not a path to lint", target.display())),
+    }
+}
