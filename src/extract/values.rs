@@ -39,6 +39,7 @@ pub fn charts(tree: &Arc<Tree>, list: View<'_>, key: &str, facts: &mut Facts) {
         out.chart = dependency.get("name").string();
         out.version = dependency.get("version").parse(Version::parse);
         out.repository = dependency.get("repository").string().or(|| dependency.get("repo").string());
+        out.namespace = dependency.get("namespace").string();
         out.values = Some(Raw::new(tree, dependency.get("valuesInline")));
         let file = dependency.get("valuesFile").string();
         out.values_from = if file.is_absent() { vec![] } else { vec![file] };
