@@ -388,7 +388,7 @@ fn paths_of_a_git_work_tree_are_the_same_from_every_working_directory() {
     // People open what they read.
     let human = |at: &str, target: &str| out(&gpulint(&tree.path().join(at), &["check", target]));
     for (at, target, path) in
-        [("r/a", ".", "[pod.yaml:"), ("r/b", "..", "[../a/pod.yaml:"), ("", "r", "[r/a/pod.yaml:")]
+        [("r/a", ".", "▸ pod.yaml:"), ("r/b", "..", "▸ ../a/pod.yaml:"), ("", "r", "▸ r/a/pod.yaml:")]
     {
         assert!(human(at, target).contains(path), "{path}: {}", human(at, target));
     }

@@ -40,6 +40,7 @@ mod schemas;
 mod supply_chain;
 mod syntax;
 mod templates;
+mod terminal;
 mod terraform;
 mod text_syntaxes;
 mod training;

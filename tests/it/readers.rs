@@ -296,7 +296,8 @@ fn visit(node: &Node, out: &mut Vec<Told>) {
             assert!(!said.value.contains(['@', '#', '<', '`']) && !said.value.contains("evil"), "{}", said.value);
         }
         Node::TableRow(row) => {
-            let cells: Vec<String> = row.children.iter().map(|cell| Node::to_string(cell)).collect();
+            // In a table a backslash before a bar is kept apart from it.
+            let cells: Vec<String> = row.children.iter().map(|cell| cell.to_string().replace("\\ |", "\\|")).collect();
             if let [severity, rule, place, message] = cells.as_slice()
                 && ["error", "warning", "info"].contains(&severity.as_str())
             {

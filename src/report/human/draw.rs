@@ -135,7 +135,8 @@ impl<'a> Code<'a> {
             let annotation = kind.span(relative(&mark.range));
             let inline = !mark.label.is_empty() && mark.label.width() < room;
             if !inline && !mark.label.is_empty() {
-                below.push(&mark.label);
+                let at = self.source.position(mark.range.start as u32);
+                below.push(format!("{}:{}: {}", at.line, at.column, mark.label));
             }
             snippet = snippet.annotation(if inline { annotation.label(mark.label.clone()) } else { annotation });
         }
