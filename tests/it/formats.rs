@@ -43,6 +43,11 @@ fn differences(expected: &Value, actual: Option<&Value>, at: &str, out: &mut Vec
     }
 }
 
+/// What was printed, with its paths as seen from a folder of the work tree.
+fn below(folder: &str, printed: &[u8]) -> Value {
+    serde_json::from_str(&String::from_utf8_lossy(printed).replace(folder, "")).expect("JSON")
+}
+
 #[test]
 fn each_format_gives_its_facts() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/formats");
@@ -56,7 +61,7 @@ fn each_format_gives_its_facts() {
             std::fs::read_to_string(folder.join("facts.json")).unwrap_or_else(|_| panic!("{name}: facts.json"));
         let expected: Value = serde_json::from_str(&expected).unwrap_or_else(|e| panic!("{name}: {e}"));
         let done = Command::new(env!("CARGO_BIN_EXE_gpulint")).args(["facts", "."]).current_dir(folder).output();
-        let facts: Value = serde_json::from_slice(&done.expect("gpulint runs").stdout).expect("facts in JSON");
+        let facts = below(&format!("fixtures/formats/{name}/"), &done.expect("gpulint runs").stdout);
         differences(&expected, Some(&facts), &name, &mut faults);
     }
     assert!(folders.len() > 2, "no fixtures");
@@ -83,7 +88,8 @@ fn the_rules_speak_in_each_format() {
         let Ok(expected) = std::fs::read_to_string(folder.join("findings.txt")) else { continue };
         let arguments = ["check", ".", "--no-config", "--exit-zero", "--format", "json"];
         let done = Command::new(env!("CARGO_BIN_EXE_gpulint")).args(arguments).current_dir(&folder).output();
-        let report: Value = serde_json::from_slice(&done.expect("gpulint runs").stdout).expect("a report in JSON");
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let report = below(&format!("fixtures/formats/{name}/"), &done.expect("gpulint runs").stdout);
         let line = |finding: &Value| {
             let [pack, rule, path] = ["pack", "rule", "path"].map(|key| finding[key].as_str().unwrap_or_default());
             format!("{pack}/{rule} {path}:{}\n", finding["range"]["start"]["line"])
