@@ -1,5 +1,6 @@
 //! `gpulint lsp` as an editor meets it: over a pipe, one message after another. What it says is read by the types of another
 //! implementation of the protocol.
+#![allow(clippy::type_complexity, clippy::mutable_key_type)] // types of the protocol
 
 use crate::cli::directory;
 use lsp_types::{

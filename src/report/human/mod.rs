@@ -19,6 +19,9 @@ use wrap::wrapped;
 
 pub use super::terminal::HumanOptions;
 
+/// What findings that are told together have in common: their message without its values, and their help.
+type Shape<'a> = (String, Option<&'a str>);
+
 /// From how many findings of a rule on the first one is drawn, and of the others the places are told.
 const REPEATED: usize = 4;
 
@@ -163,7 +166,7 @@ impl<'a> Printer<'a> {
 
     /// Further findings of a rule by what they say: a line for each file, with what differs from the first finding.
     fn others(&mut self, first: &Finding, others: &[&Finding]) {
-        let mut alike: Vec<((String, Option<&str>), Vec<&Finding>)> = Vec::new();
+        let mut alike: Vec<(Shape<'_>, Vec<&Finding>)> = Vec::new();
         let language = self.language;
         let says = |finding: &Finding| language.say(finding.text()).into_owned();
         let mut index: BTreeMap<(String, Option<&str>), usize> = BTreeMap::new();
