@@ -70,7 +70,6 @@ fn what_something_is_called_says_nothing_of_gpus() {
     };
     let flux = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: vllm}\n";
     assert_eq!(unread(&format!("{flux}spec: {{path: ./apps/vllm, dependsOn: [{{name: vllm}}]}}\n")), 0);
-    assert_eq!(
         unread(&format!(
             "{flux}spec: {{interval: 10m, prune: true, path: ./apps, sourceRef: {{kind: GitRepository, name: flux}}, postBuild: {{substitute: {{MACHINE: p4d.24xlarge}}}}}}\n"
         )),
