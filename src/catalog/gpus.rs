@@ -120,7 +120,9 @@ pub fn gpus_named(name: &str) -> impl Iterator<Item = &'static Gpu> {
     let lower = name.trim().to_lowercase();
     let plain = lower.strip_suffix("-shared").unwrap_or(&lower);
     let plain = plain.split_once("-mig-").map_or(plain, |(head, _)| head);
-    names().get(plain).into_iter().flatten().filter_map(|index| {
+    // People write `RTX 4090` for what a site calls `RTX-4090`.
+    let found = names().get(plain).or_else(|| names().get(plain.replace(' ', "-").as_str()));
+    found.into_iter().flatten().filter_map(|index| {
         GPUS.rows().nth(*index)?.used();
         gpus().get(*index)
     })
@@ -129,6 +131,11 @@ pub fn gpus_named(name: &str) -> impl Iterator<Item = &'static Gpu> {
 /// The first GPU of a name.
 pub fn gpu(name: &str) -> Option<&'static Gpu> {
     gpus_named(name).next()
+}
+
+/// What Karpenter calls a GPU.
+pub(super) fn karpenter_names(id: &str) -> impl Iterator<Item = &'static str> + use<> {
+    GPUS.find("id", id).into_iter().flat_map(|row| row.words("karpenter_name"))
 }
 
 /// Every GPU that a site may mean by a name of its own: `a100` is a card of 40 or of 80 GB, with or without NVLink,

@@ -1,10 +1,10 @@
 //! Machine types of the clouds, and the drivers that platforms install.
 
-use super::gpus::{Gpu, gpu};
+use super::gpus::{Gpu, gpu, karpenter_names};
 use super::table::{Patterned, Row};
 use super::tables::{
     ADMISSION_PLUGINS, AMI_FAMILIES, CLOUD_RUN_GPUS, CLUSTER_AGENTS, GCP_ATTACHABLE_GPUS, GCP_MACHINE_FAMILIES,
-    GKE_MACHINES, INSTANCES, NODE_IMAGES, PLAIN_MACHINES, PLATFORMS,
+    GKE_MACHINES, INSTANCES, MACHINE_NAMES, MACHINE_SIZES, NODE_IMAGES, PLAIN_MACHINES, PLATFORMS,
 };
 use crate::evidence;
 use crate::suggest::nearest;
@@ -119,10 +119,19 @@ pub fn host(name: &str) -> Option<(i64, f64)> {
     if let Some(found) = instance(name) {
         return found.vcpus.zip(found.memory_gib);
     }
+    if let Some(spec) = name.strip_prefix("bcc.").or_else(|| name.strip_prefix("ebc.")) {
+        return baidu_host(spec);
+    }
     let (family, vcpus) = name.rsplit_once('-')?;
     let row = GCP_MACHINE_FAMILIES.rows().find(|r| r.text("family") == family)?;
     let vcpus: i64 = vcpus.parse().ok()?;
     Some((vcpus, row.number::<f64>("memory_gib_per_vcpu")? * vcpus as f64))
+}
+
+/// vCPUs and memory in GiB as Baidu's names state them: `gn5.c64m256.4a10`.
+fn baidu_host(spec: &str) -> Option<(i64, f64)> {
+    let (vcpus, gib) = spec.split('.').nth(1)?.strip_prefix('c')?.split_once('m')?;
+    Some((vcpus.parse().ok()?, gib.parse().ok()?))
 }
 
 /// Programs that make a machine a node of a cluster of Kubernetes.
@@ -188,8 +197,7 @@ pub fn instance_gpu(name: &str) -> Option<&'static Gpu> {
 /// The machine types of an AWS family; `None` for one without a row.
 pub fn instances_of_family(family: &str) -> Option<Vec<&'static Instance>> {
     let prefix = format!("{}.", family.to_lowercase());
-    let of_family = by_name().range(prefix.clone()..).take_while(|(name, _)| name.starts_with(&prefix));
-    let all: Vec<&Instance> = of_family.map(|(_, instance)| instance).collect();
+    let all: Vec<&Instance> = of_family(&prefix).collect();
     all.iter().for_each(|instance| instance.row.used());
     (!all.is_empty()).then_some(all)
 }
@@ -197,9 +205,42 @@ pub fn instances_of_family(family: &str) -> Option<Vec<&'static Instance>> {
 /// The GPU that every machine type of an AWS family has; `Some(None)` where they differ.
 pub fn instance_family_gpu(family: &str) -> Option<Option<&'static Gpu>> {
     let prefix = format!("{}.", family.to_lowercase());
-    let mut of_family = by_name().range(prefix.clone()..).take_while(|(name, _)| name.starts_with(&prefix));
-    let first = of_family.next()?.1.gpu;
-    Some(of_family.all(|(_, i)| i.gpu == first).then(|| gpu(first)).flatten())
+    let mut of_family = of_family(&prefix);
+    let first = of_family.next()?.gpu;
+    Some(of_family.all(|i| i.gpu == first).then(|| gpu(first)).flatten())
+}
+
+/// What Karpenter calls the cards of an AWS family, each once; none of a family without GPUs.
+pub fn family_cards(family: &str) -> Option<Vec<String>> {
+    let mut cards: Vec<String> = match instances_of_family(family) {
+        Some(machines) => machines.iter().flat_map(|m| karpenter_names(m.gpu)).map(str::to_owned).collect(),
+        None => is_plain_machine(&format!("{family}.large")).then(Vec::new)?,
+    };
+    cards.sort_unstable();
+    cards.dedup();
+    Some(cards)
+}
+
+/// The machine types of AWS whose names begin with a family; other clouds have families of the same names.
+fn of_family(prefix: &str) -> impl Iterator<Item = &'static Instance> {
+    let from = by_name().range(prefix.to_owned()..).take_while(move |(name, _)| name.starts_with(prefix));
+    from.map(|(_, instance)| instance).filter(|instance| instance.provider == "aws")
+}
+
+/// The machine types of the same beginning as a name, where all that begin so are known: those of its family, or of a prefix.
+pub fn machine_names(name: &str) -> Option<Vec<String>> {
+    let name = name.trim();
+    let plain = name.strip_prefix("ml.").unwrap_or(name);
+    let of_family = plain.rfind(['.', '-']).and_then(|at| {
+        let row = MACHINE_SIZES.find("family", &plain[..at])?;
+        Some(row.words("sizes").map(|size| format!("{}{size}", &plain[..=at])).collect())
+    });
+    let begins = |row: &Row| {
+        let prefix = row.text("prefix");
+        plain.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+    };
+    let longest = || MACHINE_NAMES.rows().filter(begins).max_by_key(|row| row.text("prefix").len());
+    of_family.or_else(|| Some(longest()?.words("names").map(str::to_owned).collect()))
 }
 
 /// The driver that a platform release installs by default; of the same minor release when it has no row.

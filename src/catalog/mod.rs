@@ -12,7 +12,7 @@
 //! | CUDA and drivers | [`min_driver`], [`native_driver`], [`native_cuda`], [`branch`], [`image_accepts_driver`], [`sm_supported`], [`first_cuda`], [`last_cuda`], [`cuda_exists`], [`cuda_image_exists`], [`newest_host_gcc`] |
 //! | images | [`familiar_name`], [`image`], [`image_family`], [`image_flaw`], [`image_floats`], [`image_move`], [`image_newest`], [`image_traits`], [`image_build`], [`image_program`], [`registry_parts`] |
 //! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`broken_with`], [`broken_since`], [`constrains`], [`decides_others`], [`extra_packages`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`], [`package_traits`] |
-//! | releases | [`wheel_requirements`], [`wheel_pythons`], [`newest_release_with`], [`releases_around`], [`Bounds`] |
+//! | releases | [`wheel_requirements`], [`wheel_pythons`], [`newest_release_with`], [`newest_wheel`], [`releases_around`], [`Bounds`] |
 //! | systems | [`base_os`] |
 //! | programs | [`server`], [`server_of_program`], [`server_of_image`], [`is_tagged_by_release`], [`launcher_of_program`], [`wrappers`] |
 //! | engines | [`launch_flags`], [`flag_program`], [`environments`], [`feature_needs`], [`model_supported_since`], [`engine_default`] |
@@ -73,9 +73,9 @@ pub use kinds::{
 };
 pub use machines::{
     Instance, NodeImage, ami_family, attachable_counts, cloud_run_minimum, cluster_agents, default_driver,
-    eks_ami_driver, gke_machine, host, instance, instance_family_gpu, instance_gpu, instances, instances_of_family,
-    is_instance_like, is_plain_machine, machine_gpus, most_gpus, nearest_instance, node_image, platform_driver,
-    platform_toolkit, runs_admission_plugin,
+    eks_ami_driver, family_cards, gke_machine, host, instance, instance_family_gpu, instance_gpu, instances,
+    instances_of_family, is_instance_like, is_plain_machine, machine_gpus, machine_names, most_gpus, nearest_instance,
+    node_image, platform_driver, platform_toolkit, runs_admission_plugin,
 };
 pub use mentions::mentions;
 pub use model_names::{NamedModel, named_model};
@@ -104,7 +104,7 @@ pub use software::{
 pub use table::{Cell, Holds, within};
 pub use training::{TrainingOption, optimizer_state_bytes, training_defaults, training_options};
 pub use wheels::{
-    WheelRequirement, broken_since, broken_with, is_default_index, is_public_index, newest_release_with,
+    WheelRequirement, broken_since, broken_with, is_default_index, is_public_index, newest_release_with, newest_wheel,
     releases_around, wheel_pythons, wheel_requirements,
 };
 

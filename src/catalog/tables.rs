@@ -105,6 +105,7 @@ tables! {
     LAUNCH_FLAGS launch_flags "engine* field* flags+ envs+";
     LAUNCHERS launchers "engine* programs+ spawns:flag";
     LOAD_BALANCERS load_balancers "annotation* value* reach:addresses|elsewhere|private|public";
+    MACHINE_NAMES machine_names "prefix* names";
     MACHINE_SIZES machine_sizes "family* sizes";
     MIG_PROFILES mig_profiles
         "gpu* profile* resource compute_slices:0..16 total_slices:1..16 memory_gb:1..2000 \

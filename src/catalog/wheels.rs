@@ -106,6 +106,18 @@ pub fn newest_release_with(package: &str, other: &str, wanted: &Bounds) -> Optio
     releases(package).filter(goes).max()
 }
 
+/// The newest release whose wheels install on a Python.
+pub fn newest_wheel(package: &str, python: &Version) -> Option<Version> {
+    let minor = |version: &Version| (version.major(), version.minor());
+    let installs = |version: &Version| {
+        let (oldest, newest) = wheel_pythons(package, version)?;
+        let fits = oldest.is_none_or(|oldest| minor(&oldest) <= minor(python))
+            && newest.is_none_or(|newest| minor(python) <= minor(&newest));
+        fits.then_some(())
+    };
+    releases(package).filter(|version| installs(version).is_some()).max()
+}
+
 /// The oldest and the newest Python that a release installs on, as far as the releases of Python that were there decide.
 pub fn wheel_pythons(package: &str, version: &Version) -> Option<(Option<Version>, Option<Version>)> {
     let row = PACKAGE_WHEELS.about(package).find(|row| row.holds(version))?;

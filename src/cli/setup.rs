@@ -116,7 +116,8 @@ impl Setup {
                     Err(reason) => faults.tell(word.span, format!("`{}` is not read: {reason}", word.text)),
                 }
             }
-            (config, file) = (read, Some((discover::shown(&cwd().join(path), &root), text)));
+            let shown = discover::shown(&discover::target(&cwd().join(path), &root), &root);
+            (config, file) = (read, Some((shown, text)));
         }
         faults.none("the configuration")?;
         let restrictions = file.as_ref().map(|(path, _): &(String, String)| Restrictions { path: path.clone(), by });

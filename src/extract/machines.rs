@@ -63,6 +63,27 @@ fn nebius(out: &mut NodePool, resources: View<'_>) {
     });
 }
 
+/// What Baidu Cloud calls a machine: the number and the name of its cards stand at the end of its specification,
+/// `bcc.gn3.c10m40.1v100-32g`, or in attributes of their own.
+fn baidu(out: &mut NodePool, view: View<'_>) {
+    let spec = view.get("instance_spec").string();
+    let cards = spec.get().and_then(|spec| spec.split('.').nth(3));
+    let named = cards.and_then(|cards| {
+        let at = cards.find(|c: char| !c.is_ascii_digit()).filter(|at| *at > 0)?;
+        Some((cards[..at].parse::<i64>().ok()?, cards[at..].to_owned()))
+    });
+    match named {
+        Some((count, card)) => {
+            out.accelerator = Fact::value(card, spec.span);
+            out.accelerator_count = Fact::value(count, spec.span);
+        }
+        None => {
+            out.accelerator = view.get("gpu_card").string();
+            out.accelerator_count = view.get("card_count").int();
+        }
+    }
+}
+
 fn first_part(name: &str) -> &str {
     name.split('-').next().unwrap_or(name)
 }
@@ -117,6 +138,12 @@ pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: 
             out.cluster = view.get("parent_id").string();
         }
         "nebius_compute_v1_instance" => nebius(&mut out, view.get("resources")),
+        "baiducloud_instance" => baidu(&mut out, view),
+        "baiducloud_ccev2_instance_group" => {
+            let resource = at(view, "spec.instance_template.instance_resource");
+            out.accelerator = resource.get("gpu_type").string();
+            out.accelerator_count = resource.get("gpu_count").int();
+        }
         _ => {}
     }
     if shape.platform == "aks" {

@@ -7,11 +7,16 @@ use crate::facts::{Endpoint, Facts, Key, ScalingPolicy, SpendingLimit, Store, St
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Shape, Tree, View};
 use crate::render::terraform::reference;
+use crate::source::Traced;
+use crate::version::Version;
 use crate::words::Word;
 use std::sync::Arc;
 
 /// Words that switch something off.
 const OFF: [&str; 6] = ["false", "0", "no", "off", "disabled", "none"];
+
+/// The directive of nginx that names versions of TLS.
+const SSL_PROTOCOLS: &str = "ssl_protocols ";
 
 /// What a resource or an object is.
 pub struct Stated<'s> {
@@ -49,10 +54,19 @@ fn scaling_policy(shape: ScalingShape, (view, block): (View<'_>, View<'_>), stat
     let mut out = ScalingPolicy::blank(block.place());
     (out.kind, out.name) = (stated.kind.clone(), stated.name.clone());
     out.target = attribute(view, shape.target()).string();
-    out.metric = first(block, shape.metric()).map_or(Fact::absent(out.span), View::string);
+    out.metric = metric(block, shape.metric());
     out.inward_seconds = attribute(block, shape.inward()).int();
     out.outward_seconds = attribute(block, shape.outward()).int();
     out
+}
+
+/// The metric at the first of some paths at which something stands; a block that is about one metric is called `path=metric`.
+fn metric(block: View<'_>, paths: &str) -> Fact<String> {
+    let found = paths.split_ascii_whitespace().find_map(|path| match path.split_once('=') {
+        Some((path, name)) => Some(Fact::value(name.to_owned(), first(block, path)?.place())),
+        None => Some(first(block, path)?.string()),
+    });
+    found.unwrap_or(Fact::absent(block.place()))
 }
 
 fn spending_limit(shape: SpendingShape, view: View<'_>, stated: &Stated<'_>) -> Option<SpendingLimit> {
@@ -67,7 +81,8 @@ fn spending_limit(shape: SpendingShape, view: View<'_>, stated: &Stated<'_>) -> 
         Some(at) => vec![Fact::unknown(Why::NotModelled("another way to tell".into()), at.place())],
         None => {
             let scale = if shape.unit() == "fraction" { 100.0 } else { 1.0 };
-            let stated = each(view, shape.alerts()).into_iter().filter(|at| at.node().is_some());
+            let there = |at: &View<'_>| at.node().is_some() && !shape.alerts().is_empty();
+            let stated = each(view, shape.alerts()).into_iter().filter(there);
             stated.map(|at| at.float().map(|share| share * scale)).collect()
         }
     };
@@ -142,11 +157,31 @@ fn endpoint(shape: EndpointShape, block: View<'_>, stated: &Stated<'_>) -> Optio
     if let Known::Unknown(why) = applies.known {
         out.tls = Fact::unknown(why, applies.span);
     }
-    out.tls_minimum = Fact::watched(|| {
-        let policy = |text: String| Known::Unknown(Why::NotInCatalog(text.into()));
-        out.tls.clone().and_then(|text| catalog::tls_minimum(&text).map_or_else(|| policy(text), Known::Value))
-    });
+    out.tls_minimum = oldest(&out.tls);
     Some(out)
+}
+
+/// The oldest version of TLS that a text allows: versions, or a policy.
+fn oldest(tls: &Fact<String>) -> Fact<Version> {
+    let policy = |text: String| Known::Unknown(Why::NotInCatalog(text.into()));
+    Fact::watched(|| {
+        tls.clone().and_then(|text| catalog::tls_minimum(&text).map_or_else(|| policy(text), Known::Value))
+    })
+}
+
+/// Reads where a text that configures nginx says which versions of TLS a server accepts.
+pub fn of_nginx(text: &Traced, stated: &Stated<'_>, facts: &mut Facts) {
+    let whole = text.text();
+    for (at, _) in whole.match_indices(SSL_PROTOCOLS) {
+        let before = whole[..at].rsplit('\n').next().unwrap_or_default();
+        let from = at + SSL_PROTOCOLS.len();
+        let Some(end) = whole[from..].find(';').filter(|_| !before.contains('#')) else { continue };
+        let mut out = Endpoint::blank(text.span(at..from + end));
+        (out.kind, out.name) = (stated.kind.clone(), stated.name.clone());
+        out.tls = Fact::value(whole[from..from + end].trim().to_owned(), out.span);
+        out.tls_minimum = oldest(&out.tls);
+        facts.endpoints.push(Arc::new(out));
+    }
 }
 
 /// Whether something is switched on that a path states; by default, where nothing is.

@@ -14,7 +14,7 @@ use told::Told;
 pub use told::lines_of;
 
 /// Attributes that hold what a machine runs when it starts.
-pub const ATTRIBUTES: [&str; 10] = [
+pub const ATTRIBUTES: [&str; 12] = [
     "user_data",
     "user_data_base64",
     "custom_data",
@@ -22,7 +22,9 @@ pub const ATTRIBUTES: [&str; 10] = [
     "template.cloud_init_user_data",
     "metadata_startup_script",
     "metadata.startup-script",
+    "metadata.user-data",
     "metadata.user_data",
+    "user_data_raw",
     "UserData",
     "LaunchTemplateData.UserData",
 ];

@@ -56,6 +56,8 @@ entities! {
         name: Fact<String>,
         /// The class of data that its labels or tags put it into.
         data_class: Option<DataClass>,
+        /// The region of its provider, where that states one.
+        region: Fact<String>,
         /// Its attributes or properties: `resource.body.encrypted`.
         body: Option<Raw>,
     }

@@ -141,14 +141,22 @@ pub fn drivers_of_builds(builds: &mut [Vec<Arc<Build>>], deployed: Deployed<'_>)
         return;
     }
     let drivers = drivers(deployed);
+    let pools = Candidates::gather(deployed, Reach::Cluster, |facts| {
+        let on_gpus = facts.pools.iter().filter(|pool| pool.gpu_count.get().is_some_and(|&count| count > 0));
+        on_gpus.map(|pool| (pool.span.source, vec![()], &pool.driver)).collect()
+    });
     deployed.each(builds, |build, boundary| {
         // What a tool builds runs where that tool runs it.
         if !build.tool.is_absent() {
             return;
         }
         let near = drivers.nearest(boundary, build.span.source, &[()], |_| true);
-        let stated = near.iter().filter(|d| !d.driver.is_absent()).map(|d| &d.driver);
-        if let Some(driver) = agree::<Version>(stated) {
+        let mut stated: Vec<&Fact<Version>> = near.iter().map(|d| &d.driver).filter(|d| !d.is_absent()).collect();
+        if near.is_empty() {
+            let of_pools = pools.nearest(boundary, build.span.source, &[()], |_| true);
+            stated.extend(of_pools.iter().copied().filter(|_| of_pools.iter().all(|driver| !driver.is_absent())));
+        }
+        if let Some(driver) = agree::<Version>(stated.into_iter()) {
             Arc::make_mut(build).driver = driver;
         }
     });

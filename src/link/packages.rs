@@ -82,14 +82,11 @@ fn version_of(
         Known::Absent => Vec::new(),
         Known::Unknown(why) => return unknown(why.clone()),
     };
+    let mut open = Vec::new();
     for other in deciding.iter().filter(|other| *other != name) {
         match packages[other].version.get() {
-            Some(version) => {
-                ranges.extend(catalog::package_requirement(other, version, name));
-            }
-            None if catalog::constrains(other, name) => {
-                return not_stated(format!("the version of {other}, which decides the one of {name},"));
-            }
+            Some(version) => ranges.extend(catalog::package_requirement(other, version, name)),
+            None if catalog::constrains(other, name) => open.push(other),
             None => {}
         }
     }
@@ -105,10 +102,28 @@ fn version_of(
         },
         Known::Unknown(why) => return unknown(why.clone()),
     };
-    match catalog::newest_release(name, Some(python), (variant.as_deref(), &ranges.join(","))) {
+    let newest =
+        |ranges: &[String]| catalog::newest_release(name, Some(python), (variant.as_deref(), &ranges.join(",")));
+    let found = newest(&ranges);
+    // The newest releases of both go together, or something has to give way.
+    for other in open {
+        let goes = newest_beside(&packages[other], python, name).map(|range| [ranges.as_slice(), &[range]].concat());
+        if variant.is_some() || goes.is_none_or(|ranges| newest(&ranges) != found) {
+            return not_stated(format!("the version of {other}, which decides the one of {name},"));
+        }
+    }
+    match found {
         Some(version) => Fact::value(version, package.span),
         None => not_stated("the version that will be installed".to_owned()),
     }
+}
+
+/// What the newest release of a package that nobody pins requires of another one.
+fn newest_beside(package: &Package, python: &Version, other: &str) -> Option<String> {
+    let free =
+        package.specifier.is_absent() && package.index_url.is_absent() && from_index(package) && is_open(package);
+    let name = package.name.get().filter(|_| free)?;
+    catalog::package_requirement(name, &catalog::newest_wheel(name, python)?, other)
 }
 
 /// Adds the framework that a pinned package brings along when nothing installs it by name.

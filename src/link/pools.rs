@@ -10,6 +10,10 @@ use crate::version::Version;
 use std::borrow::Borrow;
 use std::sync::Arc;
 
+/// The label with which ACK is told which driver it installs on the nodes of a pool.
+/// https://www.alibabacloud.com/help/en/ack/ack-managed-and-ack-dedicated/user-guide/specify-an-nvidia-driver-version-for-nodes-by-adding-a-label
+const ACK_DRIVER: &str = "ack.aliyun.com/nvidia-driver-version";
+
 /// Completes every pool from the catalog.
 pub fn enrich(facts: &mut Facts) {
     for pool in &mut facts.pools {
@@ -22,6 +26,12 @@ pub fn enrich(facts: &mut Facts) {
         }
         if pool.gpu_count.is_absent() {
             pool.gpu_count = Fact::watched(|| count_of(pool));
+        }
+        if let Some(label) = pool.labels.get(ACK_DRIVER).filter(|_| pool.driver.is_absent()) {
+            pool.driver = label.clone().and_then(|text| match Version::parse(&text) {
+                Some(version) => Known::Value(version),
+                None => Known::Unknown(Why::Malformed(text.into())),
+            });
         }
         if pool.driver.is_absent()
             && let Some(driver) = image_driver(pool)
@@ -127,7 +137,10 @@ pub fn unknown_gpu(why: Why, span: Span) -> Gpu {
 /// The GPU of a pool: the one that is attached, else the one that all of its machines have; `None` where none has one.
 fn gpu_of(pool: &NodePool) -> Option<Gpu> {
     if !pool.accelerator.is_absent() {
-        return Some(of_name(&pool.accelerator, |name| catalog::gpus_named(name).collect()));
+        return Some(of_name(&pool.accelerator, |name| match catalog::gpus_named(name).collect::<Vec<_>>() {
+            none if none.is_empty() => catalog::gpus_called(name).collect(),
+            found => found,
+        }));
     }
     let types = pool.instance_types.iter().map(of_type).collect();
     let required = pool.requirements.iter().filter_map(required).collect::<Vec<_>>();

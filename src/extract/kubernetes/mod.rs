@@ -133,6 +133,10 @@ fn protects(tree: &Arc<Tree>, view: View<'_>, object: &Object, facts: &mut Facts
     let Some(shape) = provisioner.get().or(object.kind.get()) else { return };
     let stated = protection::Stated { kind: object.kind.clone(), name: object.name.clone(), shape };
     protection::read(tree, View::new(view.node(), object.span), &stated, facts);
+    if object.kind.get().is_some_and(|kind| kind == "ConfigMap") {
+        let texts = view.get("data").entries().into_iter().filter_map(|(_, text)| text.traced());
+        texts.for_each(|text| protection::of_nginx(&text, &stated, facts));
+    }
 }
 
 /// The raw object with its names.

@@ -39,7 +39,7 @@ pub fn modules(workspace: &Workspace<'_>, facts: &mut Facts) -> (Vec<Problem>, V
         let mut stated = Facts::default();
         resources(
             of("resource").map(Stated::of).collect(),
-            &|id| paths.get(&id).copied().unwrap_or_default(),
+            (&|id| paths.get(&id).copied().unwrap_or_default(), &providers::regions(&root.blocks)),
             &mut stated,
         );
         of("module").for_each(|block| modules::read(&Stated::of(block), &mut stated));
@@ -154,8 +154,12 @@ fn referred(all: &All<'_>, from: &Stated<'_>, kinds: &[&str], value: View<'_>) -
     if let [(only, _)] = found[..] { Some(only) } else { None }
 }
 
-/// `path` is where a file stands.
-fn resources<'p>(all: Vec<Stated<'_>>, path: &dyn Fn(SourceId) -> &'p str, facts: &mut Facts) {
+/// `path` is where a file stands, `regions` are those of providers.
+fn resources<'p>(
+    all: Vec<Stated<'_>>,
+    (path, regions): (&dyn Fn(SourceId) -> &'p str, &BTreeMap<String, Fact<String>>),
+    facts: &mut Facts,
+) {
     let all = All::new(all);
     pools::read(&all, path, facts);
     workloads::read(&all, facts);
@@ -186,6 +190,7 @@ fn resources<'p>(all: Vec<Stated<'_>>, path: &dyn Fn(SourceId) -> &'p str, facts
         let stated = protection::Stated { kind: out.r#type.clone(), name: out.name.clone(), shape: kind };
         protection::read(tree, view, &stated, facts);
         facts.start_scripts.extend(machines::stated_scripts(view, &out.r#type, &out.name));
+        out.region = providers::region(resource, regions);
         out.body = Some(Raw::new(tree, view));
         facts.resources.push(Arc::new(out));
     }

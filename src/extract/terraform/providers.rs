@@ -4,7 +4,8 @@ use super::Stated;
 use crate::facts::{ProviderRequirement, ResourceBlock};
 use crate::known::Fact;
 use crate::parse::{Raw, View};
-use crate::render::terraform::Block;
+use crate::render::terraform::{Block, reference};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What the blocks of a root and its modules ask of providers.
@@ -36,6 +37,28 @@ fn requirement(name: &str, stated: View<'_>) -> ProviderRequirement {
     let address = parts.iter().rev().copied().collect::<Vec<_>>().join("/");
     let versions = text(stated.get("version")).or(text(stated)).unwrap_or_default();
     ProviderRequirement { name: name.to_owned(), address, versions }
+}
+
+/// The regions that providers of a root state, by how resources name them: `aws`, `aws.tokyo`.
+pub fn regions(blocks: &[Block]) -> BTreeMap<String, Fact<String>> {
+    let of_root = blocks.iter().filter(|block| block.keyword == "provider" && block.module.is_empty());
+    let region = |block: &Block| {
+        let body = View::new(Some(block.body()), block.keyword_span);
+        let name = block.label(0)?;
+        let named = match body.get("alias").string().get() {
+            Some(alias) => format!("{name}.{alias}"),
+            None => name.to_owned(),
+        };
+        Some((named, body.get("region").string()))
+    };
+    of_root.filter_map(region).collect()
+}
+
+/// The region of the provider that makes a resource of the root. Modules may be handed others.
+pub fn region(stated: &Stated<'_>, regions: &BTreeMap<String, Fact<String>>) -> Fact<String> {
+    let named = stated.view.get("provider").node().and_then(reference);
+    let name = named.or(stated.kind.0.split('_').next()).filter(|_| stated.module.is_empty());
+    name.and_then(|name| regions.get(name)).cloned().unwrap_or(Fact::absent(stated.span))
 }
 
 /// A resource as it is written.

@@ -57,11 +57,17 @@ lookups! {
     "family_has_gpus" (param("family", str_type)) -> Output::Type(bool_type), "Whether every machine type of an AWS family (g6, p5) has the same accelerator.", |a| {
         catalog::instance_family_gpu(&text(&a[0])?).map(|gpu| gpu.is_some())
     };
+    "family_cards" (param("family", str_type)) -> Output::Type(strings_type), "What Karpenter calls the cards of the machines of an AWS family (g5: a10g); none of a family without GPUs.", |a| {
+        catalog::family_cards(&text(&a[0])?)
+    };
     "host_vcpus" (param("type", str_type)) -> Output::Type(int_type), "vCPUs of a machine type, also of one to which GPUs are attached.", |a| {
         catalog::host(&text(&a[0])?).map(|(vcpus, _)| vcpus)
     };
     "host_memory" (param("type", str_type)) -> Output::Type(float_type), "Host memory of a machine type in GiB.", |a| {
         catalog::host(&text(&a[0])?).map(|(_, gib)| gib)
+    };
+    "machine_names" (param("type", str_type)) -> Output::Type(strings_type), "The machine types that begin as a name does, where all that begin so are known; unknown of others.", |a| {
+        catalog::machine_names(&text(&a[0])?)
     };
     "machine_retired" (param("type", str_type)) -> Output::Type(str_type), "The date on which a provider retired a machine type; null while it is offered or no date is known.", |a| {
         catalog::instance(&text(&a[0])?).map(|machine| machine.retired.filter(|date| date.contains('-')))

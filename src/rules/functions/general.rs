@@ -129,7 +129,11 @@ functions! {
         number(&a[0]).map_or(Value::of(Data::Null), |n| Value::of(Data::Int(n.float().floor() as i64)))
     };
     "gib" (param("bytes", float_type)) -> Output::Type(str_type), false, "Bytes as text in GiB.", |a, _| {
-        number(&a[0]).map_or(Value::of(Data::Null), |n| string(format!("{:.1} GiB", n.float() / (1u64 << 30) as f64), &a[0]))
+        let told = |bytes: f64| match bytes / f64::from(1u32 << 30) {
+            small if small.abs() < 0.95 => format!("{:.0} MiB", small * 1024.0),
+            gib => format!("{gib:.1} GiB"),
+        };
+        number(&a[0]).map_or(Value::of(Data::Null), |n| string(told(n.float()), &a[0]))
     };
     "quantity" (param("value", dyn_type)) -> Output::Type(float_type), false, "A Kubernetes quantity in base units: 64Gi, 500m.", |a, _| {
         let parsed = match number(&a[0]) {

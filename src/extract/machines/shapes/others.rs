@@ -63,6 +63,7 @@ pub(super) const OTHERS: &[Shape] = &[
         labels: "labels",
         taints: "taints",
         zones: "subnet_ids",
+        spot: "auto_scaling_config.instance_charge_type=SPOTPAID",
         ..NONE
     },
     Shape {
@@ -164,6 +165,68 @@ pub(super) const OTHERS: &[Shape] = &[
         ..NONE
     },
     Shape {
+        kind: "tencentcloud_as_scaling_config",
+        platform: "tencent-as",
+        types: &["instance_types"],
+        image: "image_id",
+        disk_gb: "system_disk_size",
+        spot: "instance_charge_type=SPOTPAID",
+        ..NONE
+    },
+    Shape {
+        kind: "huaweicloud_as_configuration",
+        platform: "huawei-as",
+        types: &["instance_config.flavor"],
+        image: "instance_config.image",
+        spot: "instance_config.charging_mode=spot",
+        ..NONE
+    },
+    Shape {
+        kind: "volcengine_scaling_configuration",
+        platform: "volcengine-as",
+        types: &["instance_types"],
+        image: "image_id",
+        spot: "spot_strategy=SpotAsPriceGo",
+        ..NONE
+    },
+    Shape {
+        kind: "huaweicloud_compute_instance",
+        platform: "huawei-ecs",
+        lone: true,
+        types: &["flavor_id"],
+        image: "image_id",
+        disk_gb: "system_disk_size",
+        spot: "charging_mode=spot",
+        ..NONE
+    },
+    Shape {
+        kind: "volcengine_ecs_instance",
+        platform: "volcengine-ecs",
+        lone: true,
+        types: &["instance_type"],
+        image: "image_id",
+        disk_gb: "system_volume_size",
+        spot: "spot_strategy=SpotAsPriceGo|SpotWithPriceLimit",
+        ..NONE
+    },
+    Shape {
+        kind: "baiducloud_instance",
+        platform: "bcc",
+        lone: true,
+        types: &["instance_spec"],
+        image: "image_id",
+        disk_gb: "root_disk_size_in_gb",
+        ..NONE
+    },
+    Shape {
+        kind: "baiducloud_ccev2_instance_group",
+        platform: "baidu-cce",
+        types: &["spec.instance_template.instance_resource.machine_spec"],
+        count: ("spec.cluster_autoscaler_spec.min_replicas", "spec.cluster_autoscaler_spec.max_replicas"),
+        spot: "spec.instance_template.instance_charging_type=bidding",
+        ..NONE
+    },
+    Shape {
         kind: "tencentcloud_kubernetes_scale_worker",
         platform: "tke",
         types: &["worker_config.instance_type"],
@@ -175,6 +238,7 @@ pub(super) const OTHERS: &[Shape] = &[
     Shape {
         kind: "huaweicloud_cce_node_pool",
         platform: "cce",
+        spot: "extend_params.market_type=spot",
         types: &["flavor_id"],
         count: ("min_node_count", "max_node_count"),
         disk_gb: "root_volume.size",
