@@ -13,6 +13,10 @@ entities! {
     Gpu {
         /// Catalog id, H100-SXM.
         id: Fact<String>,
+        /// Catalog id of the one with the least memory that it may be, where several have one name.
+        smallest: Fact<String>,
+        /// Catalog id of the one with the most memory that it may be.
+        largest: Fact<String>,
         /// Product name.
         name: Fact<String>,
         /// nvidia, amd, google, aws, habana …

@@ -66,6 +66,7 @@ fn of_row(row: &catalog::Gpu, (span, unread): (Span, bool)) -> Gpu {
     let flag = |f: bool| Fact::value(f, span).resting_on(unread);
     let mut gpu = Gpu::blank(span);
     gpu.id = text(row.id);
+    (gpu.smallest, gpu.largest) = (gpu.id.clone(), gpu.id.clone());
     gpu.name = text(row.name);
     gpu.vendor = text(row.vendor);
     gpu.arch = text(row.arch);
@@ -102,6 +103,8 @@ pub fn common<G: Borrow<Gpu>>(gpus: impl IntoIterator<Item = G>) -> Option<Gpu> 
             out.perhaps.clone_from(&other.perhaps);
         }
         agree(&mut out.id, &other.id, &names);
+        take(&mut out.smallest, &other.smallest, |ours, theirs| theirs < ours);
+        take(&mut out.largest, &other.largest, |ours, theirs| theirs > ours);
         if other.name.is_unknown() {
             out.name = other.name.clone();
         }
@@ -123,6 +126,17 @@ fn agree<T: Clone + PartialEq>(fact: &mut Fact<T>, other: &Fact<T>, names: &[Str
         *fact = other.clone();
     } else if !fact.is_unknown() && fact.known != other.known {
         *fact = Fact::unknown(Why::Ambiguous(names.join(", ").into()), fact.span);
+    }
+}
+
+/// Takes the other card where its memory is `better`; where the memory of one is not known, there is no telling.
+fn take(card: &mut Fact<String>, other: &Fact<String>, better: impl Fn(i64, i64) -> bool) {
+    let mib = |card: &Fact<String>| catalog::gpu(card.get()?)?.memory_mib;
+    match (mib(card), mib(other)) {
+        (Some(ours), Some(theirs)) if !better(ours, theirs) => {}
+        (None, _) if card.is_unknown() => {}
+        (None, _) => *card = Fact::unknown(Why::NotStated("the memory of the GPU".into()), card.span),
+        _ => *card = other.clone(),
     }
 }
 

@@ -199,9 +199,9 @@ impl<'a> Served<'a> {
         Ok(Fact::value(gib.ok_or_else(unknown)?, self.launch.model.span))
     }
 
-    /// The GPU, or the slice of one.
-    fn card(&self, node: &Node) -> Result<Card, Missing> {
-        let id = needed(&node.gpu.as_ref().ok_or(Missing::Nothing)?.id)?;
+    /// A GPU, or the slice of one.
+    fn card(&self, id: &Fact<String>) -> Result<Card, Missing> {
+        let id = needed(id)?;
         let card = Card::find(id).ok_or_else(|| self.not_in_catalog(id.as_str()))?;
         let Some(profile) = known(&self.container.mig_profile)? else { return Ok(card) };
         let slice = tables::mig_profile(&card.gpu, profile).and_then(|p| p.memory_mib);
@@ -223,16 +223,28 @@ impl<'a> Served<'a> {
             }
         }
         let (named, shape) = self.model()?;
-        let card = self.card(node)?;
+        let gpu = node.gpu.as_ref().ok_or(Missing::Nothing)?;
         let launch = self.launch(&named)?;
-        let ledger = serving::ledger(&shape, &launch, &card);
-        if let Verdict::Unknown(why) = &ledger.verdict {
-            return Err(self.not_in_catalog(why.as_str()));
-        }
-        let mut ledger = whatever_the_release(&shape, &launch, &card, ledger);
-        if !named.sure && ledger.verdict == Verdict::DoesNotFit && ledger.decided_by != Some(DecidedBy::Heads) {
-            ledger.verdict = Verdict::Tight;
-            ledger.reason = format!("if it is {}: {}", named.name, ledger.reason);
+        let of_card = |card: Card| -> Result<(Card, Ledger), Missing> {
+            let ledger = serving::ledger(&shape, &launch, &card);
+            if let Verdict::Unknown(why) = &ledger.verdict {
+                return Err(self.not_in_catalog(why.as_str()));
+            }
+            let mut ledger = whatever_the_release(&shape, &launch, &card, ledger);
+            if !named.sure && ledger.verdict == Verdict::DoesNotFit && ledger.decided_by != Some(DecidedBy::Heads) {
+                ledger.verdict = Verdict::Tight;
+                ledger.reason = format!("if it is {}: {}", named.name, ledger.reason);
+            }
+            Ok((card, ledger))
+        };
+        // Of several cards that it may be, what does not fit the largest fits none, and what fits the smallest fits all.
+        let (mut card, mut ledger) = of_card(self.card(&gpu.largest)?)?;
+        if gpu.smallest.get() != gpu.largest.get() && ledger.verdict != Verdict::DoesNotFit {
+            let verdict = ledger.verdict;
+            (card, ledger) = of_card(self.card(&gpu.smallest)?)?;
+            if ledger.verdict != verdict {
+                needed(&gpu.id)?;
+            }
         }
         let change = advice::change(&shape, &launch, &card, &ledger).map(|change| change.to_string());
         let much = ledger.verdict == Verdict::Fits && ledger.total() * 4.0 < ledger.card;

@@ -665,7 +665,7 @@ mod tests {
         for (text, place, wanted) in [
             ("serving_memory(container, node).verdct != null", "verdct", "did you mean `verdict`?"),
             ("serving_memory(container, node).decided_by == 'cash'", "'cash'", "did you mean `cache`?"),
-            ("training_fit(container.training, node.gpu.id, 8) == 'fit'", "'fit'", "did you mean `fits`?"),
+            ("training_fit(container.training, node.gpu, 8) == 'fit'", "'fit'", "did you mean `fits`?"),
             ("memory_share(container.launch) > 0.5", "memory_share(container.launch)", "wants a Container"),
         ] {
             let faults = faults(text);
