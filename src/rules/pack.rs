@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_a_manifest_is_told_at_its_place() {
-        let message = "a pack has no key `nam` (did you mean `name`?)".to_owned();
+        let message = "a pack has no key `nam`; did you mean `name`?".to_owned();
         assert_eq!(told("nam: acme\nversion: 1.0\n")[0], (message, "nam"));
         assert!(told("name: a\nversion: 1.0\nrequires: {gpulint: soon}\n")[0].0.contains("is expected"));
         assert_eq!(told("").len(), 2);
