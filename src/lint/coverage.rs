@@ -42,6 +42,9 @@ const NAMES: [&str; 14] = [
     "targetNamespace",
 ];
 
+/// Kinds that hold texts and objects of any sort: a rule that looks for something in them has not read the rest.
+const HOLDERS: [&str; 3] = ["ConfigMap", "Kustomization", "Secret"];
+
 /// Whether an object is of a kind that is read as a whole, or asks for no device.
 fn settled(object: &Object) -> bool {
     object
@@ -122,7 +125,8 @@ pub(super) fn coverage(
             let kind = list.subject.kind.map(|field| entity.named_field(field).to_string());
             // A document that no rule asks for is not understood because it could be parsed.
             let whole = kind.as_deref().is_some_and(|kind| {
-                entity.downcast::<Object>().is_some_and(settled) || asked.asks(list.subject, Some(kind))
+                let asked = !HOLDERS.contains(&kind) && asked.asks(list.subject, Some(kind));
+                asked || entity.downcast::<Object>().is_some_and(settled)
             });
             if kind.is_none() || whole {
                 read.understood.insert(entity.span().source);

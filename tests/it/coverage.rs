@@ -70,6 +70,7 @@ fn what_something_is_called_says_nothing_of_gpus() {
     };
     let flux = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: vllm}\n";
     assert_eq!(unread(&format!("{flux}spec: {{path: ./apps/vllm, dependsOn: [{{name: vllm}}]}}\n")), 0);
+    assert_eq!(unread(&format!("{flux}spec: {{postBuild: {{substitute: {{MACHINE: p4d.24xlarge}}}}}}\n")), 1);
     let alone = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: vllm}\nspec: {colour: ";
     assert_eq!([unread(&format!("{alone}red}}\n")), unread(&format!("{alone}nvidia-l4}}\n"))], [0, 1]);
 }
