@@ -103,7 +103,7 @@ fn markdown(rules: &Ruleset) -> String {
 /// No such rule.
 pub fn explain(rule: &str, packs: &[PathBuf], language: Language) -> Result<u8, String> {
     let own = OWN_RULES.iter().any(|(id, _)| *id == rule);
-    let mut rules = if own { Ruleset::empty() } else { Setup::read(Setup::find(&[]), packs, &[])?.rules };
+    let mut rules = if own { Ruleset::empty() } else { Setup::of(&[PathBuf::from(".")], packs)?.rules };
     rules.tell_in(language);
     let ids = || rules.entries().iter().map(|e| e.id.as_ref()).chain(OWN_RULES.iter().map(|(id, _)| *id));
     let page = page(&rules, rule, language);
@@ -157,7 +157,7 @@ pub fn test(what: Option<&Path>) -> Result<u8, String> {
             (rules, Some(pack.entries().iter().map(|e| e.id.to_string()).collect::<Vec<_>>()))
         }
         Some(rule) => {
-            let (rules, id) = (Setup::read(Setup::find(&[]), &[], &[])?.rules, rule.to_string_lossy());
+            let (rules, id) = (Setup::of(&[PathBuf::from(".")], &[])?.rules, rule.to_string_lossy());
             let missing = || format!("there is no rule and no path `{}`{}", shown(rule), rules.hint(&id));
             rules.get(&id).ok_or_else(missing)?;
             (rules, Some(vec![id.into_owned()]))

@@ -328,6 +328,19 @@ impl Outcome {
         }
     }
 
+    /// Tells what is found in sources after the inputs once where they are the same file: what several configurations
+    /// extend is read for each of them.
+    pub fn told_once(&mut self, inputs: usize) {
+        let sources = &self.sources;
+        let mut told = HashSet::new();
+        let mut first = |span: Span, rule: &str, text: &str| {
+            let place = (sources.get(span.source).path.clone(), span.start, span.end);
+            (span.source.0 as usize) < inputs || told.insert((place, rule.to_owned(), text.to_owned()))
+        };
+        self.evaluation.findings.retain(|finding| first(finding.span, &finding.rule, &finding.message));
+        self.evaluation.undecided.retain(|one| first(one.span, &one.rule, &one.why));
+    }
+
     /// Takes over what another repository gave.
     fn append(&mut self, other: Outcome) {
         self.facts.append(other.facts);
