@@ -178,6 +178,7 @@ impl<'c> Gathered<'c> {
             coverage,
             baseline,
             before: before.map(|known| judge::Before { known, touched: &touched }),
+            rules: Some(&self.setup.rules),
         };
         let mut verdict = judge::judge(input, &sources, &config, &wishes(self.lint));
         verdict.shown.iter_mut().for_each(|finding| finding.tell_in(self.language));

@@ -6,7 +6,7 @@ use super::files::{cwd, gate, root, shown};
 use super::output::complain;
 use crate::config::{self, Config, FILE_NAMES, PYPROJECT, Word};
 use crate::discover::{self, Excluded, Gate, MAX_SETTINGS, Reason};
-use crate::finding::{Confidence, Finding, OWN_PACK, OWN_RULES, Severity};
+use crate::finding::{Confidence, Finding, Severity};
 use crate::judge::Restrictions;
 use crate::parse::{Dialect, Node, Problem, yaml};
 use crate::paths;
@@ -62,7 +62,7 @@ impl Setup {
             None => Self::read(&Self::find(&lint.paths, no_ignore)?, false, &lint.rules, &lint.paths)?,
         };
         for word in lint.select.iter().chain(&lint.ignore) {
-            if !setup.rules.names(word) && word != OWN_PACK && !OWN_RULES.iter().any(|(id, _)| id == word) {
+            if !setup.rules.names(word) {
                 return Err(format!("there is no rule or pack `{word}`{}", setup.rules.hint(word)));
             }
         }
@@ -303,7 +303,10 @@ fn joined(configs: Vec<Config>) -> Config {
 }
 
 /// The configuration in a directory.
-fn configuration(directory: &Path, gate: &Gate) -> Result<Option<PathBuf>, String> {
+///
+/// # Errors
+/// There are two.
+pub fn configuration(directory: &Path, gate: &Gate) -> Result<Option<PathBuf>, String> {
     let files = FILE_NAMES.iter().map(|name| directory.join(name));
     let mut files = files.filter(|file| {
         // Whatever has its name is meant as one: what cannot be read must not pass for none.

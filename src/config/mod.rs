@@ -268,7 +268,7 @@ impl Config {
         let mut tell = |span: Span, message: String| problems.push(Problem { span, message });
         let own = |word: &str| OWN_RULES.iter().any(|(id, _)| *id == word) || word == crate::finding::OWN_PACK;
         let named = self.select.iter().chain(&self.ignore).chain(self.ignores.iter().map(|i| &i.rule));
-        for word in named.filter(|w| !rules.names(&w.text) && !own(&w.text)) {
+        for word in named.filter(|w| !rules.names(&w.text)) {
             tell(word.span, format!("there is no rule or pack `{}`{}", word.text, rules.hint(&word.text)));
         }
         for change in &self.overrides {

@@ -12,6 +12,7 @@ pub use waiting::{Waiting, waiting};
 use crate::config::Config;
 use crate::finding::{Confidence, Finding, OWN_PACK, STALE_BASELINE, Severity, Undecided};
 use crate::paths;
+use crate::rules::Ruleset;
 use crate::source::{Sources, Span};
 use baseline::{Baseline, Known};
 use jiff::civil::Date;
@@ -128,6 +129,8 @@ pub struct Input<'a> {
     pub baseline: Option<(Baseline, Span)>,
     /// What was found before a change.
     pub before: Option<Before<'a>>,
+    /// The rules that may be waived, where they are known.
+    pub rules: Option<&'a Ruleset>,
 }
 
 /// What was found before a change, which is shown again only where the change touches it.
@@ -212,7 +215,7 @@ pub fn judge(input: Input<'_>, sources: &Sources, config: &Config, options: &Opt
             None => verdict.shown.push(finding),
         }
     }
-    let own = waivers.findings(&verdict.undecided, sources, (config, options.today));
+    let own = waivers.findings(&verdict.undecided, (sources, input.rules), (config, options.today));
     verdict.shown.extend(own);
     let wish = Wishes::new(config, options, sources);
     if let Some(known) = input.baseline {

@@ -10,7 +10,7 @@ pub mod pack;
 pub mod text;
 
 use crate::facts::{Subject, subjects};
-use crate::finding::{OWN_RULES, Severity};
+use crate::finding::{OWN_PACK, OWN_RULES, Severity};
 use crate::language::Language;
 use crate::parse::Problem;
 use crate::source::SourceId;
@@ -250,9 +250,10 @@ impl Ruleset {
         }
     }
 
-    /// Whether the word names a rule or a pack.
+    /// Whether the word names a rule or a pack, gpulint's own included.
     pub fn names(&self, word: &str) -> bool {
-        self.all().any(|(_, rules)| rules.entries.iter().any(|e| e.id == word || e.pack == word))
+        let own = || word == OWN_PACK || OWN_RULES.iter().any(|(id, _)| *id == word);
+        self.all().any(|(_, rules)| rules.entries.iter().any(|e| e.id == word || e.pack == word)) || own()
     }
 
     /// ` (did you mean …?)` for a rule id or pack that does not exist.

@@ -68,6 +68,8 @@ fn the_rule_schema_names_every_subject() {
 
 /// A configuration with every key.
 const SAMPLE: &str = "
+$schema: https://gpulint.github.io/schemas/config.json
+extends: ../.gpulint.yaml
 clusters:
 - name: prod
   platform: eks

@@ -8,6 +8,7 @@ pub use comment::is_directive;
 use super::Input;
 use crate::config::{Config, Word};
 use crate::finding::{COVERAGE, Finding, OWN_PACK, Severity, Undecided};
+use crate::rules::Ruleset;
 use crate::source::{SourceId, Sources, Span};
 use globset::GlobMatcher;
 use jiff::civil::Date;
@@ -178,7 +179,7 @@ impl Waivers {
     pub fn findings(
         self,
         undecided: &[Undecided],
-        sources: &Sources,
+        (sources, rules): (&Sources, Option<&Ruleset>),
         (config, today): (&Config, Date),
     ) -> Vec<Finding> {
         let mut out = self.malformed;
@@ -205,6 +206,11 @@ impl Waivers {
                 waiver.words.iter().filter(|(word, _)| !used.contains(&at(word)) && idle(word)).map(|(word, _)| word);
             let first = out.len();
             for word in unused.by_ref().take(MOST_UNUSED) {
+                if let Some(rules) = rules.filter(|rules| !rules.names(&word.text)) {
+                    let message = format!("there is no rule or pack `{}`{}", word.text, rules.hint(&word.text));
+                    out.push(own("unused-suppression", word.span, message, "name what it is to waive, or remove it"));
+                    continue;
+                }
                 let message = match COVERAGE.contains(&word.text.as_str()) {
                     true => {
                         format!("`{}` says what was not linted, which only the configuration can accept", word.text)
