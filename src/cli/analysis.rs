@@ -101,6 +101,11 @@ impl<'c> Gathered<'c> {
         self.setup.text(path).unwrap_or_else(|| (self.setup.root.join(config::FILE_NAME), String::new()))
     }
 
+    /// A path as seen from the directory that its configuration holds for.
+    pub fn below<'p>(&self, path: &'p str) -> &'p str {
+        path.strip_prefix(self.setup.config.of(path).home.as_str()).unwrap_or(path).trim_start_matches('/')
+    }
+
     /// Every file that was read: nothing is written over them.
     pub fn read(&self) -> Vec<PathBuf> {
         let found = self.files.found.iter().map(|(_, disk)| disk);

@@ -64,7 +64,9 @@ pub fn run(check: &Check, gathered: &Gathered<'_>, against: &Against) -> Result<
     let entries: BTreeSet<(String, Entry)> = plan
         .iter()
         .filter(|(_, (place, _))| place.is_none())
-        .flat_map(|((path, _), (_, findings))| findings.iter().map(|finding| (path.clone(), Entry::of(finding, path))))
+        .flat_map(|((path, _), (_, findings))| {
+            findings.iter().map(|finding| (path.clone(), Entry::of(finding, gathered.below(path))))
+        })
         .collect();
     let configurations = configurations(gathered, &entries, reason)?;
     for (path, text) in &texts {

@@ -8,7 +8,7 @@ use super::output::rewrite;
 use super::setup::configuration;
 use super::{CLEAN, print};
 use crate::config::{self, FILE_NAME};
-use crate::discover::Options;
+use crate::discover::{self, Options};
 use crate::facts::{Cluster, Facts, NodePool};
 use crate::finding::OWN_PACK;
 use crate::judge::{Verdict, waiting};
@@ -19,6 +19,7 @@ use crate::paths;
 use crate::rules::Ruleset;
 use crate::source::{SourceId, Sources, Span, one_line};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 /// Clusters and pools beyond these are told by nobody.
 const MOST: usize = 20;
@@ -48,11 +49,12 @@ const ASIDE: [&str; 14] = [
 pub fn run(init: &Init) -> Result<u8, String> {
     let targets = [init.directory.clone()];
     let gate = gate(&targets);
+    let directory: PathBuf = cwd().join(&init.directory).components().collect();
     if !init.directory.is_dir() {
         return Err(format!("{}: not a directory", shown(&init.directory)));
     }
-    let path = init.directory.join(FILE_NAME);
-    let there = configuration(&init.directory, &gate)?.filter(|_| !init.stdout);
+    let path = directory.join(FILE_NAME);
+    let there = configuration(&directory, &gate)?.filter(|_| !init.stdout);
     if let Some(there) = there.filter(|there| !(init.force && there.ends_with(FILE_NAME))) {
         let how = if there.ends_with(FILE_NAME) { ": --force writes over it" } else { "" };
         return Err(format!("{} is there already{how}", shown(&there)));
@@ -70,17 +72,21 @@ pub fn run(init: &Init) -> Result<u8, String> {
 /// The configuration.
 fn text(init: &Init) -> Result<String, String> {
     let targets = [init.directory.clone()];
-    let lint = Lint { no_config: true, ..Lint::of(&init.directory)? };
-    let judged = Gathered::new(&lint, None, Language::English)?.judge(&Against::default())?;
     let root = root(&targets);
+    let above = above(&discover::target(&cwd().join(&init.directory), &root))?;
+    let lint = Lint { no_config: above.is_none(), ..Lint::of(&init.directory)? };
+    let judged = Gathered::new(&lint, None, Language::English)?.judge(&Against::default())?;
     let read = files(&targets, &Options { root, ..Options::new(cwd()) })?;
     let understood = lint::run(read.inputs, Facts::default(), Vec::new(), &Ruleset::empty());
     let facts: Vec<&Facts> = [&understood.facts].into_iter().chain(understood.forms.iter().map(|(_, f)| f)).collect();
     let mut out = "# yaml-language-server: $schema=https://gpulint.github.io/schemas/config.json\n\
          # What gpulint goes by in this directory and below: https://gpulint.github.io/configuration.html\n\
-         # What stands behind # is a proposal.\n\n\
-         # The least severity that fails a run: info, warning or error.\nfail_on: error\n"
+         # What stands behind # is a proposal.\n\n"
         .to_owned();
+    out += &match above {
+        Some(path) => format!("# It goes on from here, where nothing else is stated.\nextends: {}\n", quoted(&path)),
+        None => "# The least severity that fails a run: info, warning or error.\nfail_on: error\n".to_owned(),
+    };
     out += &clusters(&judged.verdict, &facts, &understood.sources);
     out += &packs(&judged.verdict);
     out += &exclusions(&judged.verdict, &judged.sources);
@@ -88,6 +94,20 @@ fn text(init: &Init) -> Result<String, String> {
         [] => Ok(out),
         [problem, ..] => Err(format!("what was to be written is no configuration: {}", problem.message)),
     }
+}
+
+/// The configuration that holds for a directory because it stands further up, as seen from there.
+fn above(directory: &Path) -> Result<Option<String>, String> {
+    // Nothing above a repository is its business.
+    let top = directory.ancestors().find(|above| above.join(".git").exists());
+    let inside = |above: &&Path| top.is_none_or(|top| above.starts_with(top));
+    for above in directory.ancestors().skip(1).filter(inside) {
+        if let Some(path) = configuration(above, &gate(&[directory.to_owned()]))? {
+            let [from, to] = [directory, &path].map(|path| path.to_string_lossy().replace(MAIN_SEPARATOR, "/"));
+            return Ok(Some(paths::relative(&from, &to)));
+        }
+    }
+    Ok(None)
 }
 
 /// Clusters and pools of which is not said what checks wait for.
@@ -100,7 +120,7 @@ fn clusters(verdict: &Verdict, facts: &[&Facts], sources: &Sources) -> String {
     let mut out = "\n# What the files do not say of where they run. With it can be decided:\n".to_owned();
     for one in &waits {
         let rules: BTreeSet<&str> = one.checks.iter().map(|check| check.rule.as_str()).collect();
-        out += &format!("#   {} checks of {} rules, by {}\n", one.checks.len(), rules.len(), one_line(one.why));
+        out += &format!("#   {} checks of {} rules: {}\n", one.checks.len(), rules.len(), one_line(one.why));
     }
     out += "# clusters:\n";
     let open = |cluster: &&Cluster| cluster.driver.get().is_none();
@@ -156,7 +176,7 @@ fn word(value: &Fact<String>) -> String {
 }
 
 fn quoted(text: &str) -> String {
-    let plain = text.starts_with(|c: char| c.is_ascii_alphabetic())
+    let plain = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/')
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
     if plain { text.to_owned() } else { serde_json::Value::from(one_line(text)).to_string() }
 }

@@ -86,6 +86,7 @@ fn here(packs: &[PathBuf]) -> Result<Ruleset, String> {
 pub fn rules(what: Option<&str>, format: &Listing, (packs, language): (&[PathBuf], Language)) -> Result<u8, String> {
     let mut rules = match format {
         // Pages are of what gpulint brings.
+        Listing::Markdown | Listing::Language if what.is_some() => return Err("pages are of all rules".to_owned()),
         Listing::Markdown | Listing::Language => Ruleset::builtin(),
         _ => here(packs)?,
     };

@@ -98,8 +98,7 @@ fn gpu(name: &str, at: Span) -> Option<Finding> {
     if catalog::gpus_named(name).chain(catalog::gpus_called(name)).next().is_some() {
         return None;
     }
-    let known = catalog::gpus().iter().flat_map(|gpu| [gpu.id, gpu.name]);
-    let message = match did_you_mean(name, known) {
+    let message = match did_you_mean(name, catalog::gpu_names()) {
         hint if hint.is_empty() => {
             format!("no GPU is known by the name `{name}`, so what its memory and architecture decide stays open")
         }

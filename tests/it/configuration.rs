@@ -250,3 +250,72 @@ fn a_configuration_behind_a_link_out_of_the_repository_is_not_read() {
     link("../../elsewhere.yaml", ".gpulint.yaml");
     assert!(refused(&tree.path().join("repo"), &[]).contains("a symbolic link that leads out"));
 }
+
+#[test]
+fn names_that_nothing_here_has_are_told_where_all_of_it_is_looked_at() {
+    let chart = "apiVersion: v2\nname: api\nversion: 0.1.0\n";
+    let good = "clusters: [{node_pools: [{gpu: H100}]}]\nhelm: [{chart: charts/api, values: [prod.yaml]}]\n\
+                sla: [{workload: trainer, availability: 99, network: 99, durability: 99, replacement_hours: 4}]\nimages: {a/b: docker/Dockerfile}\n";
+    let wrong = good
+        .replace("H100", "H10O")
+        .replace("charts/api", "charts/apy")
+        .replace("prod.yaml", "prdo.yaml")
+        .replace("trainer", "trainr")
+        .replace("docker/", "dockr/");
+    let tree = |configuration: &str| {
+        directory(&[
+            (".git/HEAD", ""),
+            (".gpulint.yaml", configuration),
+            ("pod.yaml", &GUILTY.replace("requests", "limits")),
+            ("prod.yaml", "a: 1\n"),
+            ("docker/Dockerfile", "FROM ubuntu:22.04\n"),
+            ("charts/api/Chart.yaml", chart),
+            ("charts/api/values.yaml", "a: 1\n"),
+        ])
+    };
+    let told = |root: &Path, paths: &[&str]| -> Vec<String> {
+        let run = gpulint(root, &[&["check", "--format", "concise", "--select", "gpulint"], paths].concat());
+        out(&run).lines().filter(|line| line.contains("[configuration]")).map(str::to_owned).collect()
+    };
+    assert_eq!(told(tree(good).path(), &[]), [""; 0]);
+    let tree = tree(&wrong);
+    let all = told(tree.path(), &[]);
+    for (place, name, meant) in [
+        ("1:32", "GPU `H10O`", "h100"),
+        ("2:16", "chart `charts/apy`", "charts/api"),
+        ("2:37", "file `prdo.yaml`", "prod.yaml"),
+        ("3:18", "workload `trainr`", "trainer"),
+        ("4:15", "file `dockr/Dockerfile`", "docker/Dockerfile"),
+    ] {
+        let is = |line: &&String| {
+            line.contains(place) && line.contains(name) && line.contains(&format!("did you mean `{meant}`?"))
+        };
+        assert!(all.iter().any(|line| is(&line)), "{place} {name}: {all:#?}");
+    }
+    assert_eq!(all.len(), 5, "{all:#?}");
+    let part = told(tree.path(), &["docker"]);
+    assert!(part.len() == 1 && part[0].contains("GPU"), "{part:#?}");
+}
+
+#[test]
+fn rules_are_found_by_pack_beginning_and_word() {
+    let tree = directory(&[]);
+    let run = |arguments: &[&str]| out(&gpulint(tree.path(), arguments));
+    let pack = run(&["rules", "vram"]);
+    assert!(pack.lines().count() > 5 && pack.lines().all(|line| line.contains(" vram ")), "{pack}");
+    assert!(run(&["rules", "gpulint", "--format", "list"]).contains("file-not-linted\n"));
+    assert!(run(&["explain", "gpu-limit-miss"]).starts_with(RULE));
+    assert!(run(&["explain", "unused-supp"]).contains("waives nothing"));
+    let several = run(&["explain", "taint"]);
+    assert!(several.contains("taint-not-tolerated") && several.lines().count() > 1, "{several}");
+}
+
+#[test]
+fn a_suppression_of_no_rule_is_told_the_one_that_is_meant() {
+    let waived =
+        GUILTY.replace("    resources", "    # gpulint: ignore[gpu-limit-mising] reason=\"known\"\n    resources");
+    let tree = directory(&[("pod.yaml", &waived)]);
+    let run = gpulint(tree.path(), &["check", "--format", "concise"]);
+    let told = format!("there is no rule or pack `gpu-limit-mising`; did you mean `{RULE}`?");
+    assert!(out(&run).contains(&told), "{}", out(&run));
+}
