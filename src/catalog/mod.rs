@@ -59,9 +59,9 @@ pub use engines::{EncoderPeak, Scope, WeightFormat, encoder_peak, engine_default
 pub use flags::{Environment, FlagProgram, ProgramFlag, environments, flag_program};
 pub use gpus::{
     Architecture, Coverage, Gpu, MigProfile, accelerator_cores, architecture, coverage, family_label,
-    family_label_known, gke_accelerator_known, gke_accelerators, gpu, gpu_named_in, gpu_total_gib, gpus, gpus_called,
-    gpus_named, karpenter_gpus, mig_instances, mig_layout_fits, mig_profile, mig_profiles, nearest_gke_accelerator,
-    nearest_product, product_known, reported_memory, skypilot_gpus,
+    family_label_known, gke_accelerator_known, gke_accelerators, gpu, gpu_named_in, gpu_names, gpu_total_gib, gpus,
+    gpus_called, gpus_named, karpenter_gpus, mig_instances, mig_layout_fits, mig_profile, mig_profiles,
+    nearest_gke_accelerator, nearest_product, product_known, reported_memory, skypilot_gpus,
 };
 pub use images::{
     ImageInfo, Unrecognised, image, image_family, image_flaw, image_floats, image_move, image_newest, image_traits,

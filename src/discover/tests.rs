@@ -16,6 +16,11 @@ fn options(dir: &TempDir) -> Options {
     Options::new(dir.path())
 }
 
+fn excluded(dir: &TempDir, patterns: &[&str]) -> Vec<Excluded> {
+    let patterns = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
+    vec![Excluded { home: PathBuf::new(), base: dir.path().to_owned(), patterns }]
+}
+
 fn find(options: &Options, roots: &[&str]) -> Discovery {
     discover(&roots.iter().map(PathBuf::from).collect::<Vec<_>>(), options).expect("good patterns")
 }
@@ -98,12 +103,12 @@ fn a_directory_of_templates_holds_templates_whatever_it_is_called() {
 #[test]
 fn excludes_hold_for_named_files_only_by_force() {
     let dir = tree(&[("third/a.yaml", ""), ("b.yaml", ""), ("sub/b.yaml", "")]);
-    let mut options = Options { exclude: vec!["third/".into(), "/b.yaml".into()], ..options(&dir) };
+    let mut options = Options { exclude: excluded(&dir, &["third/", "/b.yaml"]), ..options(&dir) };
     assert_eq!(paths(&find(&options, &["."])), ["sub/b.yaml"]);
     assert_eq!(paths(&find(&options, &["third/a.yaml"])), ["third/a.yaml"]);
     options.force_exclude = true;
     assert!(find(&options, &["third/a.yaml", "b.yaml"]).found.is_empty());
-    options.exclude = vec!["[z-a]".into()];
+    options.exclude = excluded(&dir, &["[z-a]"]);
     assert!(discover(&[], &options).is_err_and(|e| e.pattern == "[z-a]"));
 }
 
@@ -186,7 +191,7 @@ fn what_was_left_out_is_counted_by_what_left_it_out() {
         ("tsconfig-deploy.yaml", ""),
     ]);
     let own = vec![".gpulint.yaml".into()];
-    let discovery = find(&Options { exclude: vec!["d.yaml".into()], own, ..options(&dir) }, &["."]);
+    let discovery = find(&Options { exclude: excluded(&dir, &["d.yaml"]), own, ..options(&dir) }, &["."]);
     assert_eq!(paths(&discovery), ["e.yaml", "tsconfig-deploy.yaml"]);
     let counted: Vec<(&str, usize)> = discovery.excluded.into_iter().collect();
     let expected =

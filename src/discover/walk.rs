@@ -167,6 +167,33 @@ impl Walk<'_> {
     }
 }
 
+/// Files of some names below a directory, found as by a walk that follows no link.
+pub(super) fn named(names: &[&str], below: &Path, no_ignore: bool) -> Vec<PathBuf> {
+    let mut out = Vec::new();
+    let Ok(real) = below.canonicalize() else { return out };
+    let mut ignored = Ignored::above(&real);
+    let above = ignored.depth();
+    let mut entries = WalkDir::new(&real).sort_by_file_name().into_iter();
+    while let Some(entry) = entries.next() {
+        let Ok(entry) = entry else { continue };
+        let path = entry.path();
+        if !entry.file_type().is_dir() {
+            let is_named = names.iter().any(|name| entry.file_name() == *name);
+            out.extend(is_named.then(|| below.join(path.strip_prefix(&real).unwrap_or(path))));
+            continue;
+        }
+        ignored.leave(above + entry.depth());
+        let left_out = || !no_ignore && ignored.by(path, true).is_some();
+        if entry.depth() > 0 && (is_tool_directory(path) || is_set_aside(path) || left_out()) {
+            entries.skip_current_dir();
+        } else {
+            ignored.enter(path);
+        }
+    }
+    out.sort_by_key(|path| path.components().count());
+    out
+}
+
 /// What left a path out, as the summary counts it, beside the names of ignore files.
 pub(super) const EXCLUDE: &str = "exclude";
 const TOOL_DIRECTORY: &str = "directory of a tool";

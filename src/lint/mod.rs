@@ -8,6 +8,7 @@ mod charts;
 mod compose;
 mod contracts;
 mod coverage;
+mod declared;
 mod filled;
 mod flux;
 mod kustomizations;
@@ -178,6 +179,7 @@ fn repository(
     let sources = directories.sources();
     let mut out = Outcome::default();
     let mut here = Repository { sources, files, trees: BTreeMap::new() };
+    let names = declared::Names::of(&declared);
     let mut facts = declared;
     let mut modules = Vec::new();
     let mut mentions = BTreeMap::new();
@@ -259,6 +261,7 @@ fn repository(
     let mut told = HashSet::new();
     cut.retain(|problem| told.insert((problem.span, problem.message.clone())));
     out.tell(cut.into_iter().map(|problem| (problem, Trouble::NotLinted(Unlinted::Budget))));
+    out.evaluation.findings.extend(names.absent(&here, &variants));
     let asked = variants::ask(&variants, (directories, paths), rules);
     out.evaluation.append(asked);
     out.coverage = coverage::coverage(&here, mentions, &variants, rules);
@@ -326,6 +329,19 @@ impl Outcome {
                 Some(_) => self.forms.push((variant.name, variant.facts)),
             }
         }
+    }
+
+    /// Tells what is found in sources after the inputs once where they are the same file: what several configurations
+    /// extend is read for each of them.
+    pub fn told_once(&mut self, inputs: usize) {
+        let sources = &self.sources;
+        let mut told = HashSet::new();
+        let mut first = |span: Span, rule: &str, text: &str| {
+            let place = (sources.get(span.source).path.clone(), span.start, span.end);
+            (span.source.0 as usize) < inputs || told.insert((place, rule.to_owned(), text.to_owned()))
+        };
+        self.evaluation.findings.retain(|finding| first(finding.span, &finding.rule, &finding.message));
+        self.evaluation.undecided.retain(|one| first(one.span, &one.rule, &one.why));
     }
 
     /// Takes over what another repository gave.

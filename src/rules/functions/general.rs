@@ -162,11 +162,13 @@ functions! {
         let values = maps.into_iter().flat_map(|map| map.entries()).map(|(_, child)| Value::of_view(child));
         list(values.filter(|v| matches!(v.data, Data::Bool(_) | Data::Int(_) | Data::Float(_))))
     };
-    "plural" (param("number", float_type), param("noun", str_type), optional("plural", str_type)) -> Output::Type(str_type), false, "A number with its noun: `1 GPU`, `8 GPUs`; the plural is the noun with an s, unless it is given.", |a, _| {
+    "plural" (param("number", float_type), param("noun", str_type), optional("plural", str_type)) -> Output::Type(str_type), false, "A number with its noun: `1 GPU`, `8 GPUs`; the plural is the noun with an s, unless it is given or not in Latin letters.", |a, _| {
         let one = number(&a[0]).is_some_and(|n| n.float() == 1.0);
         let noun = match a.get(2) {
             _ if one => a[1].to_string(),
             Some(plural) => plural.to_string(),
+            // Chinese nouns have one form.
+            None if !a[1].to_string().is_ascii() => a[1].to_string(),
             None => format!("{}s", a[1]),
         };
         string(format!("{} {noun}", a[0]), &a[0])
