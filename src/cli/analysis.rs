@@ -1,7 +1,7 @@
 //! From the command line to a verdict: what a run goes by, the files, what is found in them and what is shown of it.
 
 use super::arguments::Lint;
-use super::diff::Diff;
+use super::changed::Diff;
 use super::files::{Files, cwd, files, gate, named, shown, stdin};
 use super::setup::Setup;
 use crate::budget::Share;

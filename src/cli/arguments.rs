@@ -306,7 +306,7 @@ pub struct Check {
     pub baseline: Option<PathBuf>,
     /// A file (or `-`) that `git diff` wrote: shown is what stands on its lines and what is found because of them
     #[arg(long, value_name = "FILE")]
-    pub diff: Option<PathBuf>,
+    pub changed_in: Option<PathBuf>,
     /// Least severity that makes the exit code 1
     #[arg(long, value_enum)]
     pub fail_on: Option<SeverityArg>,

@@ -3,7 +3,7 @@
 use super::analysis::{Against, Gathered, Judged};
 use super::arguments::Check;
 use super::baseline;
-use super::diff::Diff;
+use super::changed::Diff;
 use super::files::{called, cwd, gate, shown};
 use super::ignores;
 use super::output::{Output, human_options};
@@ -25,10 +25,10 @@ pub fn run(check: &Check) -> Result<u8, String> {
     let outputs = outputs(check, &gathered.read())?;
     let baseline = check.baseline.as_ref().map(|path| baseline::read(path, &check.lint.paths, gathered.root()));
     let stdin = Path::new("-");
-    if check.diff.as_deref() == Some(stdin) && check.lint.paths.iter().any(|path| path == stdin) {
+    if check.changed_in.as_deref() == Some(stdin) && check.lint.paths.iter().any(|path| path == stdin) {
         return Err("standard input is either a file or the diff".to_owned());
     }
-    let diff = check.diff.as_ref().map(|path| Diff::read(path, &gate(&check.lint.paths), gathered.root()));
+    let diff = check.changed_in.as_ref().map(|path| Diff::read(path, &gate(&check.lint.paths), gathered.root()));
     let against = Against { baseline: baseline.transpose()?, diff: diff.transpose()? };
     if check.add_ignore {
         return ignores::run(check, &gathered, &against);
@@ -67,7 +67,7 @@ fn outputs(check: &Check, read: &[PathBuf]) -> Result<Vec<Output>, String> {
         return Err(format!("--statistics and --limit are for formats that people read: {}", formats.join(", ")));
     }
     let gate = gate(&check.lint.paths);
-    let read = [read, check.baseline.as_slice(), check.diff.as_slice()].concat();
+    let read = [read, check.baseline.as_slice(), check.changed_in.as_slice()].concat();
     check.output.iter().map(|path| Output::new(path, &read, &gate)).collect()
 }
 
