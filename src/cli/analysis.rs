@@ -54,8 +54,15 @@ pub struct Against {
     pub diff: Option<Diff>,
 }
 
-/// What is found, what it points into, the severity that the configuration lets fail, and a path of which nothing was linted.
-type Outcome = (Verdict, Sources, Option<Severity>, Option<PathBuf>);
+/// What is found in files.
+pub struct Found {
+    /// What is shown and what is not.
+    pub verdict: Verdict,
+    /// What findings point into.
+    pub sources: Sources,
+    fail_on: Option<Severity>,
+    empty: Option<PathBuf>,
+}
 
 impl<'c> Gathered<'c> {
     /// Reads configuration, rules and files.
@@ -125,20 +132,26 @@ impl<'c> Gathered<'c> {
     pub fn judge(mut self, against: &Against) -> Result<Judged, String> {
         let before = against.diff.as_ref().map(|diff| self.before(diff)).transpose()?;
         let inputs = std::mem::take(&mut self.files.inputs);
-        let (verdict, sources, fail_on, empty) = self.judged(inputs, against, before)?;
-        Ok(Judged { verdict, sources, root: self.setup.root, rules: self.setup.rules, fail_on, empty })
+        let found = self.judged(inputs, against, before)?;
+        Ok(self.finish(found))
     }
 
     /// Lints files in the place of those that were read, and judges what is found.
     ///
     /// # Errors
     /// As for [`Gathered::judge`].
-    pub fn judge_with(&self, inputs: Vec<lint::Input>, against: &Against) -> Result<(Verdict, Sources), String> {
+    pub fn judge_with(&self, inputs: Vec<lint::Input>, against: &Against) -> Result<Found, String> {
         let before = against.diff.as_ref().map(|diff| self.before(diff)).transpose()?;
-        self.judged(inputs, against, before).map(|(verdict, sources, ..)| (verdict, sources))
+        self.judged(inputs, against, before)
     }
 
-    fn judged(&self, inputs: Vec<lint::Input>, against: &Against, before: Option<Baseline>) -> Result<Outcome, String> {
+    /// What a run came to, by what was found.
+    pub fn finish(self, found: Found) -> Judged {
+        let Found { verdict, sources, fail_on, empty } = found;
+        Judged { verdict, sources, root: self.setup.root, rules: self.setup.rules, fail_on, empty }
+    }
+
+    fn judged(&self, inputs: Vec<lint::Input>, against: &Against, before: Option<Baseline>) -> Result<Found, String> {
         let files = &self.files;
         let by_name = |input: &lint::Input| discover::kind_of(&input.path).is_some();
         let counts = |input: &lint::Input| match input.kind {
@@ -178,10 +191,11 @@ impl<'c> Gathered<'c> {
             coverage,
             baseline,
             before: before.map(|known| judge::Before { known, touched: &touched }),
+            names: self.setup.rules.all_names(),
         };
         let mut verdict = judge::judge(input, &sources, &config, &wishes(self.lint));
         verdict.shown.iter_mut().for_each(|finding| finding.tell_in(self.language));
-        Ok((verdict, sources, config.fail_on, empty))
+        Ok(Found { verdict, sources, fail_on: config.fail_on, empty })
     }
 
     /// What the rules find in files; of a tree before a diff, with the configuration as it was.

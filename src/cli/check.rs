@@ -5,6 +5,7 @@ use super::arguments::Check;
 use super::baseline;
 use super::changed::Diff;
 use super::files::{called, cwd, gate, shown};
+use super::fix;
 use super::ignores;
 use super::output::{Output, human_options};
 use super::progress::Progress;
@@ -28,14 +29,28 @@ pub fn run(check: &Check) -> Result<u8, String> {
     if check.changed_in.as_deref() == Some(stdin) && check.lint.paths.iter().any(|path| path == stdin) {
         return Err("standard input is either a file or the diff".to_owned());
     }
+    if check.fix && !check.diff && check.lint.paths.iter().any(|path| path == stdin) {
+        return Err("--fix: standard input is not written to; --diff shows what would change".to_owned());
+    }
     let diff = check.changed_in.as_ref().map(|path| Diff::read(path, &gate(&check.lint.paths), gathered.root()));
     let against = Against { baseline: baseline.transpose()?, diff: diff.transpose()? };
     if check.add_ignore {
         return ignores::run(check, &gathered, &against);
     }
     progress.tell(&format!("linting {} files", gathered.inputs().len()));
-    let judged = gathered.judge(&against)?;
-    drop(progress);
+    let judged = if check.fix || check.diff {
+        let fixed = fix::fix(check, &gathered, &against)?;
+        drop(progress);
+        if check.diff {
+            return fixed.show(check, &gathered);
+        }
+        fixed.write(check, &gathered)?;
+        gathered.finish(fixed.found)
+    } else {
+        let judged = gathered.judge(&against)?;
+        drop(progress);
+        judged
+    };
     write(check, &outputs, &judged)?;
     let verdict = &judged.verdict;
     let fail_on = check.fail_on.map(Severity::from).or(judged.fail_on).unwrap_or(Severity::Error);

@@ -38,12 +38,13 @@ pub fn rules(format: &Listing, language: Language) -> Result<u8, String> {
                 .iter()
                 .map(|e| {
                     format!(
-                        "{:44} {:8} {:7} {:14} {}",
+                        "{:44} {:8} {:7} {:14} {}{}",
                         e.id,
                         e.text().severity,
                         e.text().confidence,
                         e.pack,
-                        e.text().applies_to
+                        e.text().applies_to,
+                        e.text().fixable().map(|fix| format!(" ({fix})")).unwrap_or_default()
                     )
                 })
                 .collect(),
@@ -56,6 +57,7 @@ pub fn rules(format: &Listing, language: Language) -> Result<u8, String> {
                 json!({
                     "id": e.id, "pack": e.pack, "severity": text.severity, "confidence": text.confidence,
                     "applies_to": text.applies_to, "message": text.message, "help": text.help,
+                    "fix": text.fix.as_ref().map(|fix| json!({"safe": fix.safe})),
                     "references": page.references,
                 })
             }).collect::<Vec<_>>()).map_err(|e| e.to_string())?,
@@ -85,6 +87,7 @@ fn markdown(rules: &Ruleset) -> String {
             out.push_str(&format!(", asked of every {}\n\n{}\n", text.applies_to, page.why.trim_end()));
             let (message, help) = examples::shown(entry, &|files| lint(files, rules)).unwrap_or_default();
             out.push_str(&format!("\n- Says: {message}\n- Help: {help}\n"));
+            text.fixable().iter().for_each(|fix| out.push_str(&format!("- {fix}\n")));
             for p in &text.params {
                 let default = p.default.join(", ");
                 out.push_str(&format!("- Parameter `{}` ({}, default {default}): {}\n", p.name, p.ty, p.description));
@@ -123,6 +126,7 @@ pub fn page(rules: &Ruleset, rule: &str, language: Language) -> Option<String> {
     let mut out = format!("{} ({} pack, {}, {} confidence)\n\n", text.id, text.pack, text.level(), text.confidence);
     let [help, parameters] = ["Help: ", "Parameters:"].map(|words| language.say(words));
     out.push_str(&format!("{}\n\n{help}{}\n\n{}\n", outline(&text.message), outline(&text.help), page.why));
+    text.fixable().iter().for_each(|fix| out.push_str(&format!("\n{}\n", language.say(*fix))));
     if !text.params.is_empty() {
         out.push_str(&format!("\n{parameters}\n\n"));
         for p in &text.params {

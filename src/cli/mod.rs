@@ -8,6 +8,7 @@ mod changed;
 mod check;
 mod facts;
 mod files;
+mod fix;
 mod formats;
 mod ignores;
 mod inspect;

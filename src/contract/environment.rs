@@ -144,9 +144,9 @@ fn misread(
         || format!("{}, releases {}", reader.name(), program.versions()),
         |version| format!("{} {version}", reader.name()),
     );
-    let breach = |class, place, says, meant| {
-        let field = name.to_owned();
-        (contract.clone(), Breach { class, place, field, says, meant, other: None, unknown: None })
+    let breach = |class, place, says, meant: Option<String>| {
+        let (field, instead) = (name.to_owned(), meant.clone());
+        (contract.clone(), Breach { class, place, field, says, meant, other: None, instead, unknown: None })
     };
     let all: Vec<ProgramFlag> = program.find(name).collect();
     let own: Vec<ProgramFlag> =

@@ -30,11 +30,19 @@ pub fn judge(launch: &Launch, published: bool) -> Option<Judged> {
             let all: Vec<ProgramFlag> = program.find(&name).collect();
             let missing = missing(&name, &all, (program, version));
             let place = launch.words[at].span;
-            breaches.extend(missing.map(|(class, says, meant)| Breach { meant, ..told(class, place, &name, says) }));
+            let instead = |meant: &Option<String>, class| match class {
+                Class::FlagUnknown => program.only(&name, version).map(|near| format!("--{near}")),
+                _ => meant.clone(),
+            };
+            breaches.extend(missing.map(|(class, says, meant)| {
+                let instead = instead(&meant, class).filter(|_| is_spelled(&launch.words[at], &name));
+                Breach { meant, instead, ..told(class, place, &name, says) }
+            }));
         } else if own.iter().all(ProgramFlag::is_removed) {
             let meant = own.iter().rev().find_map(|flag| flag.replaced_by).map(|new| format!("--{new}"));
             let told = told(Class::FlagNotOfRelease, launch.words[at].span, &name, format!("--{name} was removed"));
-            breaches.extend((version.is_some() || published).then_some(Breach { meant, ..told }));
+            let instead = meant.clone().filter(|_| is_spelled(&launch.words[at], &name));
+            breaches.extend((version.is_some() || published).then_some(Breach { meant, instead, ..told }));
         } else if !program.starts_script() {
             breaches.extend(misused(launch, (&name, at), &own, program));
         }
@@ -47,7 +55,13 @@ pub fn judge(launch: &Launch, published: bool) -> Option<Judged> {
 }
 
 fn told(class: Class, place: Span, name: &str, says: String) -> Breach {
-    Breach { class, place, field: format!("--{name}"), says, meant: None, other: None, unknown: None }
+    Breach { class, place, field: format!("--{name}"), says, meant: None, other: None, instead: None, unknown: None }
+}
+
+/// Whether a word states a flag under its very name, before its value if that stands in it.
+fn is_spelled(word: &Fact<String>, name: &str) -> bool {
+    let flag = word.get().and_then(|word| word.split('=').next());
+    flag.and_then(|flag| flag.strip_prefix("--")) == Some(name)
 }
 
 /// The flags of a program and the words that state them. What is no word of the command line was stated elsewhere; what

@@ -127,6 +127,8 @@ pub struct Input<'a> {
     pub baseline: Option<(Baseline, Span)>,
     /// What was found before a change.
     pub before: Option<Before<'a>>,
+    /// The names of all rules and packs.
+    pub names: Vec<&'a str>,
 }
 
 /// What was found before a change, which is shown again only where the change touches it.
@@ -211,7 +213,7 @@ pub fn judge(input: Input<'_>, sources: &Sources, config: &Config, options: &Opt
             None => verdict.shown.push(finding),
         }
     }
-    let own = waivers.findings(&verdict.undecided, config, options.today);
+    let own = waivers.findings((&verdict.undecided, &input.names), sources, config, options.today);
     verdict.shown.extend(own);
     let wish = Wish::new(config, options);
     if let Some(known) = input.baseline {

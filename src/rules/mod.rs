@@ -217,6 +217,12 @@ impl Ruleset {
         self.entries.iter().any(|e| e.id == word || e.pack == word)
     }
 
+    /// The names of all rules and packs, those of gpulint itself too.
+    pub fn all_names(&self) -> Vec<&str> {
+        let own = OWN_RULES.iter().map(|(id, _)| *id);
+        self.entries.iter().flat_map(|e| [e.id.as_ref(), e.pack.as_ref()]).chain(own).collect()
+    }
+
     /// ` (did you mean …?)` for a rule id or pack that does not exist.
     pub fn hint(&self, word: &str) -> String {
         let packs: BTreeSet<&str> = self.entries.iter().map(|e| e.pack.as_ref()).collect();

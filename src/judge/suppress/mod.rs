@@ -7,8 +7,9 @@ pub use comment::is_directive;
 
 use super::Input;
 use crate::config::{Config, Word};
-use crate::finding::{COVERAGE, Finding, OWN_PACK, Severity, Undecided};
+use crate::finding::{COVERAGE, Finding, Fix, OWN_PACK, Severity, Undecided};
 use crate::source::{SourceId, Sources, Span};
+use crate::suggest;
 use globset::GlobMatcher;
 use jiff::civil::Date;
 use std::collections::{HashMap, HashSet};
@@ -170,7 +171,14 @@ impl Waivers {
     }
 
     /// What is wrong with the suppressions themselves, after every finding was tried.
-    pub fn findings(self, undecided: &[Undecided], config: &Config, today: Date) -> Vec<Finding> {
+    /// `names` are those that may be written.
+    pub fn findings(
+        self,
+        (undecided, names): (&[Undecided], &[&str]),
+        sources: &Sources,
+        config: &Config,
+        today: Date,
+    ) -> Vec<Finding> {
         let mut out = self.malformed;
         let open: HashSet<&str> = undecided.iter().map(|one| one.rule.as_str()).collect();
         for waiver in self.waivers {
@@ -195,7 +203,10 @@ impl Waivers {
                     }
                     false => format!("nothing here is found by `{}`, so this suppresses nothing", word.text),
                 };
-                out.push(own("unused-suppression", word.span, message, "remove it"));
+                let fix = respelled(word, names, sources);
+                let help = fix.as_ref().map_or("remove it", |fix| &fix.title).to_owned();
+                let finding = Finding::own("unused-suppression", Severity::Warning, word.span, message);
+                out.push(Finding { help: Some(help), fix, ..finding });
             }
             if let (more @ 1.., Some(last)) = (unused.count(), out[first..].last_mut()) {
                 last.message.push_str(&format!(" (and {more} more such words)"));
@@ -203,6 +214,13 @@ impl Waivers {
         }
         out
     }
+}
+
+/// The only rule or pack that a word of a suppression can have been meant to name, where it names none.
+fn respelled(word: &Word, names: &[&str], sources: &Sources) -> Option<Fix> {
+    let written = sources.slice(word.span) == word.text && !names.contains(&word.text.as_str());
+    let meant = suggest::only(&word.text, names.iter().copied()).filter(|_| written)?;
+    Some(Fix { title: format!("write {meant}"), edits: vec![(word.span, meant.to_owned())], safe: true })
 }
 
 /// A finding of gpulint about what was written for gpulint.
