@@ -4,7 +4,7 @@
 use crate::budget::Share;
 use crate::facts::value::{Data, Entity, Value};
 use crate::facts::{
-    InfraFormat, LISTS, List, NodePool, PackageFile, PackageFileKind, Subject, Workload, WorkloadFormat,
+    Breach, InfraFormat, LISTS, List, NodePool, PackageFile, PackageFileKind, Subject, Workload, WorkloadFormat,
 };
 use crate::finding::{self, Finding, Label, Severity, Undecided, Unlinted, Wish};
 use crate::known::Why;
@@ -348,7 +348,8 @@ fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec
 
 /// What a rule asks to be written, where all of its values are known and stand where what was asked about does.
 fn wish<'a>(fix: &'a Mending, language: Language, asked: &Asked<'a>, eval: &mut Eval<'a>) -> Option<Wish> {
-    let own = asked.entity.span();
+    // What breaks a contract stands where its value does, which may be another file than that of the object.
+    let own = asked.entity.downcast::<Breach>().map_or(asked.entity.span(), |breach| breach.of.span);
     let known = |template: &'a Template, eval: &mut Eval<'a>| {
         let values = template.0.iter().filter_map(|part| if let Part::Value(typed) = part { Some(typed) } else { None });
         let known = values.into_iter().all(|typed| !matches!(eval.run(typed).0.data, Data::Null | Data::Unknown(_)));
@@ -359,19 +360,25 @@ fn wish<'a>(fix: &'a Mending, language: Language, asked: &Asked<'a>, eval: &mut 
         Data::List(items) => items.to_vec(),
         _ => vec![at],
     };
-    let written = |value: &Value<'_>| match &value.data {
-        Data::Null | Data::Unknown(_) => None,
-        _ => Some(value.to_string()),
-    };
     let places = places.iter().map(|value| {
         let place = value.span.filter(|place| place.source == own.source && eval.use_of(*place, own).is_none())?;
-        Some((place, written(value)))
+        // What is not written would stand in the text that its place is.
+        let written = match &value.data {
+            Data::Null | Data::Unknown(_) => return None,
+            Data::Str(_) | Data::Int(_) | Data::Float(_) | Data::Bool(_) | Data::Version(_) => Some(value.to_string()),
+            _ => None,
+        };
+        Some((place, written))
     });
     let places: Vec<(Span, Option<String>)> = places.collect::<Option<_>>()?;
     let (title, change) = match &fix.change {
         Change::Replace(text) => {
             let text = known(text, eval)?;
             (format!("write {text}"), finding::Change::Replace(text))
+        }
+        Change::Rename(key) => {
+            let key = known(key, eval)?;
+            (format!("write {key}"), finding::Change::Rename(key))
         }
         Change::Remove => {
             let texts: Vec<&str> = places.iter().filter_map(|(_, text)| text.as_deref()).collect();

@@ -206,6 +206,8 @@ pub struct Wish {
 pub enum Change {
     /// The text there becomes another one.
     Replace(String),
+    /// The entry there gets another key.
+    Rename(String),
     /// The entry there is left out.
     Remove,
     /// A key, by its path, and its value are written beside the entry there.

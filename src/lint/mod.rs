@@ -29,6 +29,7 @@ use crate::judge::Annotation;
 use crate::link::{self, Based, Directories, Variant};
 use crate::mend;
 use crate::parse::{Problem, Tree};
+use crate::paths;
 use crate::rules::Ruleset;
 use crate::source::{Source, SourceId, Sources, Span};
 pub use coverage::Coverage;
@@ -144,8 +145,12 @@ fn repositories(
     for (id, input) in (0u32..).map(SourceId).zip(&inputs) {
         files.entry(input.repository).or_default().push((id, input.kind));
     }
-    // A text in another file stands elsewhere than it says.
-    let kinds: Vec<Option<Kind>> = inputs.iter().map(|i| Some(i.kind).filter(|_| !i.is_inner())).collect();
+    // A text in another file stands elsewhere than it says, and what values of a chart are used for only its templates say.
+    let templates: BTreeSet<String> =
+        inputs.iter().filter_map(|input| Some(input.path.rsplit_once("/templates/")?.0.to_owned())).collect();
+    let of_chart = |path: &str| paths::above(paths::directory(path)).any(|above| templates.contains(above));
+    let edited = |input: &Input| !input.is_inner() && (input.kind == Kind::Chart || !of_chart(&input.path));
+    let kinds: Vec<Option<Kind>> = inputs.iter().map(|i| Some(i.kind).filter(|_| edited(i))).collect();
     let inputs = inputs.into_iter().map(|input| Source::new(input.path, input.text));
     let sources = Sources::new(inputs.chain(extra).collect());
     let directories = Directories::of(&sources);

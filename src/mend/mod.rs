@@ -73,6 +73,7 @@ impl<'s> File<'s> {
             let place = Some(place.range()).filter(|_| place.source == self.id)?;
             let edit = match &wish.change {
                 Change::Replace(text) => self.replace(place, was.as_deref(), text)?,
+                Change::Rename(key) => self.rename(&place, key)?,
                 Change::Remove => self.remove(place)?,
                 Change::Set(path, value) => self.set(place, path, value)?,
             };
@@ -138,6 +139,7 @@ impl<'s> File<'s> {
             (Some('\''), Syntax::Tree(_, Notation::Yaml)) => new.replace('\'', "''"),
             (Some(_), _) if new.contains(['"', '\'', '\\']) => return None,
             (None, Syntax::Tree(..) | Syntax::Blocks(_)) => match scalar {
+                Some(one) if one.whole && quote(new).is_some() && !one.is_name => new.to_owned(),
                 Some(one) if one.whole && !one.is_name => self.plain(new, one.is_text),
                 _ if new.contains(['"', '\'', '\\', '#', '{', '}']) || new.contains(": ") => return None,
                 _ => new.to_owned(),
@@ -189,13 +191,23 @@ impl<'s> File<'s> {
         }
     }
 
+    /// The entry at a place gets another key.
+    fn rename(&self, place: &Range<usize>, new: &str) -> Option<Edit> {
+        let key = match &self.syntax {
+            Syntax::Tree(tree, _) => Parts::of(tree).at(place, self.text())?.key?.span().range(),
+            Syntax::Blocks(all) => all.iter().find(|one| one.is_at(place, self.text()))?.key.clone(),
+            Syntax::Lines | Syntax::Template => return None,
+        };
+        self.replace(key, None, new)
+    }
+
     /// The entry at a place is left out, or the word.
     fn remove(&self, place: Range<usize>) -> Option<Edit> {
         if !self.is_own(&place) {
             return None;
         }
         let range = match &self.syntax {
-            Syntax::Tree(tree, _) => match Parts::of(tree).at(&place, self.text()) {
+            Syntax::Tree(tree, _) => match Parts::of(tree).whole(&place, self.text()) {
                 Some(part) => self.without(tree, part)?,
                 None => self.without_word(place)?,
             },
@@ -406,6 +418,22 @@ impl<'t> Parts<'t> {
         let is = |node: Node<'_>| is_at(&node.span().range(), place, text);
         let found = self.0.iter().find(|part| part.key.is_some_and(is));
         found.or_else(|| self.0.iter().find(|part| is(part.value) && !matches!(part.value.kind(), Shape::Map(_)))).copied()
+    }
+
+    /// What is left out with a value at a place: its entry; the item that names it, too, and the item `NAME=value`.
+    fn whole(&self, place: &Range<usize>, text: &str) -> Option<Part<'t>> {
+        let Some(part) = self.at(place, text) else {
+            let states = |part: &&Part<'t>| {
+                let span = part.value.span().range();
+                let name = || text[span.start..place.start].trim_start_matches(['"', '\'']).strip_suffix('=');
+                let named = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+                part.key.is_none() && within(place, &span) && span.end - place.end <= 1 && name().is_some_and(named)
+            };
+            return self.0.iter().find(states).copied();
+        };
+        let named = part.holder.get("name").is_some() && part.key.and_then(Node::text) == Some("value");
+        let item = self.holding(part.holder).filter(|item| named && item.key.is_none());
+        Some(item.unwrap_or(part))
     }
 
     /// The one whose value a mapping or a list is.

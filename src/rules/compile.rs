@@ -114,6 +114,8 @@ pub struct Mending {
 pub enum Change {
     /// Writes another text.
     Replace(Template),
+    /// Gives the entry another key.
+    Rename(Template),
     /// Leaves the entry out.
     Remove,
     /// Writes a key, by its path, and its value beside the entry.
@@ -326,10 +328,11 @@ impl Compiler {
 
     fn fix(&mut self, fix: &FixText) -> Option<Mending> {
         let at = self.expression("fix.at", &fix.at);
-        let change = match (&fix.replace, fix.remove, &fix.set) {
-            (Some(text), false, None) => Change::Replace(self.template("fix.replace", text)),
-            (None, true, None) => Change::Remove,
-            (None, false, Some((key, value))) => {
+        let change = match (&fix.replace, &fix.rename, fix.remove, &fix.set) {
+            (Some(text), None, false, None) => Change::Replace(self.template("fix.replace", text)),
+            (None, Some(key), false, None) => Change::Rename(self.template("fix.rename", key)),
+            (None, None, true, None) => Change::Remove,
+            (None, None, false, Some((key, value))) => {
                 let value = self.template(&format!("fix.set.{key}"), value);
                 match path(key) {
                     Some(path) => Change::Set(path, value),
@@ -340,7 +343,7 @@ impl Compiler {
                 }
             }
             _ => {
-                self.fault("fix", "a fix has one of `replace`, `remove: true` and `set`");
+                self.fault("fix", "a fix has one of `replace`, `rename`, `remove: true` and `set`");
                 return None;
             }
         };

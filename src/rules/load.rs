@@ -154,7 +154,9 @@ impl<'t> Reader<'t, '_> {
             help: self.string(root.get("help")),
             proof: self.optional("proof"),
             fix: root.get("fix").map(|fix| {
-                self.keys(fix, &["at", "replace", "remove", "set", "safe"], "fix");
+                self.keys(fix, &["at", "replace", "rename", "remove", "set", "safe"], "fix");
+                let mut text = |key| fix.get(key).map(|text| self.string(Some(text)));
+                let (replace, rename) = (text("replace"), text("rename"));
                 let holds = |key| fix.get(key).and_then(Node::as_bool).unwrap_or(false);
                 let set = fix.get("set").map(Node::entries).unwrap_or_default();
                 if set.len() > 1 {
@@ -162,7 +164,8 @@ impl<'t> Reader<'t, '_> {
                 }
                 FixText {
                     at: self.string(fix.get("at")),
-                    replace: fix.get("replace").map(|text| self.string(Some(text))),
+                    replace,
+                    rename,
                     remove: holds("remove"),
                     set: set.first().map(|(key, value)| (self.string(Some(*key)), self.string(Some(*value)))),
                     safe: holds("safe"),

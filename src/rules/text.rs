@@ -105,6 +105,7 @@ impl Packed {
             fix: list(parts, |parts| FixText {
                 at: text(parts),
                 replace: list(parts, text).pop(),
+                rename: list(parts, text).pop(),
                 remove: text(parts) == "true",
                 set: list(parts, pair).pop(),
                 safe: text(parts) == "true",
@@ -181,13 +182,15 @@ pub struct ParamText {
     pub description: String,
 }
 
-/// A suggested change as declared: what is done is one of three things.
+/// A suggested change as declared: what is done is one of four things.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FixText {
     /// Where.
     pub at: String,
     /// The text that stands there then.
     pub replace: Option<String>,
+    /// The key that the entry there has then.
+    pub rename: Option<String>,
     /// Whether the entry there is left out.
     pub remove: bool,
     /// A key, and its value, that is written beside the entry there.
