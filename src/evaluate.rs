@@ -349,7 +349,8 @@ fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec
 /// What a rule asks to be written, where all of its values are known and stand where what was asked about does.
 fn wish<'a>(fix: &'a Mending, language: Language, asked: &Asked<'a>, eval: &mut Eval<'a>) -> Option<Wish> {
     // What breaks a contract stands where its value does, which may be another file than that of the object.
-    let own = asked.entity.downcast::<Breach>().map_or(asked.entity.span(), |breach| breach.of.span);
+    let breach = asked.entity.downcast::<Breach>();
+    let own = breach.map_or(asked.entity.span(), |breach| breach.of.span);
     let known = |template: &'a Template, eval: &mut Eval<'a>| {
         let values = template.0.iter().filter_map(|part| if let Part::Value(typed) = part { Some(typed) } else { None });
         let known = values.into_iter().all(|typed| !matches!(eval.run(typed).0.data, Data::Null | Data::Unknown(_)));
@@ -371,6 +372,7 @@ fn wish<'a>(fix: &'a Mending, language: Language, asked: &Asked<'a>, eval: &mut 
         Some((place, written))
     });
     let places: Vec<(Span, Option<String>)> = places.collect::<Option<_>>()?;
+    let at_fault = breach.is_some_and(|breach| places.iter().all(|(place, _)| *place == breach.span));
     let (title, change) = match &fix.change {
         Change::Replace(text) => {
             let text = known(text, eval)?;
@@ -389,7 +391,7 @@ fn wish<'a>(fix: &'a Mending, language: Language, asked: &Asked<'a>, eval: &mut 
             (format!("write {}: {value}", path.join(".")), finding::Change::Set(path.clone(), value))
         }
     };
-    Some(Wish { title: language.say(title).into_owned(), places, change, safe: fix.safe })
+    Some(Wish { title: language.say(title).into_owned(), places, at_fault, change, safe: fix.safe })
 }
 
 /// A deciding fact in words: `tensor parallel: 4`.

@@ -193,8 +193,10 @@ pub fn apart<'f>(fixes: impl Iterator<Item = &'f Fix>) -> (Vec<(Span, String)>, 
 pub struct Wish {
     /// What it does, as a command.
     pub title: String,
-    /// Where, and the text that is known to stand there.
+    /// Where, and what is known to stand there.
     pub places: Vec<(Span, Option<String>)>,
+    /// Whether that is so of what stands there as a whole, whatever it says: it is the very text that is at fault.
+    pub at_fault: bool,
     /// What is done there.
     pub change: Change,
     /// Whether it keeps the meaning of everything else.

@@ -72,7 +72,7 @@ impl<'s> File<'s> {
         for (place, was) in &wish.places {
             let place = Some(place.range()).filter(|_| place.source == self.id)?;
             let edit = match &wish.change {
-                Change::Replace(text) => self.replace(place, was.as_deref(), text)?,
+                Change::Replace(text) => self.replace(place, (was.as_deref(), wish.at_fault), text)?,
                 Change::Rename(key) => self.rename(&place, key)?,
                 Change::Remove => self.remove(place)?,
                 Change::Set(path, value) => self.set(place, path, value)?,
@@ -121,7 +121,7 @@ impl<'s> File<'s> {
     }
 
     /// The text in a place is replaced.
-    fn replace(&self, place: Range<usize>, was: Option<&str>, new: &str) -> Option<Edit> {
+    fn replace(&self, place: Range<usize>, (was, at_fault): (Option<&str>, bool), new: &str) -> Option<Edit> {
         let written = self.text().get(place.clone()).filter(|text| !text.is_empty())?;
         let quoted = quote(written).filter(|_| was != Some(written));
         let inner = if quoted.is_some() { place.start + 1..place.end - 1 } else { place };
@@ -130,7 +130,7 @@ impl<'s> File<'s> {
         let inner = name.map_or(inner.clone(), |name| inner.start..inner.start + name.len());
         let literal = &self.text()[inner.clone()];
         let scalar = self.scalar(&inner);
-        let same = was == Some(literal) || scalar.as_ref().is_some_and(|one| one.whole);
+        let same = at_fault && !literal.contains('\\') || was.is_some_and(|was| says(literal, was));
         let filled = FILLED.iter().any(|sign| literal.contains(sign));
         if !same || filled || [literal, new].iter().any(|text| text.contains(char::is_control)) || !self.is_own(&inner) {
             return None;
@@ -139,7 +139,8 @@ impl<'s> File<'s> {
             (Some('\''), Syntax::Tree(_, Notation::Yaml)) => new.replace('\'', "''"),
             (Some(_), _) if new.contains(['"', '\'', '\\']) => return None,
             (None, Syntax::Tree(..) | Syntax::Blocks(_)) => match scalar {
-                Some(one) if one.whole && quote(new).is_some() && !one.is_name => new.to_owned(),
+                // What stands there may be put in quotes.
+                Some(one) if one.whole && !one.is_name && quote(new).is_some_and(|sign| *new == format!("{sign}{literal}{sign}")) => new.to_owned(),
                 Some(one) if one.whole && !one.is_name => self.plain(new, one.is_text),
                 _ if new.contains(['"', '\'', '\\', '#', '{', '}']) || new.contains(": ") => return None,
                 _ => new.to_owned(),
@@ -198,7 +199,7 @@ impl<'s> File<'s> {
             Syntax::Blocks(all) => all.iter().find(|one| one.is_at(place, self.text()))?.key.clone(),
             Syntax::Lines | Syntax::Template => return None,
         };
-        self.replace(key, None, new)
+        self.replace(key, (None, true), new)
     }
 
     /// The entry at a place is left out, or the word.
@@ -452,6 +453,17 @@ fn is_at(range: &Range<usize>, place: &Range<usize>, text: &str) -> bool {
 /// Whether a container stands in brackets.
 fn is_flow(node: Node<'_>, text: &str) -> bool {
     text[node.span().range().start..].starts_with(['{', '['])
+}
+
+/// Whether a written text is a value: the same text, number or truth value.
+fn says(literal: &str, value: &str) -> bool {
+    let number = |text: &str| text.parse::<f64>().ok();
+    let truth = |text: &str| match resolve(text, Dialect::Kubernetes) {
+        Scalar::Bool(value) => Some(value),
+        _ => None,
+    };
+    let both = number(literal).zip(number(value)).is_some_and(|(one, other)| one == other);
+    literal == value || both || truth(literal).is_some() && truth(literal) == truth(value)
 }
 
 /// The quotes around a text, if it has some.
