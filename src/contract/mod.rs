@@ -105,7 +105,10 @@ impl Breach {
         let spelled = || {
             let (is, allowed) = self.says.rsplit_once(", and has to be one of ")?;
             let (_, value) = is.split_once(" is ")?;
-            suggest::only(value, allowed.split(", "))
+            let near = suggest::only(value, allowed.split(", "))?;
+            // More than one way of writing it out may be meant.
+            let longer = |other: &str| other != near && other.contains(value);
+            Some(near).filter(|_| !allowed.split(", ").any(longer))
         };
         self.instead.clone().or_else(|| spelled().map(str::to_owned))
     }

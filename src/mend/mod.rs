@@ -157,7 +157,8 @@ impl<'s> File<'s> {
             Syntax::Tree(tree, Notation::Yaml) if bare(tree.dialect) => !was_text,
             Syntax::Tree(_, Notation::Yaml) => {
                 let word = |c: char| c.is_alphanumeric() || "-_./+%:@".contains(c);
-                new.starts_with(|c: char| c.is_alphanumeric() || "_/".contains(c))
+                let mark = new.strip_prefix('-').unwrap_or(new);
+                mark.starts_with(|c: char| c.is_alphanumeric() || "_-/".contains(c))
                     && new.chars().all(word)
                     && !new.ends_with(':')
             }
