@@ -352,7 +352,8 @@ fn wish<'a>(fix: &'a Mending, language: Language, asked: &Asked<'a>, eval: &mut 
     let breach = asked.entity.downcast::<Breach>();
     let own = breach.map_or(asked.entity.span(), |breach| breach.of.span);
     let known = |template: &'a Template, eval: &mut Eval<'a>| {
-        let values = template.0.iter().filter_map(|part| if let Part::Value(typed) = part { Some(typed) } else { None });
+        let values =
+            template.0.iter().filter_map(|part| if let Part::Value(typed) = part { Some(typed) } else { None });
         let known = values.into_iter().all(|typed| !matches!(eval.run(typed).0.data, Data::Null | Data::Unknown(_)));
         known.then(|| render(template, Language::English, eval))
     };
@@ -365,9 +366,9 @@ fn wish<'a>(fix: &'a Mending, language: Language, asked: &Asked<'a>, eval: &mut 
         let place = value.span.filter(|place| place.source == own.source && eval.use_of(*place, own).is_none())?;
         // What is not written would stand in the text that its place is.
         let written = match &value.data {
-            Data::Null | Data::Unknown(_) => return None,
+            Data::Node(_) => None,
             Data::Str(_) | Data::Int(_) | Data::Float(_) | Data::Bool(_) | Data::Version(_) => Some(value.to_string()),
-            _ => None,
+            _ => return None,
         };
         Some((place, written))
     });

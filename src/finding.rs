@@ -174,7 +174,8 @@ pub fn apart<'f>(fixes: impl Iterator<Item = &'f Fix>) -> (Vec<(Span, String)>, 
     let (mut taken, mut count): (Vec<(Span, String)>, usize) = (Vec::new(), 0);
     for fix in fixes {
         let away = |(span, _): &(Span, String)| {
-            let touches = |other: &Span| other.source == span.source && span.start <= other.end && other.start <= span.end;
+            let touches =
+                |other: &Span| other.source == span.source && span.start <= other.end && other.start <= span.end;
             !taken.iter().any(|(other, _)| touches(other))
         };
         if fix.edits.iter().all(|edit| taken.contains(edit)) {

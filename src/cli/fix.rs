@@ -9,7 +9,7 @@ use super::output::{complain, print_diff, rewrite};
 use super::{CLEAN, FINDINGS};
 use crate::changes;
 use crate::discover::MAX_BYTES;
-use crate::finding::{COVERAGE, applied, apart};
+use crate::finding::{COVERAGE, apart, applied};
 use crate::language::Language;
 use crate::source::{SourceId, Span};
 use std::collections::{BTreeMap, BTreeSet};

@@ -151,7 +151,16 @@ fn unread((chart, found): (String, Misread)) -> impl Iterator<Item = Breach> {
     let Misread { place, read, stated } = found;
     let says = format!("templates read {read}, which the values do not have, and not their {stated}");
     let class = BreachClass::ChartValueUnread;
-    let breach = contract::Breach { class, place, field: read, says, meant: Some(stated), other: None, instead: None, unknown: None };
+    let breach = contract::Breach {
+        class,
+        place,
+        field: read,
+        says,
+        meant: Some(stated),
+        other: None,
+        instead: None,
+        unknown: None,
+    };
     entities(Judged { contract: format!("values of {chart}"), breaches: vec![breach] }, Fact::value(chart, place))
 }
 

@@ -37,6 +37,7 @@ pub use named::{Named, inline, named};
 use rayon::prelude::*;
 pub use read::template;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use trouble::Trouble;
 
@@ -184,8 +185,12 @@ fn fix(findings: &mut [Finding], sources: &Sources, kinds: &[Option<Kind>]) {
         let Some(wish) = finding.wish.take() else { continue };
         let Some(id) = wish.places.first().map(|(place, _)| place.source) else { continue };
         let kind = kinds.get(id.0 as usize).copied().flatten();
-        let file = files.entry(id).or_insert_with(|| mend::File::new(id, sources.get(id), kind?));
-        finding.fix = file.as_ref().and_then(|file| file.fix(&wish));
+        // A finding is told all the same where gpulint fails on its fix.
+        let fix = catch_unwind(AssertUnwindSafe(|| {
+            let file = files.entry(id).or_insert_with(|| mend::File::new(id, sources.get(id), kind?));
+            file.as_ref().and_then(|file| file.fix(&wish))
+        }));
+        finding.fix = fix.ok().flatten();
     }
 }
 

@@ -71,8 +71,14 @@ impl<'s> File<'s> {
         let mut edits: Vec<Edit> = Vec::new();
         for (place, was) in &wish.places {
             let place = Some(place.range()).filter(|_| place.source == self.id)?;
+            // What is known without being written has the place of what it would stand in.
+            let inner = self.inner(&place, was.as_deref())?;
+            if !wish.at_fault && was.as_ref().is_some_and(|was| !says(&self.text()[inner.clone()], was)) {
+                return None;
+            }
             let edit = match &wish.change {
-                Change::Replace(text) => self.replace(place, (was.as_deref(), wish.at_fault), text)?,
+                Change::Replace(text) if was.is_some() => self.replace(inner, text)?,
+                Change::Replace(_) => return None,
                 Change::Rename(key) => self.rename(&place, key)?,
                 Change::Remove => self.remove(place)?,
                 Change::Set(path, value) => self.set(place, path, value)?,
@@ -120,27 +126,36 @@ impl<'s> File<'s> {
         }
     }
 
-    /// The text in a place is replaced.
-    fn replace(&self, place: Range<usize>, (was, at_fault): (Option<&str>, bool), new: &str) -> Option<Edit> {
+    /// What stands in a place without its quotes; of a flag or a variable that stands before its value its name.
+    fn inner(&self, place: &Range<usize>, was: Option<&str>) -> Option<Range<usize>> {
         let written = self.text().get(place.clone()).filter(|text| !text.is_empty())?;
-        let quoted = quote(written).filter(|_| was != Some(written));
-        let inner = if quoted.is_some() { place.start + 1..place.end - 1 } else { place };
-        // A flag or a variable may stand before its value.
-        let name = was.filter(|was| self.text()[inner.clone()].strip_prefix(was).is_some_and(|rest| rest.starts_with('=')));
-        let inner = name.map_or(inner.clone(), |name| inner.start..inner.start + name.len());
+        let quoted = quote(written).is_some() && was != Some(written);
+        let inner = if quoted { place.start + 1..place.end - 1 } else { place.clone() };
+        let rest = |was: &&str| self.text()[inner.clone()].strip_prefix(was).is_some_and(|rest| rest.starts_with('='));
+        Some(was.filter(rest).map_or(inner.clone(), |name| inner.start..inner.start + name.len()))
+    }
+
+    /// The text in a place is replaced.
+    fn replace(&self, inner: Range<usize>, new: &str) -> Option<Edit> {
         let literal = &self.text()[inner.clone()];
         let scalar = self.scalar(&inner);
-        let same = at_fault && !literal.contains('\\') || was.is_some_and(|was| says(literal, was));
-        let filled = FILLED.iter().any(|sign| literal.contains(sign));
-        if !same || filled || [literal, new].iter().any(|text| text.contains(char::is_control)) || !self.is_own(&inner) {
+        let filled = FILLED.iter().any(|sign| literal.contains(sign)) || literal.contains('\\');
+        if filled || [literal, new].iter().any(|text| text.contains(char::is_control)) || !self.is_own(&inner) {
             return None;
         }
+        let quoted = self.text().get(inner.start.saturating_sub(1)..inner.end + 1).and_then(quote);
         let new = match (quoted.or_else(|| scalar.as_ref().and_then(|one| one.quote)), &self.syntax) {
             (Some('\''), Syntax::Tree(_, Notation::Yaml)) => new.replace('\'', "''"),
             (Some(_), _) if new.contains(['"', '\'', '\\']) => return None,
             (None, Syntax::Tree(..) | Syntax::Blocks(_)) => match scalar {
                 // What stands there may be put in quotes.
-                Some(one) if one.whole && !one.is_name && quote(new).is_some_and(|sign| *new == format!("{sign}{literal}{sign}")) => new.to_owned(),
+                Some(one)
+                    if one.whole
+                        && !one.is_name
+                        && quote(new).is_some_and(|sign| *new == format!("{sign}{literal}{sign}")) =>
+                {
+                    new.to_owned()
+                }
                 Some(one) if one.whole && !one.is_name => self.plain(new, one.is_text),
                 _ if new.contains(['"', '\'', '\\', '#', '{', '}']) || new.contains(": ") => return None,
                 _ => new.to_owned(),
@@ -177,7 +192,9 @@ impl<'s> File<'s> {
         match &self.syntax {
             Syntax::Tree(tree, _) => {
                 let holds = |node: &Node<'_>| {
-                    matches!(node.kind(), Shape::Scalar { .. }) && !node.is_alias() && within(range, &node.span().range())
+                    matches!(node.kind(), Shape::Scalar { .. })
+                        && !node.is_alias()
+                        && within(range, &node.span().range())
                 };
                 let node = tree.nodes().find(holds)?;
                 let (quote, whole) = stands(node.span().range());
@@ -200,7 +217,7 @@ impl<'s> File<'s> {
             Syntax::Blocks(all) => all.iter().find(|one| one.is_at(place, self.text()))?.key.clone(),
             Syntax::Lines | Syntax::Template => return None,
         };
-        self.replace(key, (None, true), new)
+        self.replace(self.inner(&key, None)?, new)
     }
 
     /// The entry at a place is left out, or the word.
@@ -271,7 +288,7 @@ impl<'s> File<'s> {
         let text = self.text();
         let line = self.line_start(start);
         let lead = text[line..start].trim();
-        let behind = text[end..self.line_end(end)].trim_start();
+        let behind = text[end..self.line_end(end)].trim_start_matches(':').trim_start();
         let alone = ["", "-"].contains(&lead) && (behind.trim().is_empty() || behind.starts_with(['#', '/']));
         let after = self.line_end(end);
         let after = text[after..].find('\n').map_or(text.len(), |at| after + at + 1);
@@ -377,8 +394,7 @@ impl Part<'_> {
     fn end(&self) -> usize {
         let value = self.value.span().range();
         match self.key.map(|key| key.span().range().end) {
-            // Nothing stands behind the colon.
-            Some(key) if value.is_empty() => key + 1,
+            Some(key) if value.is_empty() => key,
             _ => value.end,
         }
     }
@@ -419,7 +435,9 @@ impl<'t> Parts<'t> {
     fn at(&self, place: &Range<usize>, text: &str) -> Option<Part<'t>> {
         let is = |node: Node<'_>| is_at(&node.span().range(), place, text);
         let found = self.0.iter().find(|part| part.key.is_some_and(is));
-        found.or_else(|| self.0.iter().find(|part| is(part.value) && !matches!(part.value.kind(), Shape::Map(_)))).copied()
+        found
+            .or_else(|| self.0.iter().find(|part| is(part.value) && !matches!(part.value.kind(), Shape::Map(_))))
+            .copied()
     }
 
     /// What is left out with a value at a place: its entry; the item that names it, too, and the item `NAME=value`.
@@ -428,7 +446,8 @@ impl<'t> Parts<'t> {
             let states = |part: &&Part<'t>| {
                 let span = part.value.span().range();
                 let name = || text[span.start..place.start].trim_start_matches(['"', '\'']).strip_suffix('=');
-                let named = |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+                let named =
+                    |name: &str| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
                 part.key.is_none() && within(place, &span) && span.end - place.end <= 1 && name().is_some_and(named)
             };
             return self.0.iter().find(states).copied();
@@ -456,7 +475,8 @@ fn is_flow(node: Node<'_>, text: &str) -> bool {
     text[node.span().range().start..].starts_with(['{', '['])
 }
 
-/// Whether a written text is a value: the same text, number or truth value.
+/// Whether a written text is a value: the same text, number or truth value, a flag that is on by being there, or a name that is known with all that goes before
+/// it (`nvidia/cuda` for `docker.io/nvidia/cuda`).
 fn says(literal: &str, value: &str) -> bool {
     let number = |text: &str| text.parse::<f64>().ok();
     let truth = |text: &str| match resolve(text, Dialect::Kubernetes) {
@@ -464,7 +484,9 @@ fn says(literal: &str, value: &str) -> bool {
         _ => None,
     };
     let both = number(literal).zip(number(value)).is_some_and(|(one, other)| one == other);
-    literal == value || both || truth(literal).is_some() && truth(literal) == truth(value)
+    let name = value.strip_suffix(literal).is_some_and(|before| before.ends_with('/')) && literal.contains('/');
+    let flag = literal.starts_with('-') && value == "true";
+    literal == value || flag || both || name || truth(literal).is_some() && truth(literal) == truth(value)
 }
 
 /// The quotes around a text, if it has some.

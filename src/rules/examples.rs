@@ -2,7 +2,7 @@
 
 use super::text::Example;
 use super::{Entry, Ruleset};
-use crate::finding::{Finding, Severity, applied, apart};
+use crate::finding::{Finding, Severity, apart, applied};
 use crate::source::Sources;
 use std::collections::BTreeSet;
 
