@@ -26,7 +26,7 @@ pub struct File<'s> {
 /// What is known of the parts of a text.
 enum Syntax {
     /// Documents with keys and values.
-    Tree(Tree, Notation),
+    Tree(Box<Tree>, Notation),
     /// Blocks and attributes.
     Blocks(Vec<blocks::Attribute>),
     /// Lines of words.
@@ -51,11 +51,11 @@ impl<'s> File<'s> {
         let syntax = match kind {
             Kind::Chart => Syntax::Template,
             Kind::Yaml | Kind::Json => match documents(id, text, notation(kind, text)) {
-                Some(tree) if !template => Syntax::Tree(tree, notation(kind, text)),
+                Some(tree) if !template => Syntax::Tree(Box::new(tree), notation(kind, text)),
                 _ if FILLED[..2].iter().any(|sign| text.contains(sign)) => Syntax::Template,
                 _ => return None,
             },
-            Kind::Toml => Syntax::Tree(documents(id, text, Notation::Toml)?, Notation::Toml),
+            Kind::Toml => Syntax::Tree(Box::new(documents(id, text, Notation::Toml)?), Notation::Toml),
             Kind::Terraform | Kind::Bake | Kind::Nomad | Kind::Packer => Syntax::Blocks(blocks::attributes(id, text)?),
             Kind::Dockerfile | Kind::Requirements | Kind::Shell | Kind::Makefile | Kind::Slurm => Syntax::Lines,
             // Of values of variables it is not known what else takes them.
@@ -269,7 +269,7 @@ impl<'s> File<'s> {
                 return (!text[gap.clone()].contains('#')).then_some(gap);
             }
             let line = self.line_start(part.start());
-            let lead = text[line..part.start()].trim_start();
+            let lead = text[line..part.start()].trim();
             return match (lead, &part.key) {
                 ("", Some(_)) | ("-", None) => self.whole_lines(part.start(), part.end()),
                 // The next key takes its place behind the dash.
@@ -513,4 +513,111 @@ fn documents(id: SourceId, text: &str, notation: Notation) -> Option<Tree> {
         Notation::Toml => toml::parse(id, text),
     };
     tree.problems.is_empty().then_some(tree)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a change at the text between ‹ and › makes of a file; nothing where it is not made.
+    fn changed(path: &str, kind: Kind, marked: &str, change: Change) -> Option<String> {
+        let (before, rest) = marked.split_once('‹')?;
+        let (at, after) = rest.split_once('›')?;
+        let source = Source::new(path, [before, at, after].concat());
+        let place = Span::new(SourceId(0), before.len()..before.len() + at.len());
+        let was = Some(at.trim_matches(['"', '\'']).to_owned());
+        let wish = Wish { title: String::new(), places: vec![(place, was)], at_fault: false, change, safe: true };
+        let fix = File::new(SourceId(0), &source, kind)?.fix(&wish)?;
+        Some(fix.applied(SourceId(0), &source.text))
+    }
+
+    fn yaml(marked: &str, change: Change) -> Option<String> {
+        changed("a.yaml", Kind::Yaml, marked, change)
+    }
+
+    fn write(text: &str) -> Change {
+        Change::Replace(text.to_owned())
+    }
+
+    fn set(key: &str, value: &str) -> Change {
+        Change::Set(key.split('.').map(str::to_owned).collect(), value.to_owned())
+    }
+
+    #[test]
+    fn a_text_is_replaced_as_it_is_quoted() {
+        for (before, new, after) in [
+            ("a: ‹b› # c\n", "d", "a: d # c\n"),
+            ("a: ‹'b'›\n", "it's", "a: 'it''s'\n"),
+            ("a: \"‹b›\"\n", "d", "a: \"d\"\n"),
+            ("a: ‹b›\n", "true", "a: \"true\"\n"),
+            ("a: ‹b›\n", "d: e", "a: \"d: e\"\n"),
+            ("a: ‹1›\n", "2", "a: 2\n"),
+            ("a: [-x, ‹--old›]\n", "--new", "a: [-x, --new]\n"),
+            ("a: nvidia/cuda:‹12.1›-base\n", "12.4", "a: nvidia/cuda:12.4-base\n"),
+            ("a: |\n  run ‹--old› x\n", "--new", "a: |\n  run --new x\n"),
+        ] {
+            assert_eq!(yaml(before, write(new)).as_deref(), Some(after), "{before}");
+        }
+        for before in [
+            "a: \"‹b\\tc›\"\n",
+            "a: ‹${B}›\n",
+            "a: ‹b›\n c: [\n",
+            "a: &x {b: ‹c›}\nd: *x\n",
+            "a: &x {b: ‹c›}\nd: {<<: *x}\n",
+        ] {
+            assert_eq!(yaml(before, write("d")), None, "{before}");
+        }
+        assert_eq!(changed("a.json", Kind::Json, "{\"a\": ‹1›}", write("b")).as_deref(), Some("{\"a\": \"b\"}"));
+        assert_eq!(changed("a.tf", Kind::Terraform, "a = ‹\"b\"›\n", write("c")).as_deref(), Some("a = \"c\"\n"));
+        assert_eq!(changed("a.tf", Kind::Terraform, "a = ‹true›\n", write("false")).as_deref(), Some("a = false\n"));
+        assert_eq!(changed("a.tf", Kind::Terraform, "locals {\n  a = ‹\"b\"›\n}\n", write("c")), None);
+        let template = |marked| changed("c/templates/a.yaml", Kind::Chart, marked, write("d"));
+        assert_eq!(template("{{ if .x }}\na: ‹b›\n{{ end }}\n").as_deref(), Some("{{ if .x }}\na: d\n{{ end }}\n"));
+        assert_eq!(template("a: {{ .x }}-‹b›\n"), None);
+    }
+
+    #[test]
+    fn what_goes_takes_its_line_and_what_holds_nothing_else() {
+        for (before, after) in [
+            ("a: 1\nb: ‹2› # two\nc: 3\n", "a: 1\nc: 3\n"),
+            ("a: 1\nb:\n  c: ‹2›\n", "a: 1\n"),
+            ("a: {b: 1, c: ‹2›}\n", "a: {b: 1}\n"),
+            ("a: {b: ‹1›, c: 2}\n", "a: {c: 2}\n"),
+            ("a:\n  - b: ‹1›\n    c: 2\n", "a:\n  - c: 2\n"),
+            ("a:\n  - ‹b›\n  - c\n", "a:\n  - c\n"),
+            ("a: 1\r\nb: ‹2›\r\n", "a: 1\r\n"),
+            ("env:\n  - name: A\n    value: ‹b›\n  - name: C\n    value: d\n", "env:\n  - name: C\n    value: d\n"),
+            ("environment:\n  - A=‹b›\n  - C=d\n", "environment:\n  - C=d\n"),
+            ("a: run --x ‹--y› --z\n", "a: run --x --z\n"),
+        ] {
+            assert_eq!(yaml(before, Change::Remove).as_deref(), Some(after), "{before}");
+        }
+        for before in ["a: ‹1›\n", "a: [\n  b, # b\n  ‹c›,\n]\n", "a:\n  - b: ‹1›\n    # of c\n    c: 2\n"]
+        {
+            assert_eq!(yaml(before, Change::Remove), None, "{before}");
+        }
+        let block = "r \"a\" {\n  b = ‹1› # one\n  c = 2\n}\n";
+        assert_eq!(changed("a.tf", Kind::Terraform, block, Change::Remove).as_deref(), Some("r \"a\" {\n  c = 2\n}\n"));
+    }
+
+    #[test]
+    fn a_key_is_set_beside_in_the_style_of_its_mapping() {
+        for (before, path, after) in [
+            ("a:\n  b: ‹1› # one\nc: 2\n", "d", "a:\n  b: 1 # one\n  d: x\nc: 2\n"),
+            ("a: ‹1›", "d.e", "a: 1\nd:\n  e: x"),
+            ("a: {b: ‹1›}\n", "d.e", "a: {b: 1, d: {e: x}}\n"),
+            ("- b: ‹1›\n  d: {e: 2}\n", "d.f", "- b: 1\n  d: {e: 2, f: x}\n"),
+            ("‹a›:\n  - b\n  - |\n    c\nd: 1\n", "e", "a:\n  - b\n  - |\n    c\ne: x\nd: 1\n"),
+            ("a: 1\r\nb: ‹2›\r\n", "c", "a: 1\r\nb: 2\r\nc: x\r\n"),
+        ] {
+            assert_eq!(yaml(before, set(path, "x")).as_deref(), Some(after), "{before}");
+        }
+        assert_eq!(yaml("a: ‹1›\nd: 2\n", set("d", "x")), None, "it is there");
+        let json = "{\n  \"a\": ‹1›\n}\n";
+        let set_json = changed("a.json", Kind::Json, json, set("b", "x"));
+        assert_eq!(set_json.as_deref(), Some("{\n  \"a\": 1,\n  \"b\": \"x\"\n}\n"));
+        let block = "r \"a\" {\n  b = ‹1›\n}\n";
+        let set_block = changed("a.tf", Kind::Terraform, block, set("c", "false"));
+        assert_eq!(set_block.as_deref(), Some("r \"a\" {\n  b = 1\n  c = false\n}\n"));
+    }
 }
