@@ -251,7 +251,13 @@ fn rest(value: &Value) -> Vec<String> {
     parts.text(value.get("help"));
     parts.list(value.get("proof"), |parts, proof| parts.text(Some(proof)));
     parts.list(value.get("fix"), |parts, fix| {
-        ["at", "replace", "safe"].into_iter().for_each(|key| parts.text(fix.get(key)));
+        parts.text(fix.get("at"));
+        ["replace", "rename"]
+            .into_iter()
+            .for_each(|key| parts.list(fix.get(key), |parts, text| parts.text(Some(text))));
+        parts.text(fix.get("remove"));
+        parts.pairs(fix.get("set"));
+        parts.text(fix.get("safe"));
     });
     parts.0
 }

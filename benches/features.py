@@ -22,7 +22,7 @@ FEATURES = [
     ("report of tests (JUnit)", {tool: "template" if tool == "trivy" else "junit" for tool in TOOLS}),
     ("mends what it finds", {tool: "--fix" for tool in TOOLS}),
     ("baseline of what is accepted", {tool: "--baseline" for tool in TOOLS}),
-    ("only what a diff touches", {tool: "--diff <FILE>" for tool in TOOLS}),
+    ("only what a diff touches", {tool: "--changed-in <FILE>" for tool in TOOLS}),
     ("rules of one's own", {"gpulint": "--rules", "checkov": "--external-checks-dir", "trivy": "--config-check"}),
     ("tests of one's own rules", {"gpulint": ["gpulint test --help"]}),
     ("page of a rule on the command line", {"gpulint": ["gpulint explain model-does-not-fit"], "ruff": ["ruff rule F401"]}),

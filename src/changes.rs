@@ -1,7 +1,7 @@
 //! Unified diffs: which lines of which files changed, and what stood there before. Knows no files and no findings.
 
 use diffy::patch_set::{FileMode, FileOperation, FilePatch, ParseOptions, PatchKind, PatchSet};
-use diffy::{Line, Patch};
+use diffy::{DiffOptions, Line, Patch};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -29,6 +29,13 @@ enum Role {
     Kept,
     Removed,
     Added,
+}
+
+/// What changes from one text of a file to another, as a unified diff.
+pub fn written(path: &str, before: &str, now: &str) -> String {
+    let mut options = DiffOptions::new();
+    options.set_original_filename(path.to_owned()).set_modified_filename(path.to_owned());
+    options.create_patch(before, now).to_string()
 }
 
 /// Reads a diff as Git writes it.

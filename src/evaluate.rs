@@ -4,14 +4,14 @@
 use crate::budget::Share;
 use crate::facts::value::{Data, Entity, Value};
 use crate::facts::{
-    InfraFormat, LISTS, List, NodePool, PackageFile, PackageFileKind, Subject, Workload, WorkloadFormat,
+    Breach, InfraFormat, LISTS, List, NodePool, PackageFile, PackageFileKind, Subject, Workload, WorkloadFormat,
 };
-use crate::finding::{Finding, Fix, Label, Severity, Undecided, Unlinted};
+use crate::finding::{self, Finding, Label, Severity, Undecided, Unlinted, Wish};
 use crate::known::Why;
 use crate::language::Language;
 use crate::link::{Deployed, Layout};
 use crate::paths;
-use crate::rules::compile::{Part, Rule, Template};
+use crate::rules::compile::{Change, Mending, Part, Rule, Template};
 use crate::rules::functions::{Context, Places, Stated, Surroundings, is_alone};
 use crate::rules::lang::eval::{Around, Common, Eval, Truth, Used, truth};
 use crate::rules::lang::values::elements;
@@ -331,12 +331,7 @@ fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec
     if let Some(place) = eval.use_of(span, asked.entity.span()) {
         related.push(Label { span: place, text: language.say("used here").into_owned() });
     }
-    let fix = told.fix.as_ref().and_then(|(at, replacement, safe)| {
-        let place = eval.run(at).0.span?;
-        let replacement = render(replacement, Language::English, eval);
-        let title = language.say(format!("write {replacement}")).into_owned();
-        Some(Fix { title, edits: vec![(place, replacement)], safe: *safe })
-    });
+    let wish = told.fix.as_ref().and_then(|fix| wish(fix, language, asked, eval));
     let proven = rule.configured || told.proof.as_ref().is_none_or(|proof| truth(eval.run(proof).0) == Truth::True);
     Finding {
         rule: rule.id.clone(),
@@ -350,9 +345,59 @@ fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec
         help: Some(render(&told.help, language, eval)).filter(|h| !h.is_empty()),
         entity: asked.name.clone(),
         values: Vec::new(),
-        fix,
+        wish,
+        fix: None,
         unlinted: None,
     }
+}
+
+/// What a rule asks to be written, where all of its values are known and stand where what was asked about does.
+fn wish<'a>(fix: &'a Mending, language: Language, asked: &Asked<'a>, eval: &mut Eval<'a>) -> Option<Wish> {
+    // What breaks a contract stands where its value does, which may be another file than that of the object.
+    let breach = asked.entity.downcast::<Breach>();
+    let own = breach.map_or(asked.entity.span(), |breach| breach.of.span);
+    let known = |template: &'a Template, eval: &mut Eval<'a>| {
+        let values =
+            template.0.iter().filter_map(|part| if let Part::Value(typed) = part { Some(typed) } else { None });
+        let known = values.into_iter().all(|typed| !matches!(eval.run(typed).0.data, Data::Null | Data::Unknown(_)));
+        known.then(|| render(template, Language::English, eval))
+    };
+    let at = eval.run(&fix.at).0;
+    let places = match &at.data {
+        Data::List(items) => items.to_vec(),
+        _ => vec![at],
+    };
+    let places = places.iter().map(|value| {
+        let place = value.span.filter(|place| place.source == own.source && eval.use_of(*place, own).is_none())?;
+        // What is not written would stand in the text that its place is.
+        let written = match &value.data {
+            Data::Node(_) => None,
+            Data::Str(_) | Data::Int(_) | Data::Float(_) | Data::Bool(_) | Data::Version(_) => Some(value.to_string()),
+            _ => return None,
+        };
+        Some((place, written))
+    });
+    let places: Vec<(Span, Option<String>)> = places.collect::<Option<_>>()?;
+    let at_fault = breach.is_some_and(|breach| places.iter().all(|(place, _)| *place == breach.span));
+    let (title, change) = match &fix.change {
+        Change::Replace(text) => {
+            let text = known(text, eval)?;
+            (format!("write {text}"), finding::Change::Replace(text))
+        }
+        Change::Rename(key) => {
+            let key = known(key, eval)?;
+            (format!("write {key}"), finding::Change::Rename(key))
+        }
+        Change::Remove => {
+            let texts: Vec<&str> = places.iter().filter_map(|(_, text)| text.as_deref()).collect();
+            (format!("remove {}", texts.join(" ")), finding::Change::Remove)
+        }
+        Change::Set(path, value) => {
+            let value = known(value, eval)?;
+            (format!("write {}: {value}", path.join(".")), finding::Change::Set(path.clone(), value))
+        }
+    };
+    Some(Wish { title: language.say(title).into_owned(), places, at_fault, change, safe: fix.safe })
 }
 
 /// A deciding fact in words: `tensor parallel: 4`.

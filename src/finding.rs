@@ -155,12 +155,66 @@ pub struct Fix {
 impl Fix {
     /// The text of a file after its edits of that file.
     pub fn applied(&self, file: SourceId, text: &str) -> String {
-        let mut out = text.to_owned();
-        for (span, replacement) in self.edits.iter().rev().filter(|(span, _)| span.source == file) {
-            out.replace_range(span.range(), replacement);
-        }
-        out
+        applied(&self.edits, file, text)
     }
+}
+
+/// The text of a file after edits, in the order of places, of that file.
+pub fn applied(edits: &[(Span, String)], file: SourceId, text: &str) -> String {
+    let mut out = text.to_owned();
+    for (span, replacement) in edits.iter().rev().filter(|(span, _)| span.source == file) {
+        out.replace_range(span.range(), replacement);
+    }
+    out
+}
+
+/// The edits of fixes in the order of places, and how many fixes they are: of two that touch the same text the first one is
+/// made.
+pub fn apart<'f>(fixes: impl Iterator<Item = &'f Fix>) -> (Vec<(Span, String)>, usize) {
+    let (mut taken, mut count): (Vec<(Span, String)>, usize) = (Vec::new(), 0);
+    for fix in fixes {
+        let away = |(span, _): &(Span, String)| {
+            let touches =
+                |other: &Span| other.source == span.source && span.start <= other.end && other.start <= span.end;
+            !taken.iter().any(|(other, _)| touches(other))
+        };
+        if fix.edits.iter().all(|edit| taken.contains(edit)) {
+            count += 1;
+        } else if fix.edits.iter().all(away) {
+            count += 1;
+            taken.extend(fix.edits.iter().cloned());
+        }
+    }
+    taken.sort();
+    (taken, count)
+}
+
+/// What mends a finding, before the text is looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wish {
+    /// What it does, as a command.
+    pub title: String,
+    /// Where, and what is known to stand there.
+    pub places: Vec<(Span, Option<String>)>,
+    /// Whether that is so of what stands there as a whole, whatever it says: it is the very text that is at fault.
+    pub at_fault: bool,
+    /// What is done there.
+    pub change: Change,
+    /// Whether it keeps the meaning of everything else.
+    pub safe: bool,
+}
+
+/// A change at a place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// The text there becomes another one.
+    Replace(String),
+    /// The entry there gets another key.
+    Rename(String),
+    /// The entry there is left out.
+    Remove,
+    /// A key, by its path, and its value are written beside the entry there.
+    Set(Vec<String>, String),
 }
 
 /// Something wrong. It cannot be built without a primary place.
@@ -188,6 +242,8 @@ pub struct Finding {
     pub entity: String,
     /// The sets of values under which a chart shows it; empty when it does not depend on them.
     pub values: Vec<String>,
+    /// What mends it, until the text was looked at.
+    pub wish: Option<Wish>,
     /// What mends it.
     pub fix: Option<Fix>,
     /// For [`FILE_NOT_LINTED`]: why.
@@ -209,6 +265,7 @@ impl Finding {
             help: None,
             entity: String::new(),
             values: Vec::new(),
+            wish: None,
             fix: None,
             unlinted: None,
         }

@@ -28,6 +28,7 @@ pub mod language;
 pub mod link;
 pub mod lint;
 pub mod lsp;
+pub mod mend;
 pub mod names;
 pub mod parse;
 pub mod paths;

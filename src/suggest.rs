@@ -24,6 +24,15 @@ pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         .map(|(_, known)| known)
 }
 
+/// The only candidate that a word can have been meant to be: no other one is as near.
+pub fn only<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let mut all: Vec<(usize, &str)> = candidates.map(|known| (slips(word, known), known)).collect();
+    all.sort_unstable();
+    all.dedup();
+    let near = nearest(word, all.iter().map(|(_, known)| *known))?;
+    all.get(1).is_none_or(|(slips, _)| *slips > all[0].0).then_some(near)
+}
+
 /// `; did you mean …?`, when some known word is near; else nothing.
 pub fn did_you_mean<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
     nearest(word, known).map_or(String::new(), |known| format!("; did you mean `{known}`?"))
@@ -40,5 +49,7 @@ mod tests {
         assert_eq!(nearest("container", known.into_iter()), None);
         assert_eq!(did_you_mean("pdo", known.into_iter()), "; did you mean `pod`?");
         assert_eq!(did_you_mean("gpu", known.into_iter()), "");
+        assert_eq!(only("pdo", known.into_iter()), Some("pod"));
+        assert_eq!(only("cat", ["bat", "rat"].into_iter()), None);
     }
 }

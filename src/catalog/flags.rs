@@ -189,6 +189,12 @@ impl FlagProgram {
         suggest::nearest(&plain(flag), self.rows.all[1..].iter().filter(of_release).map(|row| row.text("flag")))
     }
 
+    /// The only flag of a release, or of the newest ones, that can have been meant.
+    pub fn only(self, flag: &str, version: Option<&Version>) -> Option<&'static str> {
+        let of_release = |row: &&Row| version.is_none_or(|version| row.holds(version));
+        suggest::only(&plain(flag), self.rows.all[1..].iter().filter(of_release).map(|row| row.text("flag")))
+    }
+
     /// The variable of a release, or of any, that is spelled most like one, and by how many slips it differs.
     pub fn closest(self, variable: &str, version: Option<&Version>) -> Option<(usize, &'static str)> {
         let of_release = |row: &&Row| version.is_none_or(|version| row.holds(version));

@@ -1,7 +1,7 @@
 //! From the command line to a verdict: what a run goes by, the files, what is found in them and what is shown of it.
 
 use super::arguments::Lint;
-use super::diff::Diff;
+use super::changed::Diff;
 use super::files::{Files, cwd, files, gate, named, shown, stdin};
 use super::setup::Setup;
 use crate::budget::Share;
@@ -54,8 +54,15 @@ pub struct Against {
     pub diff: Option<Diff>,
 }
 
-/// What is found, what it points into, the configurations, and a path of which nothing was linted.
-type Outcome = (Verdict, Sources, Config, Option<PathBuf>);
+/// What is found in files.
+pub struct Found {
+    /// What is shown and what is not.
+    pub verdict: Verdict,
+    /// What findings point into.
+    pub sources: Sources,
+    config: Config,
+    empty: Option<PathBuf>,
+}
 
 impl<'c> Gathered<'c> {
     /// Reads configuration, rules and files.
@@ -130,20 +137,26 @@ impl<'c> Gathered<'c> {
     pub fn judge(mut self, against: &Against) -> Result<Judged, String> {
         let before = against.diff.as_ref().map(|diff| self.before(diff)).transpose()?;
         let inputs = std::mem::take(&mut self.files.inputs);
-        let (verdict, sources, config, empty) = self.judged(inputs, against, before)?;
-        Ok(Judged { verdict, sources, root: self.setup.root, rules: self.setup.rules, config, empty })
+        let found = self.judged(inputs, against, before)?;
+        Ok(self.finish(found))
     }
 
     /// Lints files in the place of those that were read, and judges what is found.
     ///
     /// # Errors
     /// As for [`Gathered::judge`].
-    pub fn judge_with(&self, inputs: Vec<lint::Input>, against: &Against) -> Result<(Verdict, Sources), String> {
+    pub fn judge_with(&self, inputs: Vec<lint::Input>, against: &Against) -> Result<Found, String> {
         let before = against.diff.as_ref().map(|diff| self.before(diff)).transpose()?;
-        self.judged(inputs, against, before).map(|(verdict, sources, ..)| (verdict, sources))
+        self.judged(inputs, against, before)
     }
 
-    fn judged(&self, inputs: Vec<lint::Input>, against: &Against, before: Option<Baseline>) -> Result<Outcome, String> {
+    /// What a run came to, by what was found.
+    pub fn finish(self, found: Found) -> Judged {
+        let Found { verdict, sources, config, empty } = found;
+        Judged { verdict, sources, root: self.setup.root, rules: self.setup.rules, config, empty }
+    }
+
+    fn judged(&self, inputs: Vec<lint::Input>, against: &Against, before: Option<Baseline>) -> Result<Found, String> {
         let files = &self.files;
         let by_name = |input: &lint::Input| discover::kind_of(&input.path).is_some();
         let counts = |input: &lint::Input| match input.kind {
@@ -187,7 +200,7 @@ impl<'c> Gathered<'c> {
         };
         let mut verdict = judge::judge(input, &sources, &config, &wishes(self.lint));
         verdict.shown.iter_mut().for_each(|finding| finding.tell_in(self.language));
-        Ok((verdict, sources, config, empty))
+        Ok(Found { verdict, sources, config, empty })
     }
 
     /// What the rules find in files; of a tree before a diff, with the configuration as it was.

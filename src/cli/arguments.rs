@@ -342,7 +342,16 @@ pub struct Check {
     pub baseline: Option<PathBuf>,
     /// A file (or `-`) that `git diff` wrote: shown is what stands on its lines and what is found because of them
     #[arg(long, value_name = "FILE")]
-    pub diff: Option<PathBuf>,
+    pub changed_in: Option<PathBuf>,
+    /// Write the safe fixes of what would be shown, and report what is left
+    #[arg(long, conflicts_with_all = ["add_ignore", "changed_in"])]
+    pub fix: bool,
+    /// Print what --fix would write as a unified diff, and write nothing; exit with 1 if there is something
+    #[arg(long, conflicts_with_all = ["add_ignore", "changed_in", "output"])]
+    pub diff: bool,
+    /// With --fix and --diff: fixes that may change what is meant, too
+    #[arg(long)]
+    pub unsafe_fixes: bool,
     /// Least severity that makes the exit code 1
     #[arg(long, value_enum)]
     pub fail_on: Option<SeverityArg>,

@@ -3,8 +3,9 @@
 use super::analysis::{Against, Gathered, Judged};
 use super::arguments::Check;
 use super::baseline;
-use super::diff::Diff;
+use super::changed::Diff;
 use super::files::{called, cwd, gate, shown};
+use super::fix;
 use super::ignores;
 use super::output::{Output, human_options};
 use super::progress::Progress;
@@ -25,17 +26,31 @@ pub fn run(check: &Check) -> Result<u8, String> {
     let outputs = outputs(check, &gathered.read())?;
     let baseline = check.baseline.as_ref().map(|path| baseline::read(path, &check.lint.paths, gathered.root()));
     let stdin = Path::new("-");
-    if check.diff.as_deref() == Some(stdin) && check.lint.paths.iter().any(|path| path == stdin) {
+    if check.changed_in.as_deref() == Some(stdin) && check.lint.paths.iter().any(|path| path == stdin) {
         return Err("standard input is either a file or the diff".to_owned());
     }
-    let diff = check.diff.as_ref().map(|path| Diff::read(path, &gate(&check.lint.paths), gathered.root()));
+    if check.fix && !check.diff && check.lint.paths.iter().any(|path| path == stdin) {
+        return Err("--fix: standard input is not written to; --diff shows what would change".to_owned());
+    }
+    let diff = check.changed_in.as_ref().map(|path| Diff::read(path, &gate(&check.lint.paths), gathered.root()));
     let against = Against { baseline: baseline.transpose()?, diff: diff.transpose()? };
     if check.add_ignore {
         return ignores::run(check, &gathered, &against);
     }
     progress.tell(&format!("linting {} files", gathered.inputs().len()));
-    let judged = gathered.judge(&against)?;
-    drop(progress);
+    let judged = if check.fix || check.diff {
+        let fixed = fix::fix(check, &gathered, &against)?;
+        drop(progress);
+        if check.diff {
+            return fixed.show(check, &gathered);
+        }
+        fixed.write(check, &gathered)?;
+        gathered.finish(fixed.found)
+    } else {
+        let judged = gathered.judge(&against)?;
+        drop(progress);
+        judged
+    };
     write(check, &outputs, &judged)?;
     let verdict = &judged.verdict;
     let fails = |finding: &Finding| {
@@ -71,7 +86,7 @@ fn outputs(check: &Check, read: &[PathBuf]) -> Result<Vec<Output>, String> {
         return Err(format!("--statistics and --limit are for formats that people read: {}", formats.join(", ")));
     }
     let gate = gate(&check.lint.paths);
-    let read = [read, check.baseline.as_slice(), check.diff.as_slice()].concat();
+    let read = [read, check.baseline.as_slice(), check.changed_in.as_slice()].concat();
     check.output.iter().map(|path| Output::new(path, &read, &gate)).collect()
 }
 

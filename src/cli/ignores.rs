@@ -1,7 +1,7 @@
 //! `gpulint check --add-ignore`: what is found is waived where it stands, by a comment, or in the configuration where no
 //! comment can stand. Nothing is written before another run over the changed texts has shown that just this is waived.
 
-use super::analysis::{Against, Gathered};
+use super::analysis::{Against, Found, Gathered};
 use super::arguments::Check;
 use super::files::{gate, shown};
 use super::output::rewrite;
@@ -40,7 +40,7 @@ pub fn run(check: &Check, gathered: &Gathered<'_>, against: &Against) -> Result<
     }
     let (gate, disks) = (gate(&check.lint.paths), gathered.disks());
     let inputs = gathered.inputs();
-    let (shown_now, sources) = gathered.judge_with(inputs.to_vec(), against)?;
+    let Found { verdict: shown_now, sources, .. } = gathered.judge_with(inputs.to_vec(), against)?;
     let plain = gathered.judge_with(inputs.to_vec(), &Against::default())?;
     let stands = |source: &Source| {
         let disk = disks.get(&source.path);
@@ -88,7 +88,7 @@ pub fn run(check: &Check, gathered: &Gathered<'_>, against: &Against) -> Result<
 }
 
 /// All findings of a run, and those that are waived.
-fn all((verdict, sources): &(Verdict, Sources)) -> (Counts, Counts) {
+fn all(Found { verdict, sources, .. }: &Found) -> (Counts, Counts) {
     let waived = || verdict.waived.iter().map(|(finding, _)| finding);
     (counts(verdict.shown.iter().chain(waived()), sources), counts(waived(), sources))
 }
@@ -139,7 +139,7 @@ fn texts(plan: &Plan, sources: &Sources, reason: &str) -> BTreeMap<String, Strin
 }
 
 /// The files of a run with the changed texts.
-fn with(inputs: &[Input], texts: &BTreeMap<String, String>) -> Vec<Input> {
+pub(super) fn with(inputs: &[Input], texts: &BTreeMap<String, String>) -> Vec<Input> {
     let of = |input: &Input| match texts.get(&input.path) {
         None => vec![input.clone()],
         // What stands in another file is made of that.

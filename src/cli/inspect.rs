@@ -34,7 +34,8 @@ impl Row<'_> {
         let text = self.entry.map(|entry| entry.text());
         let [severity, confidence, subject] =
             text.map_or([""; 3], |text| [text.severity.as_str(), text.confidence.as_str(), text.applies_to.as_str()]);
-        format!("{:44} {severity:8} {confidence:7} {:14} {subject}", self.id, self.pack).trim_end().to_owned()
+        let fix = text.and_then(|text| text.fixable()).map(|fix| format!(" ({fix})")).unwrap_or_default();
+        format!("{:44} {severity:8} {confidence:7} {:14} {subject}{fix}", self.id, self.pack).trim_end().to_owned()
     }
 
     fn json(&self) -> Value {
@@ -46,7 +47,7 @@ impl Row<'_> {
         json!({
             "id": entry.id, "pack": entry.pack, "severity": text.severity, "confidence": text.confidence,
             "applies_to": text.applies_to, "message": text.message, "help": text.help,
-            "references": page.references,
+            "fix": text.fix.as_ref().map(|fix| json!({"safe": fix.safe})), "references": page.references,
         })
     }
 }
@@ -125,6 +126,7 @@ fn markdown(rules: &Ruleset) -> String {
             out.push_str(&format!(", asked of every {}\n\n{}\n", text.applies_to, page.why.trim_end()));
             let (message, help) = examples::shown(entry, &|files| lint(files, rules)).unwrap_or_default();
             out.push_str(&format!("\n- Says: {message}\n- Help: {help}\n"));
+            text.fixable().iter().for_each(|fix| out.push_str(&format!("- {fix}\n")));
             for p in &text.params {
                 let default = p.default.join(", ");
                 out.push_str(&format!("- Parameter `{}` ({}, default {default}): {}\n", p.name, p.ty, p.description));
@@ -165,6 +167,7 @@ pub fn page(rules: &Ruleset, rule: &str, language: Language) -> Option<String> {
     let mut out = format!("{} ({} pack, {}, {} confidence)\n\n", text.id, text.pack, text.level(), text.confidence);
     let [help, parameters] = ["Help: ", "Parameters:"].map(|words| language.say(words));
     out.push_str(&format!("{}\n\n{help}{}\n\n{}\n", outline(&text.message), outline(&text.help), page.why));
+    text.fixable().iter().for_each(|fix| out.push_str(&format!("\n{}\n", language.say(*fix))));
     if !text.params.is_empty() {
         out.push_str(&format!("\n{parameters}\n\n"));
         for p in &text.params {

@@ -34,6 +34,18 @@ pub fn print_as_is(text: &str) -> Result<(), String> {
     }
 }
 
+/// Writes a diff of files: as they are, but for what could steer a terminal or a runner.
+///
+/// # Errors
+/// As for [`print`].
+pub fn print_diff(text: &str) -> Result<(), String> {
+    let lines = text.split_inclusive('\n').map(|line| match line.strip_suffix("\r\n") {
+        Some(line) => format!("{}\r\n", sanitise(line)),
+        None => sanitise(line).into_owned(),
+    });
+    print_as_is(&for_log(&lines.collect::<String>()))
+}
+
 /// Tells on standard error what keeps gpulint from its work. There is nobody left to tell when that fails.
 pub fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "{}", for_log(&sanitise(message)));

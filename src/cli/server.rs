@@ -1,7 +1,7 @@
 //! `gpulint lsp`.
 
 use super::CLEAN;
-use super::analysis::{Against, Gathered};
+use super::analysis::{Against, Found, Gathered};
 use super::arguments::Lint;
 use super::inspect::page;
 use super::setup::Setup;
@@ -47,7 +47,7 @@ impl Linter for Runs {
             }
         };
         let gathered = Gathered::by(&lint, (setup, self.language), unsaved)?;
-        let (verdict, sources) = gathered.judge_with(gathered.inputs().to_vec(), &Against::default())?;
+        let Found { verdict, sources, .. } = gathered.judge_with(gathered.inputs().to_vec(), &Against::default())?;
         let root = gathered.root().to_owned();
         self.setups.insert(target.to_owned(), gathered.into_setup());
         Ok(Linted { findings: verdict.shown, sources, root })

@@ -144,11 +144,13 @@ fn misread(
         || format!("{}, releases {}", reader.name(), program.versions()),
         |version| format!("{} {version}", reader.name()),
     );
-    let breach = |class, place, says, meant| {
-        let field = name.to_owned();
-        (contract.clone(), Breach { class, place, field, says, meant, other: None, unknown: None })
-    };
     let all: Vec<ProgramFlag> = program.find(name).collect();
+    // A name that is spelled like another one may be meant to hold something else.
+    let breach = |class, place, says, meant: Option<String>| {
+        let instead = meant.clone().filter(|_| !all.is_empty());
+        let field = name.to_owned();
+        (contract.clone(), Breach { class, place, field, says, meant, other: None, instead, unknown: None })
+    };
     let own: Vec<ProgramFlag> =
         all.iter().copied().filter(|flag| version.is_none_or(|version| flag.holds(version))).collect();
     if !own.is_empty() && own.iter().all(ProgramFlag::is_removed) {

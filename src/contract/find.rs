@@ -14,9 +14,7 @@ pub const COST: usize = 64 * MOST;
 /// nodes from the root to the object that does not have it, with the names of the fields that lead there.
 pub fn meant(field: &str, above: &[(String, u32)]) -> Option<String> {
     let (path, here) = above.last()?;
-    let settable = |(_, child): &&(&str, u32)| !pack::node(*child).has(flags::COMPUTED);
-    let known = pack::node(*here).properties.iter().filter(settable).map(|(name, _)| *name);
-    if let Some(near) = suggest::nearest(field, known) {
+    if let Some(near) = suggest::nearest(field, known(*here)) {
         return Some(join(path, near));
     }
     // The nearest object around it that has the field, or has it somewhere below; one place only.
@@ -28,6 +26,18 @@ pub fn meant(field: &str, above: &[(String, u32)]) -> Option<String> {
         }
     }
     None
+}
+
+/// The one field beside it that an unknown field is spelled like.
+pub fn instead(field: &str, above: &[(String, u32)]) -> Option<String> {
+    let (_, here) = above.last()?;
+    suggest::only(field, known(*here)).map(str::to_owned)
+}
+
+/// The fields of an object that may be set.
+fn known(here: u32) -> impl Iterator<Item = &'static str> {
+    let node: &Node<'static> = pack::node(here);
+    node.properties.iter().filter(|(_, child)| !pack::node(*child).has(flags::COMPUTED)).map(|(name, _)| *name)
 }
 
 fn join(path: &str, field: &str) -> String {

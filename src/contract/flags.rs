@@ -30,11 +30,21 @@ pub fn judge(launch: &Launch, published: bool) -> Option<Judged> {
             let all: Vec<ProgramFlag> = program.find(&name).collect();
             let missing = missing(&name, &all, (program, version));
             let place = launch.words[at].span;
-            breaches.extend(missing.map(|(class, says, meant)| Breach { meant, ..told(class, place, &name, says) }));
+            let instead = |meant: &Option<String>, class| match class {
+                Class::FlagUnknown => program.only(&name, version).map(|near| format!("--{near}")),
+                _ => meant.clone().filter(|new| takes_the_same(program, &all, new)),
+            };
+            breaches.extend(missing.map(|(class, says, meant)| {
+                let instead = instead(&meant, class).filter(|_| is_spelled(&launch.words[at], &name));
+                Breach { meant, instead, ..told(class, place, &name, says) }
+            }));
         } else if own.iter().all(ProgramFlag::is_removed) {
             let meant = own.iter().rev().find_map(|flag| flag.replaced_by).map(|new| format!("--{new}"));
             let told = told(Class::FlagNotOfRelease, launch.words[at].span, &name, format!("--{name} was removed"));
-            breaches.extend((version.is_some() || published).then_some(Breach { meant, ..told }));
+            let elsewhere: Vec<ProgramFlag> = program.find(&name).filter(|flag| !flag.is_removed()).collect();
+            let same = |new: &String| takes_the_same(program, &elsewhere, new);
+            let instead = meant.clone().filter(|new| is_spelled(&launch.words[at], &name) && same(new));
+            breaches.extend((version.is_some() || published).then_some(Breach { meant, instead, ..told }));
         } else if !program.starts_script() {
             breaches.extend(misused(launch, (&name, at), &own, program));
         }
@@ -47,7 +57,19 @@ pub fn judge(launch: &Launch, published: bool) -> Option<Judged> {
 }
 
 fn told(class: Class, place: Span, name: &str, says: String) -> Breach {
-    Breach { class, place, field: format!("--{name}"), says, meant: None, other: None, unknown: None }
+    Breach { class, place, field: format!("--{name}"), says, meant: None, other: None, instead: None, unknown: None }
+}
+
+/// Whether a flag takes what one that it replaces took.
+fn takes_the_same(program: FlagProgram, replaced: &[ProgramFlag], new: &str) -> bool {
+    let takes = replaced.last().map(|flag| flag.takes);
+    program.find(new.trim_start_matches('-')).last().is_some_and(|flag| Some(flag.takes) == takes)
+}
+
+/// Whether a word states a flag under its very name, before its value if that stands in it.
+fn is_spelled(word: &Fact<String>, name: &str) -> bool {
+    let flag = word.get().and_then(|word| word.split('=').next());
+    flag.and_then(|flag| flag.strip_prefix("--")) == Some(name)
 }
 
 /// The flags of a program and the words that state them. What is no word of the command line was stated elsewhere; what

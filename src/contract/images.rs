@@ -19,7 +19,8 @@ pub fn judge(image: &Image) -> Option<Judged> {
     };
     let place = image.reference.span;
     let class = BreachClass::ImageReferenceMalformed;
-    let breach = Breach { class, place, field: reference.clone(), says, meant, other: None, unknown: None };
+    let breach =
+        Breach { class, place, field: reference.clone(), says, meant, other: None, instead: None, unknown: None };
     Some(Judged { contract, breaches: vec![breach] })
 }
 

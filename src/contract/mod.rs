@@ -18,6 +18,7 @@ use crate::budget::{STEP, Share, Spent};
 use crate::facts::BreachClass;
 use crate::parse::View;
 use crate::source::Span;
+use crate::suggest;
 use crate::version::Version;
 use pack::{Kind, Project};
 use validate::Manner;
@@ -37,6 +38,8 @@ pub struct Breach {
     pub meant: Option<String>,
     /// What it does not go with, and where that stands.
     pub other: Option<(String, Span)>,
+    /// What alone can have been meant to stand in its place.
+    pub instead: Option<String>,
     /// An unknown field by its name, and the objects around it with their schemas.
     pub(crate) unknown: Option<(String, Vec<(String, u32)>)>,
 }
@@ -96,6 +99,21 @@ pub fn judge(
     in_all(object, (api_version, kind), (&|project| releases(project, stated), false), share)
 }
 
+impl Breach {
+    /// What alone can have been meant: of the values that are allowed, the one that is spelled like the one that is not.
+    pub fn only(&self) -> Option<String> {
+        let spelled = || {
+            let (is, allowed) = self.says.rsplit_once(", and has to be one of ")?;
+            let (_, value) = is.split_once(" is ")?;
+            let near = suggest::only(value, allowed.split(", "))?;
+            // More than one way of writing it out may be meant.
+            let longer = |other: &str| other != near && other.contains(value);
+            Some(near).filter(|_| !allowed.split(", ").any(longer))
+        };
+        self.instead.clone().or_else(|| spelled().map(str::to_owned))
+    }
+}
+
 /// The places of the releases of a project that may serve.
 type Serving<'s> = &'s dyn Fn(&Project<'_>) -> Option<Vec<u16>>;
 
@@ -132,6 +150,7 @@ fn in_all(
         if let Some((field, above)) = breach.unknown.take() {
             share.work(find::COST)?;
             breach.meant = find::meant(&field, &above);
+            breach.instead = find::instead(&field, &above);
         }
     }
     Ok(Some(Judged { contract, breaches: together(breaches) }))

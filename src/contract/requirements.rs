@@ -168,6 +168,7 @@ fn told(release: &End<'_>, other: &End<'_>) -> Judged {
         says: format!("{}, and {}", says(release), says(other)),
         meant: (!meant.is_empty()).then(|| meant.join(" or ")),
         other: Some((says(other), other.package.span)),
+        instead: None,
         unknown: None,
     };
     Judged { contract: format!("metadata of {name} {version}"), breaches: vec![breach] }

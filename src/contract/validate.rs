@@ -73,6 +73,7 @@ impl Judge<'_> {
             says,
             meant: None,
             other: None,
+            instead: None,
             unknown: None,
         });
         Ok(())

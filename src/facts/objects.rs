@@ -42,6 +42,8 @@ entities! {
         says: Fact<String>,
         /// The field that was meant.
         meant: Fact<String>,
+        /// What alone can have been meant to stand in its place: a name, a flag or a value.
+        instead: Fact<String>,
         /// What it does not go with, where that stands.
         other: Fact<String>,
         /// The contract, with its releases.

@@ -18,6 +18,7 @@ fn finding(rule: &str, text: &str, under: &str) -> Finding {
         help: None,
         entity: "Deployment/ml/api container server".to_owned(),
         values: Vec::new(),
+        wish: None,
         fix: None,
         unlinted: None,
     }

@@ -152,14 +152,23 @@ fn unread((chart, found): (String, Misread)) -> impl Iterator<Item = Breach> {
     let Misread { place, read, stated } = found;
     let says = format!("templates read {read}, which the values do not have, and not their {stated}");
     let class = BreachClass::ChartValueUnread;
-    let breach = contract::Breach { class, place, field: read, says, meant: Some(stated), other: None, unknown: None };
+    let breach = contract::Breach {
+        class,
+        place,
+        field: read,
+        says,
+        meant: Some(stated),
+        other: None,
+        instead: None,
+        unknown: None,
+    };
     entities(Judged { contract: format!("values of {chart}"), breaches: vec![breach] }, Fact::value(chart, place))
 }
 
 /// What is wrong with a template of a chart, as rules are asked about it.
 pub(super) fn of_template(chart: &str, class: BreachClass, Problem { span: place, message: says }: Problem) -> Breach {
     let field = "template".to_owned();
-    let breach = contract::Breach { class, place, field, says, meant: None, other: None, unknown: None };
+    let breach = contract::Breach { class, place, field, says, meant: None, other: None, instead: None, unknown: None };
     let judged = Judged { contract: format!("templates of {chart}"), breaches: vec![breach] };
     entities(judged, Fact::value(chart.to_owned(), place)).next().unwrap_or_else(|| Breach::blank(place))
 }
@@ -168,7 +177,7 @@ pub(super) fn of_template(chart: &str, class: BreachClass, Problem { span: place
 fn malformed(text: &NamedText) -> Option<Breach> {
     let (syntax, Problem { span: place, message: says }) = embedded::malformed(text)?;
     let (class, field) = (BreachClass::TextMalformed, text.at.clone());
-    let breach = contract::Breach { class, place, field, says, meant: None, other: None, unknown: None };
+    let breach = contract::Breach { class, place, field, says, meant: None, other: None, instead: None, unknown: None };
     let judged = Judged { contract: syntax.to_owned(), breaches: vec![breach] };
     entities(judged, Fact::value(text.at.clone(), place)).next()
 }
@@ -322,6 +331,7 @@ fn held(
 fn entities(judged: Judged, of: Fact<String>) -> impl Iterator<Item = Breach> {
     judged.breaches.into_iter().map(move |found| {
         let mut out = Breach::blank(found.place);
+        out.instead = Fact::from_option(found.only(), found.place);
         out.of = of.clone();
         out.class = Fact::value(found.class, found.place);
         out.field = Fact::value(found.field, found.place);

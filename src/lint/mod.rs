@@ -27,11 +27,13 @@ use crate::discover::{self, Kind};
 use crate::evaluate::Evaluation;
 use crate::extract;
 use crate::facts::{Facts, Object};
-use crate::finding::Unlinted;
+use crate::finding::{Finding, Unlinted};
 use crate::judge::Annotation;
 use crate::known::Fact;
 use crate::link::{self, Based, Directories, Variant};
+use crate::mend;
 use crate::parse::{Problem, Tree};
+use crate::paths;
 use crate::rules::Ruleset;
 use crate::source::{Source, SourceId, Sources, Span};
 pub use coverage::Coverage;
@@ -39,6 +41,7 @@ pub use named::{Named, inline, named};
 use rayon::prelude::*;
 pub use read::template;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use trouble::Trouble;
 
@@ -147,6 +150,12 @@ fn repositories(
     for (id, input) in (0u32..).map(SourceId).zip(&inputs) {
         files.entry(input.repository).or_default().push((id, input.kind));
     }
+    // A text in another file stands elsewhere than it says, and what values of a chart are used for only its templates say.
+    let templates: BTreeSet<String> =
+        inputs.iter().filter_map(|input| Some(input.path.rsplit_once("/templates/")?.0.to_owned())).collect();
+    let of_chart = |path: &str| paths::above(paths::directory(path)).any(|above| templates.contains(above));
+    let edited = |input: &Input| !input.is_inner() && (input.kind == Kind::Chart || !of_chart(&input.path));
+    let kinds: Vec<Option<Kind>> = inputs.iter().map(|i| Some(i.kind).filter(|_| edited(i))).collect();
     let inputs = inputs.into_iter().map(|input| Source::new(input.path, input.text));
     let sources = Sources::new(inputs.chain(extra).collect());
     let directories = Directories::of(&sources);
@@ -164,12 +173,29 @@ fn repositories(
         done.into_iter().for_each(|one| out.append(one));
     }
     out.evaluation.settle();
+    fix(&mut out.evaluation.findings, &sources, &kinds);
     out.comments.sort();
     out.comments.dedup();
     out.annotations.sort_by_key(|annotation| (annotation.span, annotation.scope));
     out.annotations.dedup_by_key(|annotation| (annotation.span, annotation.scope));
     out.sources = sources;
     out
+}
+
+/// Makes edits of what rules ask to be written, where that is certain.
+fn fix(findings: &mut [Finding], sources: &Sources, kinds: &[Option<Kind>]) {
+    let mut files: BTreeMap<SourceId, Option<mend::File<'_>>> = BTreeMap::new();
+    for finding in findings {
+        let Some(wish) = finding.wish.take() else { continue };
+        let Some(id) = wish.places.first().map(|(place, _)| place.source) else { continue };
+        let kind = kinds.get(id.0 as usize).copied().flatten();
+        // A finding is told all the same where gpulint fails on its fix.
+        let fix = catch_unwind(AssertUnwindSafe(|| {
+            let file = files.entry(id).or_insert_with(|| mend::File::new(id, sources.get(id), kind?));
+            file.as_ref().and_then(|file| file.fix(&wish))
+        }));
+        finding.fix = fix.ok().flatten();
+    }
 }
 
 /// Lints one repository: reads, expands into variants, joins them once, and asks.

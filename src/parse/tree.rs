@@ -469,6 +469,12 @@ impl Tree {
         (0..self.nodes.len() as u32).map(|i| self.node(NodeId(i)))
     }
 
+    /// What aliases refer to.
+    pub fn aliased(&self) -> impl Iterator<Item = Node<'_>> {
+        let target = |data: &Data| if let What::Alias(target) = data.what { Some(self.node(target)) } else { None };
+        self.nodes.iter().filter_map(target)
+    }
+
     /// The tree itself and those that parts of it stand in.
     pub fn parts(&self) -> impl Iterator<Item = &Tree> {
         std::iter::once(self).chain(self.shared.iter().map(Arc::as_ref))
@@ -517,6 +523,11 @@ impl<'t> Node<'t> {
             id = target;
         }
         id
+    }
+
+    /// Whether an alias stands here.
+    pub fn is_alias(self) -> bool {
+        self.id != self.id()
     }
 
     /// What it is, after following aliases.

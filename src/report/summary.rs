@@ -74,6 +74,7 @@ pub fn lines(report: &Report<'_>) -> Vec<String> {
     let (found, files) = (found(report), report.say(files(report)).into_owned());
     let both = format!("{found} · {files}");
     let mut lines = if both.width() <= options.width { vec![both] } else { vec![found, files] };
+    lines.extend(fixable(report));
     if !coverage.excluded.is_empty() {
         let count = plural(coverage.excluded.iter().map(|(_, count)| count).sum(), "path");
         let by: Vec<String> = coverage.excluded.iter().map(|(by, count)| format!("{count} {by}")).collect();
@@ -91,6 +92,19 @@ pub fn lines(report: &Report<'_>) -> Vec<String> {
     let more = (more > 0).then(|| format!("and {} (--show-unknown lists them)", plural(more, "further chart")));
     lines.extend(more.map(|more| report.say(more).into_owned()));
     lines.iter().map(|line| one_line(line)).collect()
+}
+
+/// How many findings can be fixed, and how many of them only by what may change what is meant.
+fn fixable(report: &Report<'_>) -> Option<String> {
+    let fixes = || report.verdict.shown.iter().filter_map(|finding| finding.fix.as_ref());
+    let (all, safe) = (fixes().count(), fixes().filter(|fix| fix.safe).count());
+    let told = match (safe, all - safe) {
+        (0, 0) => return None,
+        (safe, 0) => format!("{safe} fixable with --fix"),
+        (0, rest) => format!("{rest} fixable with --fix --unsafe-fixes"),
+        (safe, rest) => format!("{safe} fixable with --fix, {rest} more with --unsafe-fixes"),
+    };
+    Some(report.say(told).into_owned())
 }
 
 /// How much could not be decided, and what would decide most of it.

@@ -3,7 +3,7 @@
 use super::lang::check::{Const, Scope, Typed, Variable, accepts};
 use super::lang::open::Openness;
 use super::load;
-use super::text::{ParamText, RuleText, Words};
+use super::text::{FixText, ParamText, RuleText, Words};
 use crate::facts::value::Type;
 use crate::facts::{Subject, is_joined, subjects};
 use crate::finding::{Confidence, Severity};
@@ -93,9 +93,33 @@ pub struct Told {
     /// What to do.
     pub help: Template,
     /// Suggested change.
-    pub fix: Option<(Typed, Template, bool)>,
+    pub fix: Option<Mending>,
     /// How many slots that takes.
     pub slots: usize,
+}
+
+/// A suggested change: where, what, and whether it keeps the meaning of everything else.
+#[derive(Debug, Clone)]
+pub struct Mending {
+    /// A place, or several.
+    pub at: Typed,
+    /// What is done there.
+    pub change: Change,
+    /// Whether it keeps the meaning of everything else.
+    pub safe: bool,
+}
+
+/// What a fix does at a place.
+#[derive(Debug, Clone)]
+pub enum Change {
+    /// Writes another text.
+    Replace(Template),
+    /// Gives the entry another key.
+    Rename(Template),
+    /// Leaves the entry out.
+    Remove,
+    /// Writes a key, by its path, and its value beside the entry.
+    Set(Vec<String>, Template),
 }
 
 /// Built-in packs about what runs for others: what it costs, who reaches it, and how it goes on.
@@ -296,13 +320,34 @@ impl Compiler {
         let labels = self.labels(&text.labels);
         let message = self.template("message", &text.message);
         let help = self.template("help", &text.help);
-        let fix = text
-            .fix
-            .as_ref()
-            .map(|f| (self.expression("fix.at", &f.at), self.template("fix.replace", &f.replace), f.safe));
+        let fix = text.fix.as_ref().and_then(|fix| self.fix(fix));
         let proof = text.proof.as_ref().map(|proof| self.condition("proof", proof));
         let slots = self.scope.variables.len();
         Told { at, labels, message, help, fix, proof, slots, ..Told::default() }
+    }
+
+    fn fix(&mut self, fix: &FixText) -> Option<Mending> {
+        let at = self.expression("fix.at", &fix.at);
+        let change = match (&fix.replace, &fix.rename, fix.remove, &fix.set) {
+            (Some(text), None, false, None) => Change::Replace(self.template("fix.replace", text)),
+            (None, Some(key), false, None) => Change::Rename(self.template("fix.rename", key)),
+            (None, None, true, None) => Change::Remove,
+            (None, None, false, Some((key, value))) => {
+                let value = self.template(&format!("fix.set.{key}"), value);
+                match path(key) {
+                    Some(path) => Change::Set(path, value),
+                    None => {
+                        self.fault("fix.set", "the key is a path like `spec.replicas` or `labels[\"a.b/c\"]`");
+                        return None;
+                    }
+                }
+            }
+            _ => {
+                self.fault("fix", "a fix has one of `replace`, `rename`, `remove: true` and `set`");
+                return None;
+            }
+        };
+        Some(Mending { at, change, safe: fix.safe })
     }
 
     /// Checks the words of another language.
@@ -376,6 +421,20 @@ impl Compiler {
             })
             .collect()
     }
+}
+
+/// The keys of a path: `a.b["c.d"]`.
+fn path(text: &str) -> Option<Vec<String>> {
+    let (mut out, mut rest) = (Vec::new(), text);
+    while !rest.is_empty() {
+        let (key, behind) = match rest.strip_prefix("[\"") {
+            Some(quoted) => quoted.split_once("\"]")?,
+            None => rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len())),
+        };
+        out.push(Some(key.to_owned()).filter(|key| !key.is_empty())?);
+        rest = behind.strip_prefix('.').unwrap_or(behind);
+    }
+    (!out.is_empty()).then_some(out)
 }
 
 /// Reads a parameter's type and value.

@@ -2,7 +2,7 @@
 
 use super::text::Example;
 use super::{Entry, Ruleset};
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, Severity, apart, applied};
 use crate::source::Sources;
 use std::collections::BTreeSet;
 
@@ -121,11 +121,48 @@ fn test_rule(entry: &Entry, lint: &Lint<'_>) -> Vec<Tested> {
                     format!("what fails or stands here besides is also: [{}], not [{}]", list(&others), list(&also));
                 (Verdict::Wrong, detail)
             }
+            _ if verdict == Verdict::Validated => match unlike(id, example, lint) {
+                Some(detail) => (Verdict::Wrong, detail),
+                None => (verdict, detail),
+            },
             _ => (verdict, detail),
         };
         Tested { rule: id.to_string(), example: i + 1, verdict, detail }
     });
     verdicts.collect()
+}
+
+/// So often are fixes made of what fixes were made of.
+const ROUNDS: usize = 20;
+
+/// What is not as an example says it is after the fixes of its rule: a text, or that the rule has nothing more to say.
+fn unlike(rule: &str, example: &Example, lint: &Lint<'_>) -> Option<String> {
+    if example.fixed.is_empty() {
+        return None;
+    }
+    let plain = |(path, text): &(String, String)| (path.clone(), unmark(path, text, &mut Vec::new()));
+    let before: Vec<(String, String)> = example.files.iter().map(plain).collect();
+    let mut files = before.clone();
+    for _ in 0..ROUNDS {
+        let Linted { sources, findings, .. } = lint(files.clone());
+        let own = || findings.iter().filter(|finding| finding.rule == rule);
+        let (edits, _) = apart(own().filter_map(|finding| finding.fix.as_ref()));
+        if edits.is_empty() {
+            if let Some(left) = own().next() {
+                return Some(format!("what is fixed is found still: {}", left.message));
+            }
+            let wanted = |path: &str| example.fixed.iter().find(|(fixed, _)| fixed == path).map(|(_, text)| text);
+            return files.iter().zip(&before).find_map(|((path, now), (_, before))| {
+                let text = wanted(path).unwrap_or(before);
+                (now != text).then(|| format!("the fix makes of {path}:\n{now}"))
+            });
+        }
+        for (path, text) in &mut files {
+            let file = sources.iter().find(|(_, source)| source.path == *path);
+            *text = file.map_or_else(|| text.clone(), |(file, _)| applied(&edits, file, text));
+        }
+    }
+    Some("the fixes do not come to an end".to_owned())
 }
 
 /// Whether the fix of a finding, where it has one, ends it.

@@ -154,9 +154,22 @@ impl<'t> Reader<'t, '_> {
             help: self.string(root.get("help")),
             proof: self.optional("proof"),
             fix: root.get("fix").map(|fix| {
-                self.keys(fix, &["at", "replace", "safe"], "fix");
-                let safe = fix.get("safe").and_then(Node::as_bool).unwrap_or(false);
-                FixText { at: self.string(fix.get("at")), replace: self.string(fix.get("replace")), safe }
+                self.keys(fix, &["at", "replace", "rename", "remove", "set", "safe"], "fix");
+                let mut text = |key| fix.get(key).map(|text| self.string(Some(text)));
+                let (replace, rename) = (text("replace"), text("rename"));
+                let holds = |key| fix.get(key).and_then(Node::as_bool).unwrap_or(false);
+                let set = fix.get("set").map(Node::entries).unwrap_or_default();
+                if set.len() > 1 {
+                    self.problem(set[1].0.span(), "one key is set by a fix");
+                }
+                FixText {
+                    at: self.string(fix.get("at")),
+                    replace,
+                    rename,
+                    remove: holds("remove"),
+                    set: set.first().map(|(key, value)| (self.string(Some(*key)), self.string(Some(*value)))),
+                    safe: holds("safe"),
+                }
             }),
         }
     }
@@ -231,16 +244,17 @@ impl<'t> Reader<'t, '_> {
         let examples = items
             .into_iter()
             .map(|example| {
-                self.keys(example, &["fires", "silent", "because", "also"], "example");
+                self.keys(example, &["fires", "silent", "fixed", "because", "also"], "example");
                 let fires = example.get("fires");
-                let files = fires.or(example.get("silent")).map(Node::entries).unwrap_or_default();
-                let files = files
-                    .into_iter()
-                    .map(|(path, text)| (path.text().unwrap_or("").to_owned(), text.text().unwrap_or("").to_owned()))
-                    .collect();
+                let texts = |node: Option<Node<'t>>| -> Vec<(String, String)> {
+                    let files = node.map(Node::entries).unwrap_or_default().into_iter();
+                    let owned = |node: Node<'t>| node.text().unwrap_or("").to_owned();
+                    files.map(|(path, text)| (owned(path), owned(text))).collect()
+                };
+                let (files, fixed) = (texts(fires.or(example.get("silent"))), texts(example.get("fixed")));
                 let also = example.get("also").map(|also| also.view().strings()).unwrap_or_default();
                 let also = also.iter().filter_map(|rule| rule.get().cloned()).collect();
-                Example { fires: fires.is_some(), files, because: self.string(example.get("because")), also }
+                Example { fires: fires.is_some(), files, fixed, because: self.string(example.get("because")), also }
             })
             .collect();
         let why = self.string(self.root.get("why"));

@@ -256,6 +256,12 @@ impl Ruleset {
         self.all().any(|(_, rules)| rules.entries.iter().any(|e| e.id == word || e.pack == word)) || own()
     }
 
+    /// The names of all rules and packs, those of gpulint itself too.
+    pub fn all_names(&self) -> Vec<&str> {
+        let own = OWN_RULES.iter().map(|(id, _)| *id);
+        self.entries.iter().flat_map(|e| [e.id.as_ref(), e.pack.as_ref()]).chain(own).collect()
+    }
+
     /// ` (did you mean …?)` for a rule id or pack that does not exist.
     pub fn hint(&self, word: &str) -> String {
         let entries = self.all().flat_map(|(_, rules)| &rules.entries);

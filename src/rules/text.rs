@@ -49,6 +49,11 @@ impl RuleText {
         out
     }
 
+    /// How it can be fixed, in words.
+    pub fn fixable(&self) -> Option<&'static str> {
+        Some(if self.fix.as_ref()?.safe { "fixed by --fix" } else { "fixed by --fix --unsafe-fixes" })
+    }
+
     /// How bad it is, in words.
     pub fn level(&self) -> String {
         match (&self.proof, Severity::parse(&self.severity)) {
@@ -97,8 +102,15 @@ impl Packed {
             message: text(parts),
             help: text(parts),
             proof: list(parts, text).pop(),
-            fix: list(parts, |parts| FixText { at: text(parts), replace: text(parts), safe: text(parts) == "true" })
-                .pop(),
+            fix: list(parts, |parts| FixText {
+                at: text(parts),
+                replace: list(parts, text).pop(),
+                rename: list(parts, text).pop(),
+                remove: text(parts) == "true",
+                set: list(parts, pair).pop(),
+                safe: text(parts) == "true",
+            })
+            .pop(),
         }
     }
 }
@@ -170,13 +182,19 @@ pub struct ParamText {
     pub description: String,
 }
 
-/// A suggested change as declared.
+/// A suggested change as declared: what is done is one of four things.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FixText {
-    /// What is replaced.
+    /// Where.
     pub at: String,
-    /// By what.
-    pub replace: String,
+    /// The text that stands there then.
+    pub replace: Option<String>,
+    /// The key that the entry there has then.
+    pub rename: Option<String>,
+    /// Whether the entry there is left out.
+    pub remove: bool,
+    /// A key, and its value, that is written beside the entry there.
+    pub set: Option<(String, String)>,
     /// Whether it keeps the meaning of everything else.
     pub safe: bool,
 }
@@ -214,6 +232,8 @@ pub struct Example {
     pub fires: bool,
     /// Path and text of its files, places marked with ‹ and ›.
     pub files: Vec<(String, String)>,
+    /// Path and text of those that its fixes change, as they are then.
+    pub fixed: Vec<(String, String)>,
     /// Why it only looks guilty.
     pub because: String,
     /// The other rules that find an error in it, or fire at the same place.

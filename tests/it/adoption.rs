@@ -126,11 +126,11 @@ fn a_baseline_is_read_and_written_where_it_is_one() {
     assert_eq!(report(root, &[])["files"]["not_understood"], 0);
 }
 
-/// `check --diff -` over a tree, fed with a diff.
+/// `check --changed-in -` over a tree, fed with a diff.
 fn fed(root: &Path, diff: &str) -> std::process::Output {
     use std::io::Write as _;
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_gpulint"));
-    command.current_dir(root).args(["check", "--format", "json", "--exit-zero", "--diff", "-"]);
+    command.current_dir(root).args(["check", "--format", "json", "--exit-zero", "--changed-in", "-"]);
     let pipes = || std::process::Stdio::piped();
     let mut child = command.stdin(pipes()).stdout(pipes()).stderr(pipes()).spawn().expect("the binary runs");
     child.stdin.take().expect("a pipe").write_all(diff.as_bytes()).expect("a reader");

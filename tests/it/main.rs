@@ -21,6 +21,7 @@ mod coverage;
 mod docs;
 mod environment;
 mod field;
+mod fixes;
 mod formats;
 mod gate;
 mod growth;

@@ -193,5 +193,5 @@ fn shortened(text: &str) -> String {
 }
 
 fn breach(class: BreachClass, place: Span, field: &str, says: String, meant: Option<String>) -> Breach {
-    Breach { class, place, field: field.to_owned(), says, meant, other: None, unknown: None }
+    Breach { class, place, field: field.to_owned(), says, meant, other: None, instead: None, unknown: None }
 }

@@ -7,9 +7,10 @@ pub use comment::is_directive;
 
 use super::Input;
 use crate::config::{Config, Word};
-use crate::finding::{COVERAGE, Finding, OWN_PACK, Severity, Undecided};
+use crate::finding::{COVERAGE, Finding, Fix, OWN_PACK, Severity, Undecided};
 use crate::rules::Ruleset;
 use crate::source::{SourceId, Sources, Span};
+use crate::suggest;
 use globset::GlobMatcher;
 use jiff::civil::Date;
 use std::collections::{HashMap, HashSet};
@@ -208,7 +209,8 @@ impl Waivers {
             for word in unused.by_ref().take(MOST_UNUSED) {
                 if let Some(rules) = rules.filter(|rules| !rules.names(&word.text)) {
                     let message = format!("there is no rule or pack `{}`{}", word.text, rules.hint(&word.text));
-                    out.push(own("unused-suppression", word.span, message, "name what it is to waive, or remove it"));
+                    let found = own("unused-suppression", word.span, message, "name what it is to waive, or remove it");
+                    out.push(Finding { fix: respelled(word, rules, sources), ..found });
                     continue;
                 }
                 let message = match COVERAGE.contains(&word.text.as_str()) {
@@ -225,6 +227,13 @@ impl Waivers {
         }
         out
     }
+}
+
+/// The only rule or pack that a word of a suppression that names none can have been meant to name.
+fn respelled(word: &Word, rules: &Ruleset, sources: &Sources) -> Option<Fix> {
+    let names = rules.all_names();
+    let meant = suggest::only(&word.text, names.into_iter()).filter(|_| sources.slice(word.span) == word.text)?;
+    Some(Fix { title: format!("write {meant}"), edits: vec![(word.span, meant.to_owned())], safe: true })
 }
 
 /// A finding of gpulint about what was written for gpulint.

@@ -20,6 +20,7 @@ fn finding(span: Span, related: Vec<Label>) -> Finding {
         help: Some("raise the driver".to_owned()),
         entity: "Deployment/api".to_owned(),
         values: Vec::new(),
+        wish: None,
         fix: None,
         unlinted: None,
     }

@@ -266,6 +266,7 @@ mod tests {
             help: Some("mend it".to_owned()),
             entity: "Pod/a".to_owned(),
             values: Vec::new(),
+            wish: None,
             fix: Some(Fix {
                 title: "write é".to_owned(),
                 edits: vec![

@@ -156,6 +156,12 @@ functions! {
         let closest = suggest::closest(&word, known.iter().map(String::as_str)).filter(|(slips, other)| *slips <= 2 + other.len().max(word.len()) / 2);
         closest.map_or(Value::of(Data::Null), |(_, other)| string(other.to_owned(), &a[0]))
     };
+    "only_near" (param("word", dyn_type), param("words", dyn_type)) -> Output::Type(str_type), false, "The only word of a list that this one can have been meant to be; null where none is near, or several are as near.", |a, _| {
+        let Some(word) = text(&a[0]) else { return Value::of(Data::Null) };
+        let known: Vec<_> = elements(&a[1]).iter().filter_map(|v| Some(text(v)?.into_owned())).collect();
+        let only = suggest::only(&word, known.iter().map(String::as_str));
+        only.map_or(Value::of(Data::Null), |only| string(only.to_owned(), &a[0]))
+    };
     "non_strings" (param("document", dyn_type), param("paths", strings_type)) -> Output::Type(list_type), false, "Values under the maps at these paths that are not strings as YAML types them.", |a, _| {
         let Data::Node(view) = a[0].data else { return list([]) };
         let maps: Vec<_> = elements(&a[1]).iter().filter_map(|p| text(p).map(|p| view.path(&p))).collect();

@@ -1,4 +1,4 @@
-//! `--diff`: the tree of a run as it was before a diff, and what of a finding the diff touches.
+//! `--changed-in`: the tree of a run as it was before a diff, and what of a finding the diff touches.
 
 use super::files::{cwd, shown};
 use crate::changes::{self, Change};
@@ -35,7 +35,7 @@ impl Diff {
     /// # Errors
     /// It cannot be read, is none, or names a file that is not there.
     pub fn read(path: &Path, gate: &Gate, root: &Path) -> Result<Self, String> {
-        let failed = |why: &dyn std::fmt::Display| format!("--diff {}: {why}", shown(path));
+        let failed = |why: &dyn std::fmt::Display| format!("--changed-in {}: {why}", shown(path));
         let bytes = match path == Path::new("-") {
             true => discover::bytes(std::io::stdin(), MAX_DIFF),
             false => gate.read_bytes(path, MAX_DIFF),
@@ -95,7 +95,7 @@ impl Diff {
             Ok(text) => Ok(text.filter(|_| change.before.is_some())),
             Err(_) if link => Ok(None),
             Err(line) => {
-                Err(format!("--diff: line {line} of {path} is another one there: it is a diff of other files"))
+                Err(format!("--changed-in: line {line} of {path} is another one there: it is a diff of other files"))
             }
         }
     }
