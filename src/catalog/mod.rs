@@ -87,8 +87,8 @@ pub use programs::{
 };
 pub use protection::{
     EndpointShape, KeyShape, OpeningShape, Reach, ScalingShape, SpendingShape, StoreShape, default_reach, endpoints_of,
-    is_about_reach, key_of, openings_of, reach_of_annotation, scaling_policy_of, spending_limit_of, stores_of,
-    tls_minimum,
+    is_about_reach, key_of, names_login, openings_of, reach_of_annotation, scaling_policy_of, spending_limit_of,
+    stores_of, tls_minimum,
 };
 pub use published::{ImageBuild, familiar_name, image_build, image_program};
 pub use ranges::Bounds;

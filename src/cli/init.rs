@@ -5,7 +5,7 @@ use super::analysis::{Against, Gathered};
 use super::arguments::{Init, Lint};
 use super::files::{cwd, files, gate, root, shown};
 use super::output::rewrite;
-use super::setup::configuration;
+use super::setup::configurations;
 use super::{CLEAN, print};
 use crate::config::{self, FILE_NAME};
 use crate::discover::{self, Options};
@@ -54,8 +54,9 @@ pub fn run(init: &Init) -> Result<u8, String> {
         return Err(format!("{}: not a directory", shown(&init.directory)));
     }
     let path = directory.join(FILE_NAME);
-    let there = configuration(&directory, &gate)?.filter(|_| !init.stdout);
-    if let Some(there) = there.filter(|there| !(init.force && there.ends_with(FILE_NAME))) {
+    let mut there = configurations(&directory, &gate).into_iter();
+    let keeps = |there: &PathBuf| !(init.stdout || init.force && there.ends_with(FILE_NAME));
+    if let Some(there) = there.find(keeps) {
         let how = if there.ends_with(FILE_NAME) { ": --force writes over it" } else { "" };
         return Err(format!("{} is there already{how}", shown(&there)));
     }
@@ -73,7 +74,7 @@ pub fn run(init: &Init) -> Result<u8, String> {
 fn text(init: &Init) -> Result<String, String> {
     let targets = [init.directory.clone()];
     let root = root(&targets);
-    let above = above(&discover::target(&cwd().join(&init.directory), &root))?;
+    let above = above(&discover::target(&cwd().join(&init.directory), &root));
     let lint = Lint { no_config: above.is_none(), ..Lint::of(&init.directory)? };
     let judged = Gathered::new(&lint, None, Language::English)?.judge(&Against::default())?;
     let read = files(&targets, &Options { root, ..Options::new(cwd()) })?;
@@ -97,17 +98,17 @@ fn text(init: &Init) -> Result<String, String> {
 }
 
 /// The configuration that holds for a directory because it stands further up, as seen from there.
-fn above(directory: &Path) -> Result<Option<String>, String> {
+fn above(directory: &Path) -> Option<String> {
     // Nothing above a repository is its business.
     let top = directory.ancestors().find(|above| above.join(".git").exists());
     let inside = |above: &&Path| top.is_none_or(|top| above.starts_with(top));
     for above in directory.ancestors().skip(1).filter(inside) {
-        if let Some(path) = configuration(above, &gate(&[directory.to_owned()]))? {
-            let [from, to] = [directory, &path].map(|path| path.to_string_lossy().replace(MAIN_SEPARATOR, "/"));
-            return Ok(Some(paths::relative(&from, &to)));
+        if let Some(path) = configurations(above, &gate(&[directory.to_owned()])).first() {
+            let [from, to] = [directory, path].map(|path| path.to_string_lossy().replace(MAIN_SEPARATOR, "/"));
+            return Some(paths::relative(&from, &to));
         }
     }
-    Ok(None)
+    None
 }
 
 /// Clusters and pools of which is not said what checks wait for.

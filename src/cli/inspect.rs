@@ -252,7 +252,8 @@ fn lint(files: Vec<(String, String)>, rules: &Ruleset) -> Linted {
 fn whole<'p>(files: impl Iterator<Item = &'p str>, ignored: &str) -> Arc<crate::facts::Listing> {
     let there = files.flat_map(paths::above).map(str::to_owned).collect();
     let ignored = ignored.lines().map(|line| line.trim().to_owned()).collect();
-    Arc::new(crate::facts::Listing { there, ignored, closed: BTreeSet::new(), roots: BTreeSet::from([String::new()]) })
+    let roots = BTreeSet::from([String::new()]);
+    Arc::new(crate::facts::Listing { there, ignored, roots, ..crate::facts::Listing::default() })
 }
 
 /// `gpulint schema OF`.

@@ -57,7 +57,7 @@ impl Setup {
     pub fn load(lint: &Lint) -> Result<Self, String> {
         let no_ignore = lint.no_ignore || lint.isolated;
         let setup = match &lint.config {
-            Some(path) => Self::read(&[path.clone()], true, &lint.rules, &lint.paths)?,
+            Some(path) => Self::read(std::slice::from_ref(path), true, &lint.rules, &lint.paths)?,
             None if lint.no_config || lint.isolated => Self::read(&[], true, &lint.rules, &lint.paths)?,
             None => Self::read(&Self::find(&lint.paths, no_ignore)?, false, &lint.rules, &lint.paths)?,
         };
@@ -85,22 +85,16 @@ impl Setup {
         let mut out = Vec::new();
         for target in targets {
             let start = discover::target(&cwd().join(target), &root);
-            let above: Vec<&Path> = start.ancestors().skip(1).filter(|directory| directory.is_dir()).collect();
             let top = start.ancestors().position(|directory| directory.join(".git").exists());
-            let above = above.into_iter().take(top.unwrap_or(usize::MAX));
-            let mut above = above.filter_map(|directory| configuration(directory, &gate).transpose());
+            let above = start.ancestors().take(top.map_or(usize::MAX, |top| top + 1));
+            let above = above.map(|directory| configurations(directory, &gate)).filter(|some| !some.is_empty());
             // Where no repository ends, the nearest one is what is meant.
-            let above: Result<Vec<PathBuf>, String> =
-                if top.is_some() { above.collect() } else { above.next().into_iter().collect() };
-            let mut above = above?;
-            above.reverse();
-            out.extend(above);
+            let above: Vec<Vec<PathBuf>> = above.take(top.map_or(1, |top| top + 1)).collect();
+            out.extend(above.into_iter().rev().flatten());
             let named = discover::files_named(&FILE_NAMES, &start, no_ignore);
             let mut directories: Vec<&Path> = named.iter().filter_map(|path| path.parent()).collect();
             directories.dedup();
-            for directory in directories {
-                out.extend(configuration(directory, &gate)?);
-            }
+            out.extend(directories.into_iter().flat_map(|directory| configurations(directory, &gate)));
         }
         let mut seen = BTreeSet::new();
         out.retain(|path| seen.insert(path.clone()));
@@ -151,6 +145,10 @@ impl Setup {
         let directory = at.parent().unwrap_or(&self.root).to_owned();
         if discover::excludes(&self.exclude, &directory).map_err(|bad| bad.to_string())? {
             return Ok(());
+        }
+        if let Some(other) = self.settings.iter().find(|settings| settings.at.parent() == path.parent()) {
+            let [one, other] = [other.at.as_path(), path].map(shown);
+            return Err(format!("{one} and {other} are both configurations of one directory: keep one"));
         }
         let (config, files) = self.chain(path, (gate, faults))?;
         // A word is meant from the file that states it.
@@ -302,25 +300,16 @@ fn joined(configs: Vec<Config>) -> Config {
     outer.unwrap_or_default()
 }
 
-/// The configuration in a directory.
-///
-/// # Errors
-/// There are two.
-pub fn configuration(directory: &Path, gate: &Gate) -> Result<Option<PathBuf>, String> {
+/// The configurations in a directory, of which there is to be one.
+pub fn configurations(directory: &Path, gate: &Gate) -> Vec<PathBuf> {
     let files = FILE_NAMES.iter().map(|name| directory.join(name));
-    let mut files = files.filter(|file| {
-        // Whatever has its name is meant as one: what cannot be read must not pass for none.
-        let own = file.symlink_metadata().is_ok() && !file.ends_with(PYPROJECT);
-        own || file.ends_with(PYPROJECT)
-            && gate.read(file, MAX_SETTINGS).is_ok_and(|text| config::is_one(PYPROJECT, &text))
-    });
-    let first = files.next();
-    match (&first, files.next()) {
-        (Some(first), Some(second)) => {
-            Err(format!("{} and {} are both configurations of one directory: keep one", shown(first), shown(&second)))
-        }
-        _ => Ok(first),
-    }
+    files
+        .filter(|file| match file.ends_with(PYPROJECT) {
+            true => gate.read(file, MAX_SETTINGS).is_ok_and(|text| config::is_one(PYPROJECT, &text)),
+            // Whatever has its name is meant as one: what cannot be read must not pass for none.
+            false => file.symlink_metadata().is_ok(),
+        })
+        .collect()
 }
 
 /// What a configuration keeps from being told; its packs have replaced some rules.

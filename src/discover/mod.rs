@@ -22,7 +22,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Component, MAIN_SEPARATOR_STR, Path, PathBuf};
 use std::sync::Arc;
-use walk::{EXCLUDE, MAX_LINKED_DIRECTORIES, REPETITION, TOOL_FILE, Walk};
+use walk::{COPY, EXCLUDE, MAX_LINKED_DIRECTORIES, REPETITION, TOOL_FILE, Walk};
 
 /// The largest file that is read unless the options say otherwise.
 pub const MAX_BYTES: u64 = 8 << 20;
@@ -160,6 +160,8 @@ pub enum Reason {
     Dangling,
     /// A directory of test inputs or of what is kept for history.
     SetAside,
+    /// Encrypted in its place, by this program.
+    Encrypted(&'static str),
     /// Several files in one message, as cloud-init reads them.
     Multipart,
 }
@@ -181,6 +183,7 @@ impl fmt::Display for Reason {
             Reason::TooManyNamed => f.write_str("names files beyond those that one run looks for"),
             Reason::Template(template) => write!(f, "{template} template"),
             Reason::Multipart => f.write_str("a MIME message of several parts"),
+            Reason::Encrypted(by) => write!(f, "encrypted by {by}"),
             Reason::SetAside => f.write_str("test data or an archive: lint it by naming it"),
             Reason::Dangling => f.write_str("a symbolic link to nothing"),
         }
@@ -367,7 +370,7 @@ impl Discovery {
             .filter(|found| found.kind == Kind::Terraform)
             .filter_map(|found| found.disk.parent().map(Path::to_owned))
             .collect();
-        let mut of_tools = 0;
+        let (mut of_tools, mut copies) = (0, 0);
         self.found.retain_mut(|found| {
             found.in_module = found.disk.ancestors().skip(1).any(|directory| modules.contains(directory));
             let template = found.in_module && kind::is_terraform_template(&found.path);
@@ -375,10 +378,13 @@ impl Discovery {
             let kind = kind_in(&charts, &found.path).or_else(data);
             found.kind = kind.unwrap_or(found.kind);
             of_tools += usize::from(kind.is_none() && kind::is_of_a_tool(&found.path));
+            copies += usize::from(kind.is_none() && kind::is_copy(&found.path));
             kind.is_some()
         });
-        if of_tools > 0 {
-            self.excluded.insert(TOOL_FILE, of_tools);
+        for (by, count) in [(TOOL_FILE, of_tools), (COPY, copies)] {
+            if count > 0 {
+                self.excluded.insert(by, count);
+            }
         }
     }
 
@@ -561,6 +567,9 @@ impl Found {
             Reason::TooLarge(read, limit) => Reason::TooLarge(long.max(read), limit),
             other => other,
         })?;
+        if let Some((_, by)) = SEALS.iter().find(|(head, _)| bytes.starts_with(head)) {
+            return Err(Reason::Encrypted(by));
+        }
         match &bytes[..] {
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1..=255, ..] | [1..=255, 0, ..] => Err(Reason::NotUtf8("UTF-16")),
             _ if bytes.contains(&0) => Err(Reason::NotUtf8("binary data")),
@@ -599,6 +608,9 @@ impl Found {
         template::detect(&self.path, self.kind, self.in_chart, text)
     }
 }
+
+/// How encrypted files begin, and what reads them.
+const SEALS: [(&[u8], &str); 2] = [(b"\0GITCRYPT\0", "git-crypt"), (b"age-encryption.org/v1", "age")];
 
 /// The most of a file that is searched for what it may be.
 const MOST_SEARCHED: u64 = 64 << 20;

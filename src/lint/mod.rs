@@ -11,11 +11,13 @@ mod coverage;
 mod declared;
 mod filled;
 mod flux;
+mod idle;
 mod kustomizations;
 mod named;
 mod optional;
 mod read;
 mod releases;
+mod repeated;
 mod syntax;
 mod trouble;
 mod variants;
@@ -27,6 +29,7 @@ use crate::extract;
 use crate::facts::{Facts, Object};
 use crate::finding::Unlinted;
 use crate::judge::Annotation;
+use crate::known::Fact;
 use crate::link::{self, Based, Directories, Variant};
 use crate::parse::{Problem, Tree};
 use crate::rules::Ruleset;
@@ -221,6 +224,12 @@ fn repository(
         facts.append(read.facts);
         out.tell(read.problems);
     }
+    // A file that a module reads is read as it stands, too.
+    let kept = of_roots.workloads.iter().filter(|workload| workload.replicas_kept.get() == Some(&true));
+    let kept: BTreeMap<Span, Fact<bool>> = kept.map(|one| (one.span, one.replicas_kept.clone())).collect();
+    for workload in &mut facts.workloads {
+        workload.replicas_kept = kept.get(&workload.span).cloned().unwrap_or(Fact::value(false, workload.span));
+    }
     facts.append(of_roots);
     builds::with_arguments(&here, &mut facts);
     facts.indexes.extend(here.iter().flat_map(|(id, source)| extract::indexes::of_text(id, &source.text)));
@@ -264,6 +273,11 @@ fn repository(
     out.evaluation.findings.extend(names.absent(&here, &variants));
     let asked = variants::ask(&variants, (directories, paths), rules);
     out.evaluation.append(asked);
+    let idle = idle::files(&here);
+    out.evaluation.findings.retain(|finding| !idle.contains(&finding.span.source));
+    out.evaluation.undecided.retain(|undecided| !idle.contains(&undecided.span.source));
+    repeated::merge(&mut out.evaluation.findings, sources);
+    out.skipped.extend(idle.into_iter().map(|id| (here.path(id).to_owned(), idle::REASON.to_owned())));
     out.coverage = coverage::coverage(&here, mentions, &variants, rules);
     out.annotations =
         variants.iter().flat_map(|variant| &variant.facts.objects).filter_map(|o| annotation(o)).collect();
