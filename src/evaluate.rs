@@ -360,7 +360,8 @@ fn wish<'a>(fix: &'a Mending, language: Language, asked: &Asked<'a>, eval: &mut 
         let values =
             template.0.iter().filter_map(|part| if let Part::Value(typed) = part { Some(typed) } else { None });
         let known = values.into_iter().all(|typed| !matches!(eval.run(typed).0.data, Data::Null | Data::Unknown(_)));
-        known.then(|| render(template, Language::English, eval))
+        // What is nothing in the end was not known, either.
+        known.then(|| render(template, Language::English, eval)).filter(|text| !text.is_empty())
     };
     let at = eval.run(&fix.at).0;
     let places = match &at.data {
