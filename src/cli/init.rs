@@ -177,7 +177,8 @@ fn word(value: &Fact<String>) -> String {
 }
 
 fn quoted(text: &str) -> String {
-    let plain = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/')
+    let start = |c: char| c.is_ascii_alphabetic() || c == '/';
+    let plain = (text.starts_with(start) || text.starts_with("../"))
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
     if plain { text.to_owned() } else { serde_json::Value::from(one_line(text)).to_string() }
 }
