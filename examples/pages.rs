@@ -1,6 +1,7 @@
 //! Pages that are written from the command line and from the rules:
 //!
 //! - `cargo run --example pages -- cli > docs/cli.md`
+//! - `cargo run --example pages -- config > docs/configuration.md`
 //! - `cargo run --example pages -- man DIRECTORY` writes the manual pages
 //! - `mdbook build docs` runs it as the preprocessor that adds a page for each rule
 
@@ -19,6 +20,7 @@ fn main() -> Fallible<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["cli"] => io::stdout().write_all(cli().as_bytes())?,
+        ["config"] => io::stdout().write_all(config()?.as_bytes())?,
         ["man", directory] => {
             std::fs::create_dir_all(directory)?;
             clap_mangen::generate_to(Arguments::command(), directory)?;
@@ -26,7 +28,7 @@ fn main() -> Fallible<()> {
         // mdBook asks first which renderers are supported.
         ["book", "supports", _] => {}
         ["book"] => serde_json::to_writer(io::stdout(), &book(&serde_json::from_reader(io::stdin())?)?)?,
-        _ => return Err("pages cli | man DIRECTORY | book".into()),
+        _ => return Err("pages cli | config | man DIRECTORY | book".into()),
     }
     Ok(())
 }
@@ -49,6 +51,130 @@ pub fn cli() -> String {
     }
     out
 }
+
+/// `docs/configuration.md`: what the schema says of each key.
+pub fn config() -> Fallible<String> {
+    let schema: Value = serde_json::from_str(include_str!("../schemas/config.json"))?;
+    let mut out = CONFIGURATION.to_owned();
+    let keys = schema["properties"].as_object().ok_or("a schema has properties")?;
+    out += "\n## Keys\n\n| key | takes | |\n|---|---|---|\n";
+    let mut inner = String::new();
+    for (key, of) in keys {
+        out += &key_row(&schema, key, of, inner_keys(&schema, of).is_some());
+        if let Some(rows) = inner_keys(&schema, of) {
+            let about = of["description"].as_str().unwrap_or_default();
+            inner += &format!("\n### {key}\n\n{about}.\n\n| key | takes | |\n|---|---|---|\n");
+            rows.iter().for_each(|(path, of)| inner += &key_row(&schema, path, of, false));
+        }
+    }
+    Ok(out + &inner)
+}
+
+fn key_row(schema: &Value, key: &str, of: &Value, linked: bool) -> String {
+    let about = of["description"].as_str().unwrap_or_default();
+    let default = of.get("default").map_or(String::new(), |default| {
+        format!("; `{}` when left out", default.as_str().map_or(default.to_string(), str::to_owned))
+    });
+    let key = if linked { format!("[`{key}`](#{key})") } else { format!("`{key}`") };
+    format!("| {key} | {} | {about}{default} |\n", takes(schema, of))
+}
+
+/// What a definition of the schema stands for.
+fn meant<'s>(schema: &'s Value, of: &'s Value) -> &'s Value {
+    of["$ref"].as_str().and_then(|path| schema.pointer(path.trim_start_matches('#'))).unwrap_or(of)
+}
+
+/// The keys of the mappings that a key takes a list of, with those further inside.
+fn inner_keys<'s>(schema: &'s Value, of: &'s Value) -> Option<Vec<(String, &'s Value)>> {
+    let item = meant(schema, meant(schema, of).get("items")?);
+    let mut out = Vec::new();
+    for (key, of) in item["properties"].as_object()? {
+        out.push((key.clone(), of));
+        let inner = inner_keys(schema, of).into_iter().flatten();
+        out.extend(inner.map(|(path, of)| (format!("{key}[].{path}"), of)));
+    }
+    Some(out)
+}
+
+/// What a key takes, in words.
+fn takes(schema: &Value, of: &Value) -> String {
+    let of = meant(schema, of);
+    let words = |list: &[Value]| list.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ");
+    if let Some(choices) = of["enum"].as_array() {
+        return words(choices);
+    }
+    if let Some(forms) = of["oneOf"].as_array() {
+        let forms: Vec<String> = forms.iter().map(|form| takes(schema, form)).filter(|form| !form.is_empty()).collect();
+        return forms.join(", or ");
+    }
+    let types = of["type"].as_array().map_or_else(|| vec![of["type"].clone()], Clone::clone);
+    let named = types.iter().filter_map(Value::as_str).filter(|name| *name != "null").map(|name| match name {
+        "array" => "a list",
+        "object" => "a mapping",
+        "string" => "a text",
+        "integer" => "a whole number",
+        "number" => "a number",
+        _ => "true or false",
+    });
+    named.collect::<Vec<_>>().join(" or ")
+}
+
+const CONFIGURATION: &str = "\
+# Configuration
+
+Written by `cargo run --example pages -- config` from `gpulint schema config`.
+
+gpulint needs none. A configuration says what the files of a repository cannot (clusters, drivers, node pools that are made elsewhere) and what you want
+(severities, rules that are off, files that are left out). `gpulint init` writes a first one: see [adoption](adoption.md).
+
+```yaml
+# .gpulint.yaml
+# yaml-language-server: $schema=https://gpulint.github.io/schemas/config.json
+clusters:
+  - name: prod
+    platform: eks
+    driver: 550.54.15
+    node_pools:
+      - {name: h100, gpu: H100, count: 8}
+rules:
+  gpu-rollout-needs-surge: off
+  model-does-not-fit: {severity: warning}
+exclude: [/third_party/]
+fail_on: warning
+```
+
+## Where it stands
+
+In a file `.gpulint.yaml`, `.gpulint.yml` or `gpulint.yaml`, or in the table `tool.gpulint` of a `pyproject.toml`:
+
+```toml
+[tool.gpulint]
+fail_on = \"warning\"
+
+[tool.gpulint.rules]
+gpu-rollout-needs-surge = \"off\"
+```
+
+It holds for the directory that it stands in and what is below, from whatever directory gpulint is called. A configuration further down takes its place there, as a whole; with
+
+```yaml
+extends: ../.gpulint.yaml
+```
+
+only where it states a key itself (of `rules` and `images`: an entry). What is extended is a file of the same repository. Two configurations in one directory are an error. A
+configuration that stands in what is left out, by ignore files or by `exclude` further up, is not read, and neither is what a link out of the repository leads to.
+
+- `clusters`, `helm`, `images`, `sla` and `data_classes` are facts about what is below the file, and of nothing else.
+- Rules, severities, `ignores`, `require_reason` and `fail_on` are those of the file that a finding points at.
+- Paths and patterns are meant from the file that states them.
+
+`--config FILE` is gone by for every file, in place of all others; `--no-config` and `--isolated` go by none.
+
+## What is wrong in it
+
+A key, a rule, a pack, a parameter or a severity that does not exist keeps gpulint from its work, with its place and what may be meant. Charts, values, Dockerfiles and workloads
+that it names and that are not here are findings (`configuration`) where the whole repository is looked at, GPUs that nobody knows always.
+";
 
 /// The book that mdBook hands over, with a page for each rule below `rules.md`, and links that lead out of it.
 fn book(input: &Value) -> Fallible<Value> {

@@ -10,6 +10,7 @@ use crate::finding::{Finding, Fix, Label, Severity, Undecided, Unlinted};
 use crate::known::Why;
 use crate::language::Language;
 use crate::link::{Deployed, Layout};
+use crate::paths;
 use crate::rules::compile::{Part, Rule, Template};
 use crate::rules::functions::{Context, Places, Stated, Surroundings, is_alone};
 use crate::rules::lang::eval::{Around, Common, Eval, Truth, Used, truth};
@@ -72,13 +73,14 @@ impl Places for Layout<'_> {
     }
 }
 
-/// Asks every rule about every entity of each variant, which sees what may be deployed with it. `paths` are the display
+/// Asks every rule about every entity of each variant, which sees what may be deployed with it. `names` are the display
 /// paths of the sources, by id. The order of the results does not depend on threads.
-pub fn evaluate(deployed: Deployed<'_>, paths: &[&str], rules: &Ruleset) -> Vec<Evaluation> {
+pub fn evaluate(deployed: Deployed<'_>, names: &[&str], rules: &Ruleset) -> Vec<Evaluation> {
     let variants = deployed.variants();
     let stated = variants.iter().map(|own| Stated { facts: &own.facts, thing: own.thing, first: own.first });
-    let around = Surroundings::new(stated, deployed.layout(), paths);
-    let rules = &rules.by_subject();
+    let around = Surroundings::new(stated, deployed.layout(), names);
+    let rules: Vec<_> = rules.all().map(|(home, rules)| (home, rules.by_subject())).collect();
+    let rules_of = |path: &str| paths::nearest(path, rules.iter().map(|(home, rules)| (*home, rules)));
     let entities = |own: usize| -> Vec<(&'static List, &dyn Entity)> {
         let of_list = |list: &'static List| (list.entities)(&variants[own].facts).into_iter().map(move |e| (list, e));
         LISTS.iter().flat_map(of_list).collect()
@@ -87,7 +89,10 @@ pub fn evaluate(deployed: Deployed<'_>, paths: &[&str], rules: &Ruleset) -> Vec<
     let of_variant = |own: usize| {
         let ask = |group: &[(&'static List, &dyn Entity)]| {
             let (list, first) = group[0];
-            ask_all((group, count), &Context::new(&around, own, list, first), rules)
+            let rules = rules_of(names[first.span().source.0 as usize]);
+            rules.map_or_else(Evaluation::default, |rules| {
+                ask_all((group, count), &Context::new(&around, own, list, first), rules)
+            })
         };
         let mut all = Evaluation::default();
         let entities = entities(own);

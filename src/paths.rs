@@ -52,6 +52,16 @@ pub fn relative(from: &str, to: &str) -> String {
     if path.is_empty() { ".".to_owned() } else { path }
 }
 
+/// Whether a path stands in a directory or below it; everything stands below the empty one.
+pub fn holds(directory: &str, path: &str) -> bool {
+    directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// What goes with the nearest directory above a path, of some directories and what goes with each.
+pub fn nearest<'d, T>(path: &str, all: impl Iterator<Item = (&'d str, T)>) -> Option<T> {
+    all.filter(|(directory, _)| holds(directory, path)).max_by_key(|(directory, _)| directory.len()).map(|(_, it)| it)
+}
+
 /// The number of first parts that are the same.
 pub fn shared(a: &[&str], b: &[&str]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()

@@ -128,6 +128,11 @@ pub fn gpus_named(name: &str) -> impl Iterator<Item = &'static Gpu> {
     })
 }
 
+/// What GPUs are called, in lower case.
+pub fn gpu_names() -> impl Iterator<Item = &'static str> {
+    names().keys().map(String::as_str)
+}
+
 /// The first GPU of a name.
 pub fn gpu(name: &str) -> Option<&'static Gpu> {
     gpus_named(name).next()

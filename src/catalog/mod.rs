@@ -61,9 +61,9 @@ pub use engines::{EncoderPeak, Scope, WeightFormat, encoder_peak, engine_default
 pub use flags::{Environment, FlagProgram, ProgramFlag, environments, flag_program};
 pub use gpus::{
     Architecture, Coverage, Gpu, MigProfile, accelerator_cores, architecture, coverage, family_label,
-    family_label_known, gke_accelerator_known, gke_accelerators, gpu, gpu_named_in, gpu_total_gib, gpus, gpus_called,
-    gpus_named, karpenter_gpus, mig_instances, mig_layout_fits, mig_profile, mig_profiles, nearest_gke_accelerator,
-    nearest_product, product_known, reported_memory, skypilot_gpus,
+    family_label_known, gke_accelerator_known, gke_accelerators, gpu, gpu_named_in, gpu_names, gpu_total_gib, gpus,
+    gpus_called, gpus_named, karpenter_gpus, mig_instances, mig_layout_fits, mig_profile, mig_profiles,
+    nearest_gke_accelerator, nearest_product, product_known, reported_memory, skypilot_gpus,
 };
 pub use images::{
     ImageInfo, Unrecognised, image, image_family, image_flaw, image_floats, image_move, image_newest, image_traits,
@@ -90,8 +90,8 @@ pub use programs::{
 };
 pub use protection::{
     EndpointShape, KeyShape, OpeningShape, Reach, ScalingShape, SpendingShape, StoreShape, default_reach, endpoints_of,
-    is_about_reach, key_of, openings_of, reach_of_annotation, scaling_policy_of, spending_limit_of, stores_of,
-    tls_minimum,
+    is_about_reach, key_of, names_login, openings_of, reach_of_annotation, scaling_policy_of, spending_limit_of,
+    stores_of, tls_minimum,
 };
 pub use published::{ImageBuild, familiar_name, image_build, image_program};
 pub use ranges::Bounds;

@@ -77,6 +77,13 @@ impl Reach {
     }
 }
 
+/// Whether what is called so asks for a credential: an annotation, a label, a middleware.
+pub fn names_login(name: &str) -> bool {
+    let name = name.to_lowercase();
+    let mut words = name.split(|c: char| !c.is_alphanumeric());
+    words.any(|word| word.contains("auth") && !matches!(word, "author" | "authors") || matches!(word, "oidc" | "sso"))
+}
+
 /// Whether an annotation may say who reaches a load balancer.
 pub fn is_about_reach(annotation: &str) -> bool {
     LOAD_BALANCERS.names(annotation)

@@ -5,10 +5,10 @@ use super::diff::Diff;
 use super::files::{Files, cwd, files, gate, named, shown, stdin};
 use super::setup::Setup;
 use crate::budget::Share;
-use crate::config::{self, Config};
+use crate::config::{self, Config, PYPROJECT};
 use crate::discover::{self, Kind, Options, Unsaved};
 use crate::facts::{HelmRelease, Listing, ReleaseFormat};
-use crate::finding::{Confidence, Finding, Severity};
+use crate::finding::{Confidence, Finding};
 use crate::judge::baseline::{Baseline, Known, Standing};
 use crate::judge::{self, Coverage, Unread, Verdict};
 use crate::known::Fact;
@@ -39,8 +39,8 @@ pub struct Judged {
     pub root: PathBuf,
     /// The rules that were asked.
     pub rules: Ruleset,
-    /// Least severity that the configuration lets fail a run.
-    pub fail_on: Option<Severity>,
+    /// The configurations.
+    pub config: Config,
     /// A path that was named and of which nothing was linted.
     pub empty: Option<PathBuf>,
 }
@@ -54,8 +54,8 @@ pub struct Against {
     pub diff: Option<Diff>,
 }
 
-/// What is found, what it points into, the severity that the configuration lets fail, and a path of which nothing was linted.
-type Outcome = (Verdict, Sources, Option<Severity>, Option<PathBuf>);
+/// What is found, what it points into, the configurations, and a path of which nothing was linted.
+type Outcome = (Verdict, Sources, Config, Option<PathBuf>);
 
 impl<'c> Gathered<'c> {
     /// Reads configuration, rules and files.
@@ -96,9 +96,14 @@ impl<'c> Gathered<'c> {
         &self.setup.root
     }
 
-    /// The configuration and its text: the one that is gone by, or else where one would stand.
-    pub fn configuration(&self) -> (PathBuf, String) {
-        self.setup.text().unwrap_or_else(|| (self.setup.root.join(config::FILE_NAME), String::new()))
+    /// The configuration of a file and its text: the one that is gone by, or else where one would stand.
+    pub fn configuration(&self, path: &str) -> (PathBuf, String) {
+        self.setup.text(path).unwrap_or_else(|| (self.setup.root.join(config::FILE_NAME), String::new()))
+    }
+
+    /// A path as seen from the directory that its configuration holds for.
+    pub fn below<'p>(&self, path: &'p str) -> &'p str {
+        path.strip_prefix(self.setup.config.of(path).home.as_str()).unwrap_or(path).trim_start_matches('/')
     }
 
     /// Every file that was read: nothing is written over them.
@@ -125,8 +130,8 @@ impl<'c> Gathered<'c> {
     pub fn judge(mut self, against: &Against) -> Result<Judged, String> {
         let before = against.diff.as_ref().map(|diff| self.before(diff)).transpose()?;
         let inputs = std::mem::take(&mut self.files.inputs);
-        let (verdict, sources, fail_on, empty) = self.judged(inputs, against, before)?;
-        Ok(Judged { verdict, sources, root: self.setup.root, rules: self.setup.rules, fail_on, empty })
+        let (verdict, sources, config, empty) = self.judged(inputs, against, before)?;
+        Ok(Judged { verdict, sources, root: self.setup.root, rules: self.setup.rules, config, empty })
     }
 
     /// Lints files in the place of those that were read, and judges what is found.
@@ -160,7 +165,7 @@ impl<'c> Gathered<'c> {
             seen,
             skipped,
             excluded: files.excluded.clone(),
-            configuration: self.setup.restrictions.clone(),
+            configurations: self.setup.restrictions.clone(),
             notes: std::mem::take(&mut outcome.notes),
             ..coverage(&read, &mut outcome)
         };
@@ -178,10 +183,11 @@ impl<'c> Gathered<'c> {
             coverage,
             baseline,
             before: before.map(|known| judge::Before { known, touched: &touched }),
+            rules: Some(&self.setup.rules),
         };
         let mut verdict = judge::judge(input, &sources, &config, &wishes(self.lint));
         verdict.shown.iter_mut().for_each(|finding| finding.tell_in(self.language));
-        Ok((verdict, sources, config.fail_on, empty))
+        Ok((verdict, sources, config, empty))
     }
 
     /// What the rules find in files; of a tree before a diff, with the configuration as it was.
@@ -199,6 +205,7 @@ impl<'c> Gathered<'c> {
         declared.listing = Some(listing);
         declared.releases.extend(given(self.lint, count, &mut extra)?);
         let mut outcome = lint::check(inputs, declared, extra, &self.setup.rules);
+        outcome.told_once(count);
         let reasons: BTreeMap<&str, &str> =
             self.files.skipped.iter().map(|(path, why)| (path.as_str(), why.as_str())).collect();
         for (path, why) in self.files.unlinted.iter().filter(|(path, _)| diff.is_none_or(|diff| !diff.changed(path))) {
@@ -260,10 +267,11 @@ fn coverage(read: &[SourceId], outcome: &mut lint::Outcome) -> Coverage {
 
 /// What is found below the paths, and what is left out.
 fn walk(lint: &Lint, setup: &Setup, baseline: Option<&Path>) -> Options {
+    // What other tools go by is read for what it says of those.
+    let own = setup.configurations().filter(|path| !path.ends_with(PYPROJECT));
     Options {
-        exclude: setup.config.exclude.iter().map(|word| word.text.clone()).collect(),
-        base: setup.base.clone(),
-        own: setup.configuration.iter().cloned().chain(baseline.map(Path::to_owned)).collect(),
+        exclude: setup.exclude.clone(),
+        own: own.cloned().chain(baseline.map(Path::to_owned)).collect(),
         force_exclude: lint.force_exclude,
         no_ignore: lint.no_ignore || lint.isolated,
         max_read: lint.max_read.saturating_mul(1 << 20),

@@ -6,7 +6,8 @@ use crate::language::Language;
 use crate::report::{REPORTERS, Reporter};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 /// A policy-as-code linter for GPU deployments.
 #[derive(Debug, Parser)]
@@ -25,8 +26,15 @@ pub enum Command {
     Check(Box<Check>),
     /// Write what is found now to a file; `check --baseline` then shows what is new
     Baseline(Box<Baseline>),
+    /// Write a first configuration, with what the files of a repository leave open
+    Init(Init),
     /// List the rules
     Rules {
+        /// Only those of this pack, or whose id begins with this or holds it, or whose message does
+        what: Option<String>,
+        /// Directories with further rule packs
+        #[arg(long, value_name = "DIRECTORY")]
+        rules: Vec<PathBuf>,
         /// How to list them
         #[arg(long, value_enum, default_value_t = Listing::Table)]
         format: Listing,
@@ -35,7 +43,7 @@ pub enum Command {
     },
     /// Show the page of a rule
     Explain {
-        /// Id of the rule
+        /// Id of the rule, or its beginning, or a word of it
         rule: String,
         /// Directories with further rule packs
         #[arg(long)]
@@ -225,7 +233,7 @@ pub struct Lint {
     /// Least confidence of rules that are asked
     #[arg(long, value_enum)]
     pub min_confidence: Option<ConfidenceArg>,
-    /// Configuration file instead of the .gpulint.yaml found upwards from the target
+    /// Configuration file instead of those that are found above and below the targets
     #[arg(long)]
     pub config: Option<PathBuf>,
     /// Go by no configuration of the repository
@@ -262,6 +270,34 @@ pub struct Lint {
     /// Most MiB of files that are read in all
     #[arg(long, value_name = "MIB", default_value_t = MAX_READ >> 20)]
     pub max_read: u64,
+}
+
+impl Lint {
+    /// What `gpulint check TARGET` lints, and goes by.
+    ///
+    /// # Errors
+    /// None that is known of.
+    pub fn of(target: &Path) -> Result<Self, String> {
+        let words = ["gpulint", "check", "--"].map(OsString::from);
+        match Arguments::try_parse_from(words.into_iter().chain([target.into()])) {
+            Ok(Arguments { command: Command::Check(check) }) => Ok(check.lint),
+            _ => Err(format!("{}: not a path to lint", target.display())),
+        }
+    }
+}
+
+/// Write a first configuration, with what the files of a repository leave open
+#[derive(Debug, Args)]
+pub struct Init {
+    /// The directory that it is for
+    #[arg(default_value = ".")]
+    pub directory: PathBuf,
+    /// Write over a .gpulint.yaml that is there
+    #[arg(long)]
+    pub force: bool,
+    /// Print it instead
+    #[arg(long)]
+    pub stdout: bool,
 }
 
 /// Write what is found now to a file; `check --baseline` then shows what is new

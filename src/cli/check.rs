@@ -9,7 +9,7 @@ use super::ignores;
 use super::output::{Output, human_options};
 use super::progress::Progress;
 use super::{CLEAN, FINDINGS, print_as_is};
-use crate::finding::Severity;
+use crate::finding::{Finding, Severity};
 use crate::judge::Verdict;
 use crate::report::{REPORTERS, Reader, Report};
 use std::path::{Path, PathBuf};
@@ -38,9 +38,13 @@ pub fn run(check: &Check) -> Result<u8, String> {
     drop(progress);
     write(check, &outputs, &judged)?;
     let verdict = &judged.verdict;
-    let fail_on = check.fail_on.map(Severity::from).or(judged.fail_on).unwrap_or(Severity::Error);
+    let fails = |finding: &Finding| {
+        let config = || judged.config.of(&judged.sources.get(finding.span.source).path).fail_on;
+        let least = check.fail_on.map(Severity::from).or_else(config).unwrap_or(Severity::Error);
+        finding.severity >= least
+    };
     let unread = check.fail_on_unread && !verdict.coverage.unread.is_empty();
-    let failed = unread || verdict.shown.iter().any(|finding| finding.severity >= fail_on);
+    let failed = unread || verdict.shown.iter().any(fails);
     let empty = judged.empty.clone();
     // The process ends here: giving back piece by piece what it holds is for nothing.
     std::mem::forget(judged);

@@ -44,7 +44,7 @@ pub fn run(paths: &[PathBuf], all: bool) -> Result<u8, String> {
 /// # Errors
 /// A path that does not exist.
 pub fn understood(paths: &[PathBuf]) -> Result<(Outcome, PathBuf), String> {
-    let setup = Setup::read(Setup::find(paths), &[], paths)?;
+    let setup = Setup::of(paths, &[])?;
     let files = files(paths, &Options { root: setup.root.clone(), ..Options::new(cwd()) })?;
     let (config, extra) = setup.after(files.inputs.len(), |_, _| None);
     Ok((lint::run(files.inputs, config.facts(), extra, &Ruleset::empty()), setup.root))

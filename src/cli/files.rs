@@ -88,7 +88,8 @@ pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
     let excluded = discovery.excluded.into_iter().map(|(by, count)| (by.to_owned(), count)).collect();
     let found = discovery.found.into_iter().chain(brought).map(|found| (found.path, found.disk)).collect();
     let Seen { there, closed, ignored, roots } = discovery.seen;
-    let listing = Arc::new(Listing { there, closed, ignored, roots });
+    let name = options.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let listing = Arc::new(Listing { name, there, closed, ignored, roots });
     Ok(Files { inputs: all.inputs, skipped, unlinted: all.unlinted, found, excluded, listing })
 }
 

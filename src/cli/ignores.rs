@@ -6,7 +6,7 @@ use super::arguments::Check;
 use super::files::{gate, shown};
 use super::output::rewrite;
 use super::{CLEAN, print};
-use crate::config;
+use crate::config::{self, PYPROJECT};
 use crate::discover::{self, Kind, MAX_BYTES};
 use crate::finding::{COVERAGE, Finding, OWN_PACK};
 use crate::judge::Verdict;
@@ -61,12 +61,14 @@ pub fn run(check: &Check, gathered: &Gathered<'_>, against: &Against) -> Result<
             }
         }
     };
-    let entries: BTreeSet<Entry> = plan
+    let entries: BTreeSet<(String, Entry)> = plan
         .iter()
         .filter(|(_, (place, _))| place.is_none())
-        .flat_map(|((path, _), (_, findings))| findings.iter().map(|finding| Entry::of(finding, path)))
+        .flat_map(|((path, _), (_, findings))| {
+            findings.iter().map(|finding| (path.clone(), Entry::of(finding, gathered.below(path))))
+        })
         .collect();
-    let configuration = configuration(gathered, &entries, reason)?;
+    let configurations = configurations(gathered, &entries, reason)?;
     for (path, text) in &texts {
         if let Some(disk) = disks.get(path) {
             rewrite(disk, text, &gate)?;
@@ -74,9 +76,9 @@ pub fn run(check: &Check, gathered: &Gathered<'_>, against: &Against) -> Result<
     }
     let comments = plan.values().filter(|(place, _)| place.is_some()).count();
     let mut told = vec![format!("{comments} comments in {} files", texts.len())];
-    if let Some((path, text)) = configuration {
+    for (path, (text, count)) in configurations {
         rewrite(&path, &text, &gate)?;
-        told.push(format!("{} entries in {}", entries.len(), shown(&path)));
+        told.push(format!("{count} entries in {}", shown(&path)));
     }
     if left > 0 {
         told.push(format!("{left} findings are left that are about gpulint's own work: mend them"));
@@ -179,25 +181,28 @@ fn failed(
     tried().map(|(line, _)| line).filter(|(path, _)| of(whole, path) != of(all, path)).cloned().collect()
 }
 
-/// The configuration with further entries, and where it stands.
-fn configuration(
+/// The configurations with further entries and how many those are, by where they stand.
+fn configurations(
     gathered: &Gathered<'_>,
-    entries: &BTreeSet<Entry>,
+    entries: &BTreeSet<(String, Entry)>,
     reason: &str,
-) -> Result<Option<(PathBuf, String)>, String> {
-    if entries.is_empty() {
-        return Ok(None);
+) -> Result<BTreeMap<PathBuf, (String, usize)>, String> {
+    let mut of: BTreeMap<(PathBuf, String), Vec<Entry>> = BTreeMap::new();
+    for (path, entry) in entries {
+        of.entry(gathered.configuration(path)).or_default().push(entry.clone());
     }
-    let entries: Vec<Entry> = entries.iter().cloned().collect();
-    let (path, text) = gathered.configuration();
     let ignores = |text: &str| {
         let (config, problems) = config::parse(SourceId(0), text);
         problems.is_empty().then_some(config.ignores.len())
     };
-    let new = waive::configured(&text, &entries, reason);
-    let new = new.filter(|new| ignores(new) == ignores(&text).map(|count| count + entries.len()));
-    new.map(|new| Some((path.clone(), new))).ok_or_else(|| {
-        let lines = waive::configured("", &entries, reason).unwrap_or_default();
-        format!("{}: nothing was written; add by hand, and call this again:\n{lines}", shown(&path))
-    })
+    let written = |((path, text), entries): ((PathBuf, String), Vec<Entry>)| {
+        let new = Some(&path).filter(|path| !path.ends_with(PYPROJECT));
+        let new = new.and_then(|_| waive::configured(&text, &entries, reason));
+        let new = new.filter(|new| ignores(new) == ignores(&text).map(|count| count + entries.len()));
+        new.map(|new| (path.clone(), (new, entries.len()))).ok_or_else(|| {
+            let lines = waive::configured("", &entries, reason).unwrap_or_default();
+            format!("{}: nothing was written; add by hand, and call this again:\n{lines}", shown(&path))
+        })
+    };
+    of.into_iter().map(written).collect()
 }

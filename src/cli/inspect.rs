@@ -12,56 +12,96 @@ use crate::finding::{OWN_PACK, OWN_RULES};
 use crate::language::Language;
 use crate::lint::{self, Input};
 use crate::paths;
-use crate::rules::Ruleset;
 use crate::rules::examples::{self, Linted, Verdict};
 use crate::rules::text::outline;
+use crate::rules::{Entry, Ruleset};
 use crate::source::{Source, SourceId};
-use crate::suggest::did_you_mean;
 use clap::CommandFactory;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// A rule in a list; those that gpulint finds without a rule file have no entry.
+struct Row<'r> {
+    id: &'r str,
+    pack: &'r str,
+    entry: Option<&'r Entry>,
+}
+
+impl Row<'_> {
+    fn line(&self) -> String {
+        let text = self.entry.map(|entry| entry.text());
+        let [severity, confidence, subject] =
+            text.map_or([""; 3], |text| [text.severity.as_str(), text.confidence.as_str(), text.applies_to.as_str()]);
+        format!("{:44} {severity:8} {confidence:7} {:14} {subject}", self.id, self.pack).trim_end().to_owned()
+    }
+
+    fn json(&self) -> Value {
+        let Some(entry) = self.entry else {
+            let meaning = OWN_RULES.iter().find(|(id, _)| *id == self.id).map(|(_, meaning)| meaning);
+            return json!({"id": self.id, "pack": self.pack, "message": meaning});
+        };
+        let (text, page) = entry.told();
+        json!({
+            "id": entry.id, "pack": entry.pack, "severity": text.severity, "confidence": text.confidence,
+            "applies_to": text.applies_to, "message": text.message, "help": text.help,
+            "references": page.references,
+        })
+    }
+}
+
+/// The rules that a word asks for: of a pack, or by their ids, or else by their messages.
+fn asked<'r>(rules: &'r Ruleset, what: Option<&str>) -> Result<Vec<Row<'r>>, String> {
+    let entries = rules.all().flat_map(|(_, rules)| rules.entries());
+    let rows = entries.map(|entry| Row { id: &entry.id, pack: &entry.pack, entry: Some(entry) });
+    let own = OWN_RULES.iter().map(|(id, _)| Row { id, pack: OWN_PACK, entry: None });
+    let mut rows: Vec<Row<'_>> = rows.chain(own).collect();
+    rows.sort_by_key(|row| row.id);
+    rows.dedup_by_key(|row| row.id);
+    let Some(what) = what else { return Ok(rows) };
+    let message = |row: &Row<'_>| row.entry.is_some_and(|entry| outline(&entry.text().message).contains(what));
+    let ways: [&dyn Fn(&Row<'_>) -> bool; 5] = [
+        &|row| row.id == what,
+        &|row| row.pack == what,
+        &|row| row.id.starts_with(what),
+        &|row| row.id.contains(what),
+        &message,
+    ];
+    let way = ways.iter().find(|way| rows.iter().any(way)).filter(|_| !what.is_empty());
+    let way = way.ok_or_else(|| format!("there is no rule or pack `{what}`{}", rules.hint(what)))?;
+    rows.retain(way);
+    Ok(rows)
+}
+
+/// The rules of a run here.
+fn here(packs: &[PathBuf]) -> Result<Ruleset, String> {
+    Ok(Setup::of(&[PathBuf::from(".")], packs)?.rules)
+}
+
 /// `gpulint rules`.
 ///
 /// # Errors
-/// None today.
-pub fn rules(format: &Listing, language: Language) -> Result<u8, String> {
-    let mut rules = Ruleset::builtin();
+/// A configuration or a pack that is wrong, or nothing of the name.
+pub fn rules(what: Option<&str>, format: &Listing, (packs, language): (&[PathBuf], Language)) -> Result<u8, String> {
+    let mut rules = match format {
+        // Pages are of what gpulint brings.
+        Listing::Markdown | Listing::Language if what.is_some() => return Err("pages are of all rules".to_owned()),
+        Listing::Markdown | Listing::Language => Ruleset::builtin(),
+        _ => here(packs)?,
+    };
     rules.tell_in(language);
-    let lines: Vec<String> =
-        match format {
-            Listing::List => rules.entries().iter().map(|e| e.id.to_string()).collect(),
-            Listing::Table => rules
-                .entries()
-                .iter()
-                .map(|e| {
-                    format!(
-                        "{:44} {:8} {:7} {:14} {}",
-                        e.id,
-                        e.text().severity,
-                        e.text().confidence,
-                        e.pack,
-                        e.text().applies_to
-                    )
-                })
-                .collect(),
-            Listing::Markdown => vec![markdown(&rules)],
-            Listing::Language => vec![super::language::page()],
-            Listing::Json => {
-                vec![
-            serde_json::to_string_pretty(&rules.entries().iter().map(|e| {
-                let (text, page) = e.told();
-                json!({
-                    "id": e.id, "pack": e.pack, "severity": text.severity, "confidence": text.confidence,
-                    "applies_to": text.applies_to, "message": text.message, "help": text.help,
-                    "references": page.references,
-                })
-            }).collect::<Vec<_>>()).map_err(|e| e.to_string())?,
-        ]
-            }
-        };
+    let asked = || asked(&rules, what);
+    let lines: Vec<String> = match format {
+        Listing::List => asked()?.iter().map(|row| row.id.to_owned()).collect(),
+        Listing::Table => asked()?.iter().map(Row::line).collect(),
+        Listing::Markdown => vec![markdown(&rules)],
+        Listing::Language => vec![super::language::page()],
+        Listing::Json => {
+            let rows: Vec<Value> = asked()?.iter().map(Row::json).collect();
+            vec![serde_json::to_string_pretty(&rows).map_err(|e| e.to_string())?]
+        }
+    };
     print(&(lines.join("\n") + "\n"))?;
     Ok(CLEAN)
 }
@@ -97,17 +137,19 @@ fn markdown(rules: &Ruleset) -> String {
     out.trim_end().to_owned()
 }
 
-/// `gpulint explain RULE`.
+/// `gpulint explain RULE`: its page, or a list where it is the beginning or a word of several.
 ///
 /// # Errors
 /// No such rule.
 pub fn explain(rule: &str, packs: &[PathBuf], language: Language) -> Result<u8, String> {
     let own = OWN_RULES.iter().any(|(id, _)| *id == rule);
-    let mut rules = if own { Ruleset::empty() } else { Setup::read(Setup::find(&[]), packs, &[])?.rules };
+    let mut rules = if own { Ruleset::empty() } else { here(packs)? };
     rules.tell_in(language);
-    let ids = || rules.entries().iter().map(|e| e.id.as_ref()).chain(OWN_RULES.iter().map(|(id, _)| *id));
-    let page = page(&rules, rule, language);
-    print(&page.ok_or_else(|| format!("there is no rule `{rule}`{}", did_you_mean(rule, ids())))?)?;
+    let text = match &asked(&rules, Some(rule))?[..] {
+        [row] => page(&rules, row.id, language).unwrap_or_default(),
+        rows => rows.iter().map(|row| row.line() + "\n").collect(),
+    };
+    print(&text)?;
     Ok(CLEAN)
 }
 
@@ -157,7 +199,7 @@ pub fn test(what: Option<&Path>) -> Result<u8, String> {
             (rules, Some(pack.entries().iter().map(|e| e.id.to_string()).collect::<Vec<_>>()))
         }
         Some(rule) => {
-            let (rules, id) = (Setup::read(Setup::find(&[]), &[], &[])?.rules, rule.to_string_lossy());
+            let (rules, id) = (here(&[])?, rule.to_string_lossy());
             let missing = || format!("there is no rule and no path `{}`{}", shown(rule), rules.hint(&id));
             rules.get(&id).ok_or_else(missing)?;
             (rules, Some(vec![id.into_owned()]))
@@ -210,7 +252,8 @@ fn lint(files: Vec<(String, String)>, rules: &Ruleset) -> Linted {
 fn whole<'p>(files: impl Iterator<Item = &'p str>, ignored: &str) -> Arc<crate::facts::Listing> {
     let there = files.flat_map(paths::above).map(str::to_owned).collect();
     let ignored = ignored.lines().map(|line| line.trim().to_owned()).collect();
-    Arc::new(crate::facts::Listing { there, ignored, closed: BTreeSet::new(), roots: BTreeSet::from([String::new()]) })
+    let roots = BTreeSet::from([String::new()]);
+    Arc::new(crate::facts::Listing { there, ignored, roots, ..crate::facts::Listing::default() })
 }
 
 /// `gpulint schema OF`.

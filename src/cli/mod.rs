@@ -10,6 +10,7 @@ mod facts;
 mod files;
 mod formats;
 mod ignores;
+mod init;
 mod inspect;
 mod kinds;
 mod language;
@@ -72,7 +73,10 @@ fn command(command: &Command) -> Result<u8, String> {
     match command {
         Command::Check(check) => check::run(check),
         Command::Baseline(arguments) => baseline::run(arguments),
-        Command::Rules { format, told } => inspect::rules(format, told.language()),
+        Command::Init(init) => init::run(init),
+        Command::Rules { what, format, rules, told } => {
+            inspect::rules(what.as_deref(), format, (rules, told.language()))
+        }
         Command::Explain { rule, rules, told } => inspect::explain(rule, rules, told.language()),
         Command::Test { what } => inspect::test(what.as_deref()),
         Command::New { what: New::Rule { path } } => new::rule(path),

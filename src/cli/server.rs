@@ -2,16 +2,14 @@
 
 use super::CLEAN;
 use super::analysis::{Against, Gathered};
-use super::arguments::{Arguments, Command, Lint};
+use super::arguments::Lint;
 use super::inspect::page;
 use super::setup::Setup;
 use crate::discover::Unsaved;
 use crate::language::Language;
 use crate::lsp::{self, Linted, Linter};
-use clap::Parser;
 use lsp_server::Connection;
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Runs the command.
@@ -39,7 +37,7 @@ impl Linter for Runs {
     }
 
     fn lint(&mut self, target: &Path, unsaved: &Unsaved) -> Result<Linted, String> {
-        let lint = as_check(target)?;
+        let lint = Lint::of(target)?;
         let setup = match self.setups.remove(target) {
             Some(setup) => setup,
             None => {
@@ -61,14 +59,5 @@ impl Linter for Runs {
 
     fn page(&self, rule: &str) -> Option<String> {
         self.setups.values().find_map(|setup| page(&setup.rules, rule, self.language))
-    }
-}
-
-/// What `gpulint check TARGET` is asked.
-fn as_check(target: &Path) -> Result<Lint, String> {
-    let words = ["gpulint", "check", "--"].map(OsString::from);
-    match Arguments::try_parse_from(words.into_iter().chain([target.into()])) {
-        Ok(Arguments { command: Command::Check(check) }) => Ok(check.lint),
-        _ => Err(format!("{}: not a path to lint", target.display())),
     }
 }

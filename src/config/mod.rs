@@ -1,22 +1,30 @@
-//! `.gpulint.yaml`: what the repository cannot say and what the user wants. Knows its own keys, each with its
-//! place; knows neither formats nor how findings are made.
+//! `.gpulint.yaml`: what the repository cannot say and what the user wants, for what stands below the directory of the
+//! file. Knows its own keys, each with its place; knows neither formats nor how findings are made.
 
 mod read;
 
 use crate::facts::{Cluster, Facts, HelmRelease, NodePool, Object};
 use crate::finding::{Confidence, FILE_NOT_LINTED, OWN_RULES, Severity, Unlinted};
 use crate::known::Fact;
-use crate::parse::{Dialect, Problem, yaml};
+use crate::parse::{Dialect, Node, Problem, Tree, toml, yaml};
+use crate::paths;
 use crate::rules::Ruleset;
 use crate::source::{SourceId, Span};
 use crate::version::Version;
 use crate::words::Word as _;
 use globset::GlobMatcher;
 use jiff::civil::Date;
+use std::ops::Range;
 use std::sync::Arc;
 
-/// Name of the file, looked for upwards from the target.
+/// Names of the file.
+pub const FILE_NAMES: [&str; 4] = [FILE_NAME, ".gpulint.yml", "gpulint.yaml", PYPROJECT];
+
+/// The name of a new one.
 pub const FILE_NAME: &str = ".gpulint.yaml";
+
+/// The file of other tools that may hold a configuration under `tool.gpulint`.
+pub const PYPROJECT: &str = "pyproject.toml";
 
 /// A word of the configuration, with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,9 +61,19 @@ pub struct Ignore {
     pub until: Option<Date>,
 }
 
-/// A configuration.
+/// A configuration, and those that hold in its place further below.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
+    /// The directory that it holds for; empty for every file.
+    pub home: String,
+    /// The sources that it was read from.
+    pub sources: Range<u32>,
+    /// Configurations of directories below.
+    pub below: Vec<Config>,
+    /// The configuration that holds for what this one does not state.
+    pub extends: Option<Word>,
+    /// The keys that it states.
+    stated: Vec<String>,
     /// Clusters.
     pub clusters: Vec<Arc<Cluster>>,
     /// Node pools of the clusters.
@@ -88,7 +106,29 @@ pub struct Config {
     pub min_confidence: Option<Confidence>,
 }
 
-/// Reads a configuration. What is wrong is told all at once; the rest holds.
+/// Whether a file of one of the names is a configuration.
+pub fn is_one(path: &str, text: &str) -> bool {
+    let table = |tree: &Tree| own_table(tree).is_some();
+    paths::name(path) != PYPROJECT || text.contains("gpulint") && table(&toml::parse(SourceId(0), text))
+}
+
+/// The table of gpulint among those of other tools.
+fn own_table(tree: &Tree) -> Option<Node<'_>> {
+    tree.roots().next()?.get("tool")?.get("gpulint")
+}
+
+/// Reads a configuration at a path. What is wrong is told all at once; the rest holds.
+pub fn parse_at(source: SourceId, path: &str, text: &str) -> (Config, Vec<Problem>) {
+    if paths::name(path) != PYPROJECT {
+        return parse(source, text);
+    }
+    let tree = Arc::new(toml::parse(source, text));
+    let mut problems = tree.problems.clone();
+    let config = own_table(&tree).map(|table| read::config(&tree, table, &mut problems));
+    (config.unwrap_or_default(), problems)
+}
+
+/// Reads a configuration in YAML.
 pub fn parse(source: SourceId, text: &str) -> (Config, Vec<Problem>) {
     let tree = Arc::new(yaml::parse(source, text, Dialect::Core));
     let mut problems = tree.problems.clone();
@@ -129,6 +169,55 @@ fn lowest_driver(source: SourceId, text: &str) -> Option<Fact<Version>> {
 }
 
 impl Config {
+    /// The one that holds for a file: the nearest above it.
+    pub fn of(&self, path: &str) -> &Config {
+        paths::nearest(path, self.below.iter().map(|config| (config.home.as_str(), config))).unwrap_or(self)
+    }
+
+    /// This one and those below.
+    pub fn all(&self) -> impl Iterator<Item = &Config> {
+        std::iter::once(self).chain(&self.below)
+    }
+
+    /// Takes from the configuration that it extends what it does not state itself, of rules and images one by one.
+    pub fn extend(&mut self, outer: Config) {
+        let states = |key: &str| self.stated.iter().any(|stated| stated == key);
+        if !states("clusters") {
+            (self.clusters, self.pools, self.driver_files) = (outer.clusters, outer.pools, outer.driver_files);
+        }
+        for (key, kind) in [("sla", read::SERVICE_LEVEL.kind), ("data_classes", read::DATA_CLASS.kind)] {
+            let of_kind = outer.promises.iter().filter(|object| object.kind.get().is_some_and(|own| own == kind));
+            self.promises.extend(of_kind.filter(|_| !states(key)).cloned());
+        }
+        let lists = [
+            ("packs", &mut self.packs, outer.packs),
+            ("select", &mut self.select, outer.select),
+            ("ignore", &mut self.ignore, outer.ignore),
+            ("exclude", &mut self.exclude, outer.exclude),
+        ];
+        for (_, list, theirs) in lists.into_iter().filter(|(key, ..)| !states(key)) {
+            *list = theirs;
+        }
+        if !states("helm") {
+            self.releases = outer.releases;
+        }
+        if !states("ignores") {
+            self.ignores = outer.ignores;
+        }
+        if !states("require_reason") {
+            self.require_reason = outer.require_reason;
+        }
+        self.fail_on = self.fail_on.or(outer.fail_on);
+        self.min_confidence = self.min_confidence.or(outer.min_confidence);
+        let (images, overrides) = (&self.images, &self.overrides);
+        let images: Vec<_> = outer.images.into_iter().filter(|(name, _)| !has(images, name, |own| &own.0)).collect();
+        let rules = outer.overrides.into_iter().filter(|change| !has(overrides, &change.rule, |own| &own.rule));
+        let rules: Vec<_> = rules.collect();
+        self.images.extend(images);
+        self.overrides.extend(rules);
+        self.stated.extend(outer.stated);
+    }
+
     /// Takes the driver of a cluster from what nvidia-smi said of its nodes. False when the text says nothing of drivers.
     pub fn set_driver(&mut self, cluster: usize, source: SourceId, text: &str) -> bool {
         let driver = lowest_driver(source, text);
@@ -139,17 +228,25 @@ impl Config {
         known
     }
 
-    /// The clusters, pools and images as facts.
+    /// What it and those below state of clusters, pools, charts and images, as facts.
     pub fn facts(&self) -> Facts {
-        let images = self.images.iter();
-        Facts {
-            clusters: self.clusters.clone(),
-            pools: self.pools.clone(),
-            releases: self.releases.clone(),
-            objects: self.promises.clone(),
-            images: images.map(|(name, file)| (name.text.clone(), Fact::value(file.text.clone(), file.span))).collect(),
-            ..Facts::default()
+        let mut facts = Facts::default();
+        for config in self.all() {
+            let images = config.images.iter();
+            facts.append(Facts {
+                clusters: config.clusters.clone(),
+                pools: config.pools.clone(),
+                releases: config.releases.clone(),
+                objects: config.promises.clone(),
+                images: images
+                    .map(|(name, file)| (name.text.clone(), Fact::value(file.text.clone(), file.span)))
+                    .collect(),
+                ..Facts::default()
+            });
+            let several = !self.below.is_empty() && !config.sources.is_empty();
+            facts.governed.extend(several.then(|| (config.home.clone(), config.sources.clone())));
         }
+        facts
     }
 
     /// The severity that a rule is given; `Some(None)` is off.
@@ -171,7 +268,7 @@ impl Config {
         let mut tell = |span: Span, message: String| problems.push(Problem { span, message });
         let own = |word: &str| OWN_RULES.iter().any(|(id, _)| *id == word) || word == crate::finding::OWN_PACK;
         let named = self.select.iter().chain(&self.ignore).chain(self.ignores.iter().map(|i| &i.rule));
-        for word in named.filter(|w| !rules.names(&w.text) && !own(&w.text)) {
+        for word in named.filter(|w| !rules.names(&w.text)) {
             tell(word.span, format!("there is no rule or pack `{}`{}", word.text, rules.hint(&word.text)));
         }
         for change in &self.overrides {
@@ -203,6 +300,11 @@ impl Config {
         }
         problems
     }
+}
+
+/// Whether a list has an entry of the same name.
+fn has<T>(list: &[T], name: &Word, of: impl Fn(&T) -> &Word) -> bool {
+    list.iter().any(|own| of(own).text == name.text)
 }
 
 /// A severity that stands as the value of a parameter; `Some(None)` is off.

@@ -13,6 +13,8 @@ use jiff::civil::Date;
 use std::sync::Arc;
 
 const KEYS: &[&str] = &[
+    "$schema",
+    "extends",
     "clusters",
     "images",
     "helm",
@@ -31,8 +33,8 @@ const KEYS: &[&str] = &[
 
 /// A promise that rules hold deployments against: the kind of its raw object, what it is called, the key that
 /// names it, its numbers, and its other keys.
-struct Promise {
-    kind: &'static str,
+pub(super) struct Promise {
+    pub(super) kind: &'static str,
     what: &'static str,
     name: &'static str,
     percentages: &'static [&'static str],
@@ -40,7 +42,7 @@ struct Promise {
     keys: &'static [&'static str],
 }
 
-const SERVICE_LEVEL: Promise = Promise {
+pub(super) const SERVICE_LEVEL: Promise = Promise {
     kind: "ServiceLevel",
     what: "a service level",
     name: "workload",
@@ -49,7 +51,7 @@ const SERVICE_LEVEL: Promise = Promise {
     keys: &["workload", "availability", "network", "durability", "replacement_hours", "qps", "qps_per_gpu"],
 };
 
-const DATA_CLASS: Promise = Promise {
+pub(super) const DATA_CLASS: Promise = Promise {
     kind: "DataClass",
     what: "a data class",
     name: "name",
@@ -66,15 +68,18 @@ pub fn config(tree: &Arc<Tree>, root: Node<'_>, problems: &mut Vec<Problem>) -> 
     let mut reader = Reader { problems };
     let mut out = Config::default();
     for (key, value) in reader.entries(root, KEYS, "the configuration") {
-        match key.text().unwrap_or("") {
+        let key = key.text().unwrap_or("");
+        // A list of directories is what the command line calls --rules.
+        let key = if key == "rules" && value.is_seq() { "packs" } else { key };
+        out.stated.push(key.to_owned());
+        match key {
+            "extends" => out.extends = reader.word(value),
             "clusters" => reader.clusters(value, &mut out),
             "images" => out.images = reader.named(value),
             "helm" => out.releases = self::releases(&mut reader, value),
             "sla" => out.promises.extend(reader.promises(tree, value, &SERVICE_LEVEL)),
             "data_classes" => out.promises.extend(reader.promises(tree, value, &DATA_CLASS)),
             "packs" => out.packs.extend(reader.words(value)),
-            // A list of directories is what the command line calls --rules.
-            "rules" if value.is_seq() => out.packs.extend(reader.words(value)),
             "rules" => out.overrides = reader.overrides(value),
             "select" => out.select = reader.words(value),
             "ignore" => out.ignore = reader.words(value),

@@ -88,6 +88,25 @@ const FORMAT_NAMES: &[&str] = &[
 const TEMPLATE_SUFFIXES: &[&str] =
     &[".j2", ".jinja", ".jinja2", ".tmpl", ".tpl", ".tftpl", ".gotmpl", ".template", "-template"];
 
+/// Ends of names of what was made of a file and is not in its syntax, or not in use.
+const COPIES: &[&str] = &[
+    "age",
+    "asc",
+    "backup",
+    "bak",
+    "diff",
+    "enc",
+    "encrypted",
+    "gpg",
+    "old",
+    "orig",
+    "patch",
+    "pgp",
+    "rej",
+    "save",
+    "swp",
+];
+
 /// The kind of a file, from its name and the directory that it stands in; `None` for files that are not linted.
 pub fn kind_of(path: &str) -> Option<Kind> {
     let mut parts = path.rsplit('/');
@@ -109,6 +128,24 @@ pub(super) fn is_of_a_tool(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     let bare = name.strip_prefix(".#").unwrap_or(&name);
     kind_of(path).is_none() && (is_not_deployed(bare) || kind_of(bare).is_some())
+}
+
+/// Whether it is a copy, a patch or an encrypted form of a file that would be linted.
+pub(super) fn is_copy(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    let mut inner = name.as_str();
+    while let Some(before) = of_copy(inner) {
+        inner = before;
+    }
+    inner.len() < name.len()
+        && kind_of(path).is_none()
+        && kind_of(&path[..path.len() - name.len() + inner.len()]).is_some()
+}
+
+/// The name of what a file is a copy of.
+fn of_copy(name: &str) -> Option<&str> {
+    name.strip_suffix('~')
+        .or_else(|| name.rsplit_once('.').filter(|(_, end)| COPIES.contains(end)).map(|(name, _)| name))
 }
 
 /// Whether the name alone says what reads the file. What other YAML and JSON files are for shows in their content.
@@ -153,7 +190,7 @@ pub(super) fn without_template_suffix(name: &str) -> Option<&str> {
 }
 
 fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
-    if is_not_deployed(name) {
+    if is_not_deployed(name) || of_copy(name).is_some() {
         return None;
     }
     match name {
@@ -223,8 +260,6 @@ fn is_dockerfile(name: &str, extension: &str) -> bool {
         "js",
         "ts",
         "toml",
-        "swp",
-        "orig",
         "png",
         "jpg",
         "jpeg",
@@ -298,6 +333,17 @@ mod tests {
     }
 
     #[test]
+    fn copies_patches_and_encrypted_files_are_of_what_would_be_linted() {
+        for path in ["d/Dockerfile.npu.patch.encrypted", "values.yaml.gpg", "Dockerfile~", "main.tf.bak", "a.yaml.enc"]
+        {
+            assert!(is_copy(path), "{path}");
+        }
+        for path in ["fix.patch", "photo.png.bak", "secrets.enc.yaml", "Dockerfile", "old"] {
+            assert!(!is_copy(path), "{path}");
+        }
+    }
+
+    #[test]
     fn what_is_never_deployed_has_no_kind() {
         for path in [
             "README.md",
@@ -314,6 +360,11 @@ mod tests {
             ".#job.yaml",
             ".terraform.lock.hcl",
             "Cargo.toml",
+            "docker/Dockerfile.npu.patch.encrypted",
+            "Dockerfile.gpu.orig",
+            "Dockerfile~",
+            "Makefile.bak",
+            "values.yaml.gpg",
             "",
         ] {
             assert_eq!(kind_of(path), None, "{path}");

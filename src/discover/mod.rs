@@ -22,7 +22,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Component, MAIN_SEPARATOR_STR, Path, PathBuf};
 use std::sync::Arc;
-use walk::{EXCLUDE, MAX_LINKED_DIRECTORIES, REPETITION, TOOL_FILE, Walk};
+use walk::{COPY, EXCLUDE, MAX_LINKED_DIRECTORIES, REPETITION, TOOL_FILE, Walk};
 
 /// The largest file that is read unless the options say otherwise.
 pub const MAX_BYTES: u64 = 8 << 20;
@@ -45,10 +45,8 @@ pub struct Options {
     pub cwd: PathBuf,
     /// Where paths as shown are relative to: see [`root`].
     pub root: PathBuf,
-    /// Where the patterns of `exclude` are relative to: the directory of the file that states them.
-    pub base: PathBuf,
-    /// Files and directories to leave out, in the syntax of `.gitignore`.
-    pub exclude: Vec<String>,
+    /// Files and directories to leave out, by the directories for which that holds; the nearest one is heard.
+    pub exclude: Vec<Excluded>,
     /// Whether `exclude` also holds for files named on the command line, as pre-commit hooks need.
     pub force_exclude: bool,
     /// Whether `.gitignore`, `.ignore` and `.gpulintignore` have no say.
@@ -61,6 +59,17 @@ pub struct Options {
     pub unsaved: Unsaved,
 }
 
+/// Files and directories to leave out of what stands below a directory.
+#[derive(Debug, Clone, Default)]
+pub struct Excluded {
+    /// The directory.
+    pub home: PathBuf,
+    /// Where the patterns are relative to: the directory of the file that states them.
+    pub base: PathBuf,
+    /// In the syntax of `.gitignore`.
+    pub patterns: Vec<String>,
+}
+
 /// Texts that were not saved yet, by the files that they are of.
 pub type Unsaved = BTreeMap<PathBuf, Arc<str>>;
 
@@ -69,7 +78,6 @@ impl Options {
     pub fn new(cwd: impl Into<PathBuf>) -> Self {
         let cwd = cwd.into();
         Self {
-            base: cwd.clone(),
             root: cwd.clone(),
             cwd,
             exclude: vec![],
@@ -152,6 +160,8 @@ pub enum Reason {
     Dangling,
     /// A directory of test inputs or of what is kept for history.
     SetAside,
+    /// Encrypted in its place, by this program.
+    Encrypted(&'static str),
     /// Several files in one message, as cloud-init reads them.
     Multipart,
 }
@@ -173,6 +183,7 @@ impl fmt::Display for Reason {
             Reason::TooManyNamed => f.write_str("names files beyond those that one run looks for"),
             Reason::Template(template) => write!(f, "{template} template"),
             Reason::Multipart => f.write_str("a MIME message of several parts"),
+            Reason::Encrypted(by) => write!(f, "encrypted by {by}"),
             Reason::SetAside => f.write_str("test data or an archive: lint it by naming it"),
             Reason::Dangling => f.write_str("a symbolic link to nothing"),
         }
@@ -219,7 +230,7 @@ pub struct BadPattern {
 
 /// Looks for files under the roots. A root that is a file is taken even where an ignore file names it.
 pub fn discover(roots: &[PathBuf], options: &Options) -> Result<Discovery, BadPattern> {
-    let exclude = Exclude::new(options)?;
+    let exclude = Exclude::new(&options.exclude)?;
     let mut out = Discovery { left: options.max_read, ..Discovery::default() };
     let mut directories = Vec::new();
     let gate = Gate::new(&options.cwd, &[]);
@@ -234,7 +245,7 @@ pub fn discover(roots: &[PathBuf], options: &Options) -> Result<Discovery, BadPa
         };
         match fs::metadata(&disk) {
             Ok(meta) if meta.is_dir() => directories.push(disk),
-            Ok(_) if options.force_exclude && exclude.with_parents(&disk) => out.exclude(EXCLUDE),
+            Ok(_) if options.force_exclude && exclude.with_parents(&disk, false) => out.exclude(EXCLUDE),
             Ok(_) if options.is_own(&disk) => out.skip(&disk, &options.root, Reason::UnknownKind),
             Ok(_) => out.file(disk, to, &options.root, true),
             Err(_) if options.unsaved.contains_key(&disk) => out.file(disk, to, &options.root, true),
@@ -328,7 +339,7 @@ impl Discovery {
     /// Takes texts that were not saved in the place of those that were, and where nothing stands yet.
     fn lay_over(&mut self, directories: &[PathBuf], options: &Options, exclude: &Exclude) {
         let new = options.unsaved.keys().filter(|disk| directories.iter().any(|root| disk.starts_with(root)));
-        for disk in new.filter(|disk| !disk.exists() && !exclude.with_parents(disk)) {
+        for disk in new.filter(|disk| !disk.exists() && !exclude.with_parents(disk, false)) {
             self.see(disk, &options.root, |seen| &mut seen.there);
             self.file(disk.clone(), None, &options.root, false);
         }
@@ -359,7 +370,7 @@ impl Discovery {
             .filter(|found| found.kind == Kind::Terraform)
             .filter_map(|found| found.disk.parent().map(Path::to_owned))
             .collect();
-        let mut of_tools = 0;
+        let (mut of_tools, mut copies) = (0, 0);
         self.found.retain_mut(|found| {
             found.in_module = found.disk.ancestors().skip(1).any(|directory| modules.contains(directory));
             let template = found.in_module && kind::is_terraform_template(&found.path);
@@ -367,10 +378,13 @@ impl Discovery {
             let kind = kind_in(&charts, &found.path).or_else(data);
             found.kind = kind.unwrap_or(found.kind);
             of_tools += usize::from(kind.is_none() && kind::is_of_a_tool(&found.path));
+            copies += usize::from(kind.is_none() && kind::is_copy(&found.path));
             kind.is_some()
         });
-        if of_tools > 0 {
-            self.excluded.insert(TOOL_FILE, of_tools);
+        for (by, count) in [(TOOL_FILE, of_tools), (COPY, copies)] {
+            if count > 0 {
+                self.excluded.insert(by, count);
+            }
         }
     }
 
@@ -379,28 +393,54 @@ impl Discovery {
     }
 }
 
-/// The `exclude` patterns.
-struct Exclude(Gitignore);
+/// The `exclude` patterns, by the directories that they hold for.
+struct Exclude(Vec<(PathBuf, Gitignore)>);
 
 impl Exclude {
-    fn new(options: &Options) -> Result<Self, BadPattern> {
+    fn new(all: &[Excluded]) -> Result<Self, BadPattern> {
         let bad = |pattern: &str, why: &dyn fmt::Display| BadPattern { pattern: pattern.into(), why: why.to_string() };
-        let mut patterns = GitignoreBuilder::new(&options.base);
-        for pattern in &options.exclude {
-            patterns.add_line(None, pattern).map_err(|error| bad(pattern, &error))?;
-        }
-        patterns.build().map(Self).map_err(|error| bad(&options.exclude.join(" "), &error))
+        let built = |excluded: &Excluded| {
+            let mut patterns = GitignoreBuilder::new(&excluded.base);
+            for pattern in &excluded.patterns {
+                patterns.add_line(None, pattern).map_err(|error| bad(pattern, &error))?;
+            }
+            let built = patterns.build().map_err(|error| bad(&excluded.patterns.join(" "), &error))?;
+            Ok((excluded.home.clone(), built))
+        };
+        all.iter().map(built).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// What the directory that holds a path goes by.
+    fn of(&self, path: &Path) -> Option<&Gitignore> {
+        let above = |(home, _): &&(PathBuf, _)| path != home && path.starts_with(home);
+        let nearest = self.0.iter().filter(above).max_by_key(|(home, _)| home.as_os_str().len());
+        nearest.map(|(_, patterns)| patterns)
     }
 
     fn holds(&self, path: &Path, is_dir: bool) -> bool {
-        self.0.matched(path, is_dir).is_ignore()
+        self.of(path).is_some_and(|patterns| patterns.matched(path, is_dir).is_ignore())
     }
 
     /// For a file that was not reached through its directories.
-    fn with_parents(&self, path: &Path) -> bool {
-        let below = path.ancestors().skip(1).take_while(|parent| parent.starts_with(self.0.path()));
-        self.holds(path, false) || below.into_iter().any(|parent| self.holds(parent, true))
+    fn with_parents(&self, path: &Path, is_dir: bool) -> bool {
+        let within = |parent: &Path| self.of(parent).is_some_and(|patterns| parent.starts_with(patterns.path()));
+        let below = path.ancestors().skip(1).filter(|parent| within(parent));
+        self.holds(path, is_dir) || below.into_iter().any(|parent| self.holds(parent, true))
     }
+}
+
+/// Whether a directory is left out.
+///
+/// # Errors
+/// A pattern that is none.
+pub fn excludes(all: &[Excluded], directory: &Path) -> Result<bool, BadPattern> {
+    Ok(Exclude::new(all)?.with_parents(directory, true))
+}
+
+/// The files of some names below a directory, but for what every walk leaves out, and what ignore files do; directories
+/// come after those that they are in.
+pub fn files_named(names: &[&str], below: &Path, no_ignore: bool) -> Vec<PathBuf> {
+    walk::named(names, below, no_ignore)
 }
 
 /// Where the paths of a run are shown from: the Git work tree that holds all of its targets, so that they are the same from
@@ -470,7 +510,7 @@ impl<'o> Bringer<'o> {
     /// As for [`discover`].
     pub fn new(options: &'o Options) -> Result<Self, BadPattern> {
         let root = options.root.canonicalize().unwrap_or_else(|_| options.root.clone());
-        Ok(Self { options, exclude: Exclude::new(options)?, gate: Gate::new(&options.cwd, &[]), root })
+        Ok(Self { options, exclude: Exclude::new(&options.exclude)?, gate: Gate::new(&options.cwd, &[]), root })
     }
 
     /// The file at a path (as shown) that is named in a repository, to be read as this kind: a regular file below the
@@ -485,7 +525,7 @@ impl<'o> Bringer<'o> {
             disk = admit(&path)?;
         }
         let own = self.options.root.join(&path);
-        let left_out = self.exclude.with_parents(&own) || self.options.is_own(&own);
+        let left_out = self.exclude.with_parents(&own, false) || self.options.is_own(&own);
         (disk.is_file() && !left_out).then(|| Found {
             unsaved: self.options.unsaved.get(&own).cloned(),
             path,
@@ -527,6 +567,9 @@ impl Found {
             Reason::TooLarge(read, limit) => Reason::TooLarge(long.max(read), limit),
             other => other,
         })?;
+        if let Some((_, by)) = SEALS.iter().find(|(head, _)| bytes.starts_with(head)) {
+            return Err(Reason::Encrypted(by));
+        }
         match &bytes[..] {
             [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [0, 1..=255, ..] | [1..=255, 0, ..] => Err(Reason::NotUtf8("UTF-16")),
             _ if bytes.contains(&0) => Err(Reason::NotUtf8("binary data")),
@@ -565,6 +608,9 @@ impl Found {
         template::detect(&self.path, self.kind, self.in_chart, text)
     }
 }
+
+/// How encrypted files begin, and what reads them.
+const SEALS: [(&[u8], &str); 2] = [(b"\0GITCRYPT\0", "git-crypt"), (b"age-encryption.org/v1", "age")];
 
 /// The most of a file that is searched for what it may be.
 const MOST_SEARCHED: u64 = 64 << 20;

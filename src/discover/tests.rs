@@ -16,6 +16,11 @@ fn options(dir: &TempDir) -> Options {
     Options::new(dir.path())
 }
 
+fn excluded(dir: &TempDir, patterns: &[&str]) -> Vec<Excluded> {
+    let patterns = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
+    vec![Excluded { home: PathBuf::new(), base: dir.path().to_owned(), patterns }]
+}
+
 fn find(options: &Options, roots: &[&str]) -> Discovery {
     discover(&roots.iter().map(PathBuf::from).collect::<Vec<_>>(), options).expect("good patterns")
 }
@@ -98,25 +103,42 @@ fn a_directory_of_templates_holds_templates_whatever_it_is_called() {
 #[test]
 fn excludes_hold_for_named_files_only_by_force() {
     let dir = tree(&[("third/a.yaml", ""), ("b.yaml", ""), ("sub/b.yaml", "")]);
-    let mut options = Options { exclude: vec!["third/".into(), "/b.yaml".into()], ..options(&dir) };
+    let mut options = Options { exclude: excluded(&dir, &["third/", "/b.yaml"]), ..options(&dir) };
     assert_eq!(paths(&find(&options, &["."])), ["sub/b.yaml"]);
     assert_eq!(paths(&find(&options, &["third/a.yaml"])), ["third/a.yaml"]);
     options.force_exclude = true;
     assert!(find(&options, &["third/a.yaml", "b.yaml"]).found.is_empty());
-    options.exclude = vec!["[z-a]".into()];
+    options.exclude = excluded(&dir, &["[z-a]"]);
     assert!(discover(&[], &options).is_err_and(|e| e.pattern == "[z-a]"));
 }
 
 #[test]
 fn test_data_and_archives_are_linted_by_name_only() {
-    let aside = ["api/testdata/old.yaml", "_archived/ds.yaml", "retired_benchmarks/Dockerfile"];
-    let dir = tree(&[(aside[0], ""), (aside[1], ""), (aside[2], ""), ("tests/pod.yaml", ""), ("archive.yaml", "")]);
+    let aside = [
+        ".archive/ai/pod.yaml",
+        "_archived/ds.yaml",
+        "api/testdata/pod.yaml",
+        "config/retired.yaml",
+        "old_requirements.txt",
+        "retired_benchmarks/Dockerfile",
+    ];
+    let here = ["archive.yaml", "goldfish/pod.yaml", "tests/pod.yaml"];
+    let dir = tree(&[&aside[..], &here].concat().into_iter().map(|path| (path, "")).collect::<Vec<_>>());
     let discovery = find(&options(&dir), &["."]);
-    assert_eq!(paths(&discovery), ["archive.yaml", "tests/pod.yaml"]);
+    assert_eq!(paths(&discovery), here);
     let skipped: Vec<_> = discovery.skipped.iter().map(|s| (s.path.as_str(), s.reason.clone())).collect();
-    let expected = ["_archived", "api/testdata", "retired_benchmarks"].map(|path| (path, Reason::SetAside));
-    assert_eq!(skipped, expected);
-    assert_eq!(paths(&find(&options(&dir), &["api/testdata", "_archived/ds.yaml"])), [aside[1], aside[0]]);
+    let directories = [".archive", "_archived", "api/testdata", aside[3], aside[4], "retired_benchmarks"];
+    assert_eq!(skipped, directories.map(|path| (path, Reason::SetAside)));
+    assert_eq!(paths(&find(&options(&dir), &["api/testdata", aside[3]])), [aside[2], aside[3]]);
+}
+
+#[test]
+fn copies_and_encrypted_files_are_told_and_nothing_is_wrong_with_them() {
+    let dir = tree(&[("Dockerfile.npu.patch.encrypted", ""), ("Makefile.bak", ""), ("fix.patch", "")]);
+    std::fs::write(dir.path().join("secret.yaml"), b"\0GITCRYPT\0\x01apiVersion").expect("a file");
+    let discovery = find(&options(&dir), &["."]);
+    assert_eq!(discovery.excluded.get("copy, patch or encrypted file"), Some(&2));
+    assert_eq!(discovery.found[0].read(MAX_BYTES), Err(Reason::Encrypted("git-crypt")));
 }
 
 #[test]
@@ -186,7 +208,7 @@ fn what_was_left_out_is_counted_by_what_left_it_out() {
         ("tsconfig-deploy.yaml", ""),
     ]);
     let own = vec![".gpulint.yaml".into()];
-    let discovery = find(&Options { exclude: vec!["d.yaml".into()], own, ..options(&dir) }, &["."]);
+    let discovery = find(&Options { exclude: excluded(&dir, &["d.yaml"]), own, ..options(&dir) }, &["."]);
     assert_eq!(paths(&discovery), ["e.yaml", "tsconfig-deploy.yaml"]);
     let counted: Vec<(&str, usize)> = discovery.excluded.into_iter().collect();
     let expected =

@@ -33,9 +33,15 @@ const TOOL_DIRECTORIES: &[&str] = &[
 /// The one that cannot be part of what is committed.
 const OF_GIT: &str = ".git";
 
-/// Directories that by their name hold what is never deployed, as Go's tools pass over them: inputs of tests, and what is kept
-/// for history.
-const SET_ASIDE: &[&str] = &["_archive", "_archived", "archived", "testdata"];
+/// The directory of inputs of tests, as Go's tools pass over it.
+const TEST_DATA: &str = "testdata";
+
+/// Directories that by their name hold what is kept for history, also behind a dot or an underscore.
+const SET_ASIDE: &[&str] =
+    &["archive", "archived", "attic", "deprecated", "disabled", "graveyard", "obsolete", "old", "retired", "unused"];
+
+/// Words at the start or the end of names of files that are kept for history.
+const OLD: &[&str] = &["archived", "deprecated", "obsolete", "old", "retired"];
 
 /// A walk through some directories.
 pub(super) struct Walk<'a> {
@@ -131,7 +137,8 @@ impl Walk<'_> {
             }
             return false;
         }
-        if is_dir && is_set_aside(path) && !is_rendered(path) {
+        let aside = if is_dir { is_set_aside(path) } else { counts && is_old(path) };
+        if aside && !is_rendered(path) {
             out.skip(path, root, Reason::SetAside);
             return false;
         }
@@ -167,10 +174,38 @@ impl Walk<'_> {
     }
 }
 
+/// Files of some names below a directory, found as by a walk that follows no link.
+pub(super) fn named(names: &[&str], below: &Path, no_ignore: bool) -> Vec<PathBuf> {
+    let mut out = Vec::new();
+    let Ok(real) = below.canonicalize() else { return out };
+    let mut ignored = Ignored::above(&real);
+    let above = ignored.depth();
+    let mut entries = WalkDir::new(&real).sort_by_file_name().into_iter();
+    while let Some(entry) = entries.next() {
+        let Ok(entry) = entry else { continue };
+        let path = entry.path();
+        if !entry.file_type().is_dir() {
+            let is_named = names.iter().any(|name| entry.file_name() == *name);
+            out.extend(is_named.then(|| below.join(path.strip_prefix(&real).unwrap_or(path))));
+            continue;
+        }
+        ignored.leave(above + entry.depth());
+        let left_out = || !no_ignore && ignored.by(path, true).is_some();
+        if entry.depth() > 0 && (is_tool_directory(path) || is_set_aside(path) || left_out()) {
+            entries.skip_current_dir();
+        } else {
+            ignored.enter(path);
+        }
+    }
+    out.sort_by_key(|path| path.components().count());
+    out
+}
+
 /// What left a path out, as the summary counts it, beside the names of ignore files.
 pub(super) const EXCLUDE: &str = "exclude";
 const TOOL_DIRECTORY: &str = "directory of a tool";
 pub(super) const TOOL_FILE: &str = "file of a tool";
+pub(super) const COPY: &str = "copy, patch or encrypted file";
 /// A further name of a file that is read under another one.
 pub(super) const REPETITION: &str = "link to what is read already";
 
@@ -189,6 +224,14 @@ fn is_rendered(path: &Path) -> bool {
 }
 
 fn is_set_aside(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    SET_ASIDE.contains(&&*name) || name.starts_with("retired_") || name.starts_with("retired-")
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let bare = name.strip_prefix(['.', '_']).unwrap_or(&name);
+    name == TEST_DATA || SET_ASIDE.contains(&bare) || name.starts_with("retired_") || name.starts_with("retired-")
+}
+
+fn is_old(path: &Path) -> bool {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let words: Vec<&str> = stem.split(['.', '-', '_']).collect();
+    let ends = [words.first(), words.last()];
+    ends.into_iter().flatten().any(|word| OLD.contains(word))
 }

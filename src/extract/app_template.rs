@@ -422,7 +422,9 @@ impl<'t> Draft<'t> {
                 backends.push(self.map(entries, backend.place()));
             }
             let backends = self.list(backends, rule.place());
-            rules.push(self.map(vec![("backendRefs", backends)], rule.place()));
+            let mut entries = vec![("backendRefs", backends)];
+            entries.extend(self.copied(rule, &["filters"]));
+            rules.push(self.map(entries, rule.place()));
         }
         let mut spec = self.copied(of, &["parentRefs", "hostnames"]);
         spec.push(("rules", self.list(rules, span)));
@@ -431,7 +433,7 @@ impl<'t> Draft<'t> {
         self.exposing(("gateway.networking.k8s.io/v1", kind), (key, of, lone), spec)
     }
 
-    /// An object that leads to something; its annotations say who may follow.
+    /// An object that leads to something; its annotations and labels say who may follow.
     fn exposing(
         &mut self,
         kind: (&str, &str),
@@ -439,7 +441,7 @@ impl<'t> Draft<'t> {
         spec: Vec<(&str, NodeId)>,
     ) -> NodeId {
         let (span, mut metadata) = (of.place(), self.metadata((key, lone), of.place()));
-        metadata.extend(self.copied(of, &["annotations"]));
+        metadata.extend(self.copied(of, &["annotations", "labels"]));
         let spec = self.map(spec, span);
         self.object(kind, (metadata, spec), span)
     }

@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 /// The paths of a run, as they are shown.
 #[derive(Debug, Clone, Default)]
 pub struct Listing {
+    /// What the directory is called that they start in.
+    pub name: String,
     /// Files and directories that were met.
     pub there: BTreeSet<String>,
     /// Files and directories that were not looked at or into.

@@ -39,6 +39,7 @@ use crate::parse::dockerfile::Dockerfile;
 use crate::parse::{Problem, Raw};
 use crate::source::{SourceId, Span, Traced};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 use subject::{Listed, subject};
 
@@ -126,6 +127,9 @@ macro_rules! lists {
             pub paths: Vec<NamedPath>,
             /// What stands in the repositories of the run, where that was looked at.
             pub listing: Option<Arc<Listing>>,
+            /// Directories with a configuration of their own, and the sources that it is read from, where there are several: what
+            /// those state holds for nothing else.
+            pub governed: Vec<(String, Range<u32>)>,
             /// From where on a file is not read, as too much is made of its text.
             pub cut: Vec<Problem>,
         }
@@ -159,6 +163,7 @@ macro_rules! lists {
                 self.unread.extend(other.unread);
                 self.paths.extend(other.paths);
                 self.listing = self.listing.take().or(other.listing);
+                self.governed.extend(other.governed);
                 self.cut.extend(other.cut);
             }
         }

@@ -15,6 +15,8 @@ entities! {
         kind: Fact<String>,
         /// metadata.name.
         name: Fact<String>,
+        /// Whether its name is made from one of a release that no file states.
+        assumed_name: Fact<bool>,
         /// metadata.namespace.
         namespace: Fact<String>,
         /// Labels.
@@ -122,6 +124,8 @@ entities! {
     Service {
         /// Its name.
         name: Fact<String>,
+        /// Whether its name is made from one of a release that no file states.
+        assumed_name: Fact<bool>,
         /// Its namespace.
         namespace: Fact<String>,
         /// ClusterIP, NodePort, LoadBalancer after defaulting.
@@ -145,7 +149,7 @@ entities! {
         object: Option<Raw>,
     }
 
-    /// An Ingress, HTTPRoute, Gateway listener or VirtualService.
+    /// An Ingress, HTTPRoute, IngressRoute, Gateway listener or VirtualService.
     Route {
         /// Kind.
         kind: Fact<String>,
@@ -161,6 +165,8 @@ entities! {
         backend_namespaces: Vec<Fact<String>>,
         /// Whether it ends TLS.
         tls: Fact<bool>,
+        /// Whether it asks for a credential, or a proxy does that it passes: by annotations, labels and middlewares.
+        authenticated: Fact<bool>,
         /// Whether it asks for a credential or limits its clients (auth annotations, source ranges), or leads to private names or an internal load balancer.
         protected: Fact<bool>,
         /// Annotations.

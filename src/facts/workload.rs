@@ -36,6 +36,8 @@ entities! {
         pods: Vec<Pod>,
         /// Replicas of the controller (1 where the API defaults it).
         replicas: Fact<i64>,
+        /// Whether a later apply leaves the number of replicas as it finds it: `ignore_changes` of Terraform.
+        replicas_kept: Fact<bool>,
         /// Pods that work as one group (gang): LWS size, workers plus master, parallelism; 1 when pods are independent.
         group_size: Fact<i64>,
         /// GPUs of one such group.
@@ -220,6 +222,9 @@ entities! {
         shm: Fact<SharedMemory>,
         /// What switches off the login of what it runs, as stated: `auth=none`, `WEBUI_AUTH=false`.
         login_off: Fact<String>,
+        /// Whether all that leads to it from outside asks for a credential: its routes, or the proxy that its labels speak to.
+        #[joined = true]
+        behind_login: Fact<bool>,
         /// A credential that it takes from clients and that a documentation shows.
         sample_key: Fact<String>,
         /// The container as written.

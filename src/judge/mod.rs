@@ -11,6 +11,8 @@ pub use waiting::{Waiting, waiting};
 
 use crate::config::Config;
 use crate::finding::{Confidence, Finding, OWN_PACK, STALE_BASELINE, Severity, Undecided};
+use crate::paths;
+use crate::rules::Ruleset;
 use crate::source::{Sources, Span};
 use baseline::{Baseline, Known};
 use jiff::civil::Date;
@@ -31,8 +33,8 @@ pub struct Coverage {
     pub skipped: Vec<(String, String)>,
     /// How many files and directories were not looked at, by what left them out.
     pub excluded: Vec<(String, usize)>,
-    /// The configuration, with what it turns off.
-    pub configuration: Option<Restrictions>,
+    /// The configurations, with what they turn off.
+    pub configurations: Vec<Restrictions>,
     /// Files that were read in part, and charts that were not judged or with and without what operators serve: paths, with what to
     /// know of it.
     pub notes: Vec<(String, String)>,
@@ -69,7 +71,7 @@ impl Coverage {
     /// The same of files under other paths.
     pub fn renamed(mut self, name: impl Fn(&str) -> String) -> Self {
         let paths = self.skipped.iter_mut().chain(&mut self.notes).map(|(path, _)| path);
-        paths.chain(self.configuration.iter_mut().map(|by| &mut by.path)).for_each(|path| *path = name(path));
+        paths.chain(self.configurations.iter_mut().map(|by| &mut by.path)).for_each(|path| *path = name(path));
         self
     }
 
@@ -127,6 +129,8 @@ pub struct Input<'a> {
     pub baseline: Option<(Baseline, Span)>,
     /// What was found before a change.
     pub before: Option<Before<'a>>,
+    /// The rules that may be waived, where they are known.
+    pub rules: Option<&'a Ruleset>,
 }
 
 /// What was found before a change, which is shown again only where the change touches it.
@@ -206,14 +210,14 @@ pub fn judge(input: Input<'_>, sources: &Sources, config: &Config, options: &Opt
     let (undecided, coverage) = (input.undecided, input.coverage);
     let mut verdict = Verdict { undecided, coverage, ..Verdict::default() };
     for finding in input.findings {
-        match waivers.waive(&finding, sources, options.today) {
+        match waivers.waive(&finding, sources, (config, options.today)) {
             Some(reason) => verdict.waived.push((finding, reason)),
             None => verdict.shown.push(finding),
         }
     }
-    let own = waivers.findings(&verdict.undecided, config, options.today);
+    let own = waivers.findings(&verdict.undecided, (sources, input.rules), (config, options.today));
     verdict.shown.extend(own);
-    let wish = Wish::new(config, options);
+    let wish = Wishes::new(config, options, sources);
     if let Some(known) = input.baseline {
         verdict.hold_back(known, sources, (config, &wish));
     }
@@ -224,9 +228,9 @@ pub fn judge(input: Input<'_>, sources: &Sources, config: &Config, options: &Opt
         let by = HeldBack { by: known.name, count: 0, kept: Vec::new(), stale: Vec::new() };
         verdict.waive_known(held, by, &wish);
     }
-    verdict.shown.retain_mut(|finding| wish.override_own(finding, config) && wish.wants_finding(finding));
-    verdict.waived.retain(|(finding, _)| wish.wants_finding(finding));
-    verdict.undecided.retain(|undecided| wish.wants(&undecided.rule, &undecided.pack, undecided.confidence));
+    verdict.shown.retain_mut(|finding| wish.of(finding.span).override_own(finding) && wish.wants(finding));
+    verdict.waived.retain(|(finding, _)| wish.wants(finding));
+    verdict.undecided.retain(|one| wish.of(one.span).wants(&one.rule, &one.pack, one.confidence));
     verdict.shown.sort_by(|a, b| (a.span, &a.rule, &a.message).cmp(&(b.span, &b.rule, &b.message)));
     verdict
 }
@@ -237,7 +241,7 @@ impl Verdict {
         &mut self,
         (mut known, at): (Baseline, Span),
         sources: &Sources,
-        (config, wish): (&Config, &Wish<'_>),
+        (config, wish): (&Config, &Wishes<'_>),
     ) {
         let (new, held) = known.split(std::mem::take(&mut self.shown), sources);
         self.shown = new;
@@ -245,7 +249,8 @@ impl Verdict {
             self.undecided.iter().map(|one| (one.rule.as_str(), one.entity.as_str())).collect();
         // A rule that is off or that could not be decided may fire tomorrow.
         let open = |one: &Known| {
-            config.severity(&one.rule) == Some(None) || undecided.contains(&(one.rule.as_str(), one.entity.as_str()))
+            config.of(&one.path).severity(&one.rule) == Some(None)
+                || undecided.contains(&(one.rule.as_str(), one.entity.as_str()))
         };
         let stale = known.stale(open);
         let found = held.iter().map(|finding| Known::of(finding, sources));
@@ -261,8 +266,8 @@ impl Verdict {
         self.waive_known(held, HeldBack { by: known.name, count: 0, kept, stale }, wish);
     }
 
-    fn waive_known(&mut self, held: Vec<Finding>, by: HeldBack, wish: &Wish<'_>) {
-        let held: Vec<Finding> = held.into_iter().filter(|finding| wish.wants_finding(finding)).collect();
+    fn waive_known(&mut self, held: Vec<Finding>, by: HeldBack, wish: &Wishes<'_>) {
+        let held: Vec<Finding> = held.into_iter().filter(|finding| wish.wants(finding)).collect();
         let by = HeldBack { count: held.len(), ..by };
         self.waived.extend(held.into_iter().map(|finding| (finding, format!("held back by {}", by.by))));
         self.held_back.push(by);
@@ -283,8 +288,32 @@ fn over(stale: &[Known], baseline: &str, at: Span) -> Finding {
     Finding { help: Some(help), ..Finding::own(STALE_BASELINE, Severity::Info, at, message) }
 }
 
-/// What the command line and the configuration ask for together.
+/// What the command line and each configuration ask for together.
+struct Wishes<'a> {
+    all: Vec<Wish<'a>>,
+    sources: &'a Sources,
+}
+
+impl<'a> Wishes<'a> {
+    fn new(config: &'a Config, options: &'a Options, sources: &'a Sources) -> Self {
+        Self { all: config.all().map(|config| Wish::new(config, options)).collect(), sources }
+    }
+
+    /// What holds at a place.
+    fn of(&self, place: Span) -> &Wish<'a> {
+        let path = &self.sources.get(place.source).path;
+        let all = self.all.iter().map(|wish| (wish.config.home.as_str(), wish));
+        paths::nearest(path, all).unwrap_or(&self.all[0])
+    }
+
+    fn wants(&self, finding: &Finding) -> bool {
+        self.of(finding.span).wants(&finding.rule, &finding.pack, finding.confidence)
+    }
+}
+
+/// What the command line and a configuration ask for together.
 struct Wish<'a> {
+    config: &'a Config,
     select: Vec<&'a str>,
     ignore: Vec<&'a str>,
     least: Confidence,
@@ -298,14 +327,11 @@ impl<'a> Wish<'a> {
         }
         let ignore = options.ignore.iter().map(String::as_str);
         Self {
+            config,
             select,
             ignore: ignore.chain(config.ignore.iter().map(|w| w.text.as_str())).collect(),
             least: options.min_confidence.or(config.min_confidence).unwrap_or(Confidence::Medium),
         }
-    }
-
-    fn wants_finding(&self, finding: &Finding) -> bool {
-        self.wants(&finding.rule, &finding.pack, finding.confidence)
     }
 
     fn wants(&self, rule: &str, pack: &str, confidence: Confidence) -> bool {
@@ -317,13 +343,13 @@ impl<'a> Wish<'a> {
     }
 
     /// Applies a severity that the configuration gives one of gpulint's own findings; whether it is still on.
-    fn override_own(&self, finding: &mut Finding, config: &Config) -> bool {
+    fn override_own(&self, finding: &mut Finding) -> bool {
         if finding.pack != OWN_PACK {
             return true;
         }
         let given = match finding.unlinted {
-            Some(why) => config.not_linted(why),
-            None => config.severity(&finding.rule),
+            Some(why) => self.config.not_linted(why),
+            None => self.config.severity(&finding.rule),
         };
         match given {
             Some(Some(severity)) => finding.severity = severity,

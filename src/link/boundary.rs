@@ -21,6 +21,8 @@ pub struct Layout<'s> {
     children: BTreeMap<Dir, BTreeSet<Dir>>,
     /// Files of modules that nobody calls.
     uncalled: BTreeSet<SourceId>,
+    /// Directories with a configuration of their own, and the sources of it, where there are several.
+    governed: Vec<(String, Range<u32>)>,
 }
 
 impl<'s> Layout<'s> {
@@ -46,7 +48,8 @@ impl<'s> Layout<'s> {
                 below = above;
             }
         }
-        Self { directories, children, uncalled }
+        let governed = facts().flat_map(|facts| facts.governed.iter().cloned()).collect();
+        Self { directories, children, uncalled, governed }
     }
 
     /// Whether there are only a few parts in a directory, of one deployment.
@@ -54,8 +57,17 @@ impl<'s> Layout<'s> {
         self.children.get(&dir).is_none_or(|parts| parts.len() <= MANY)
     }
 
+    /// The directory whose configuration holds for a file.
+    fn governor(&self, file: SourceId) -> Option<&str> {
+        let homes = self.governed.iter().map(|(home, _)| (home.as_str(), home.as_str()));
+        paths::nearest(&self.sources().get(file).path, homes)
+    }
+
     /// Whether what a file states may hold for another: it stands above it, or beside it in one deployment.
     pub fn may_hold(&self, stating: SourceId, file: SourceId) -> bool {
+        if let Some((home, _)) = self.governed.iter().find(|(_, sources)| sources.contains(&stating.0)) {
+            return self.governor(file) == Some(home);
+        }
         let (above, here) = (self.directories.at(stating), self.directories.at(file));
         let shared = self.directories.shared(here, above);
         if self.uncalled.contains(&stating) {

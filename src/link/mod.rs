@@ -13,6 +13,7 @@ mod engines;
 mod environment;
 mod indexes;
 mod lists;
+mod login;
 mod models;
 mod mounted;
 mod node;
@@ -101,6 +102,7 @@ pub fn join(variants: &mut [Variant], directories: &Directories<'_>) {
             training::link(workloads, deployed);
             promises::link(workloads, deployed);
             deployed.each(workloads, |workload, _| engines::link(workload));
+            login::link(workloads, deployed);
         },
     );
     balancers::link(variants);

@@ -171,6 +171,8 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
     let images: Declared<'_> = Candidates::gather(deployed, Reach::Deployment, |facts| {
         facts.images.iter().map(|image| (image.1.span.source, vec![canonical(&image.0)], image)).collect()
     });
+    let listing = deployed.variants().iter().find_map(|variant| variant.facts.listing.as_deref());
+    let project = listing.map(|listing| listing.name.as_str()).filter(|_| !builds.is_empty()).unwrap_or_default();
     let alone: Vec<bool> = workloads.iter().map(|workloads| runs_one_image(workloads)).collect();
     deployed.each(workloads, |workload, boundary| {
         let alone = alone[boundary.own()];
@@ -208,7 +210,8 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
                 if container.launch.is_none() && container.entrypoint.get() == Some(&false) {
                     container.launch = build.and_then(|build| entered(build));
                 }
-                let here = build.is_some() || !made.is_empty() || context.is_some_and(View::is_some);
+                let stated = build.is_some() || !made.is_empty() || context.is_some_and(View::is_some);
+                let here = stated || is_called_like(&container.image, project);
                 container.image.made_here = Fact::value(here, container.image.reference.span);
                 container.image.build = build.cloned();
                 container.software = software;
@@ -355,6 +358,13 @@ fn variant(path: &str) -> &str {
 fn is_public(image: &Image) -> bool {
     let server = |name: &String| catalog::server_of_image(name).is_some();
     image.family.get().is_some() || image.reference.get().is_none_or(server)
+}
+
+/// Whether an image has the name of the project around it: `team/my-tool` in `MyTool`.
+fn is_called_like(image: &Image, project: &str) -> bool {
+    let plain = |text: &str| text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), "");
+    let name = image.repository.get().map(|repository| plain(paths::name(repository))).unwrap_or_default();
+    !name.is_empty() && name == plain(project) && !is_public(image)
 }
 
 fn is_private(image: &Image) -> bool {

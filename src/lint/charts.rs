@@ -168,7 +168,8 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant], speaks: Option<
         // What only another set lacks or breaks is seldom meant to be complete; but where the chart refuses its own values,
         // another set is what it is made for.
         let own = set.name.is_empty();
-        if one.refused.is_none() && (own || refusing.contains(&chart)) || own && !installed.contains(&chart) {
+        let judged = one.refused.is_none() && (own || refusing.contains(&chart)) || own && !installed.contains(&chart);
+        if judged || set.deployed && one.refused.is_some() {
             let new = one.failure.filter(|problem| told.insert(problem.span));
             out.failures.extend(new.map(|problem| (problem, Trouble::Template)));
             unread.extend(one.unread);
@@ -308,7 +309,7 @@ fn turns(chart: &Chart<'_>, set: ValueSet, about: About<'_>) -> Vec<(ValueSet, O
             true => format!("{values}, if the chart took them{turn}"),
             false => format!("{values} where what is not known turns out otherwise{turn}"),
         };
-        let set = ValueSet { name, layers: set.layers.clone(), release: set.release.clone(), example: set.example };
+        let set = ValueSet { name, layers: set.layers.clone(), release: set.release.clone(), ..set };
         others.push((set, One { elsewhere: true, overruled, ..one }));
     }
     first.open = doubts.open();
@@ -378,8 +379,15 @@ fn with_apis(set: &ValueSet, apis: &[String]) -> ValueSet {
         name: format!("{values} where {} is served", apis.join(", ")),
         layers: set.layers.clone(),
         release: Release { apis: apis.to_vec(), ..set.release.clone() },
-        example: set.example,
+        ..*set
     }
+}
+
+/// Whether a name is put together from that of a release: it stands nowhere as it is.
+fn is_assumed(name: &Fact<String>, release: &str, sources: &Sources) -> Fact<bool> {
+    let place = name.span;
+    let stands = |name: &str| sources.get(place.source).slice(place).trim_matches(['"', '\'']) == name;
+    name.clone().map(|name| name.contains(release) && !stands(&name))
 }
 
 /// A number that lost its fraction, as an object: its key, its value, and the expression that made a whole number of it.
@@ -469,6 +477,15 @@ fn one(chart: &Chart<'_>, set: &ValueSet, (doubts, share): (&Doubts, &Share), (l
     }
     let truncated = rendered.cut.into_iter().filter_map(|(value, by)| truncated(value, by, sources));
     facts.objects.extend(truncated.map(Arc::new));
+    if set.release.assumed {
+        let is_assumed = |name: &Fact<String>| is_assumed(name, &set.release.name, sources);
+        for object in facts.objects.iter_mut().map(Arc::make_mut) {
+            object.assumed_name = is_assumed(&object.name);
+        }
+        for service in facts.services.iter_mut().map(Arc::make_mut) {
+            service.assumed_name = is_assumed(&service.name);
+        }
+    }
     if rendered.for_some_cluster {
         // It may be one that serves what others do not.
         for object in facts.objects.iter_mut().map(Arc::make_mut) {

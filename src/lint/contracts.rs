@@ -32,7 +32,8 @@ pub fn judge<'s>(
     (speaks, path): (Option<&BTreeSet<SourceId>>, impl Fn(SourceId) -> &'s str + Sync),
     (rules, misread, of_charts): (&Ruleset, Vec<(String, Misread)>, Vec<OfKind>),
 ) {
-    let asked = list("breaches").is_some_and(|list| rules.by_subject().asks(list.subject, None));
+    let asked =
+        list("breaches").is_some_and(|list| rules.all().any(|(_, rules)| rules.by_subject().asks(list.subject, None)));
     if !asked {
         return;
     }

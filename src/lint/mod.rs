@@ -8,13 +8,16 @@ mod charts;
 mod compose;
 mod contracts;
 mod coverage;
+mod declared;
 mod filled;
 mod flux;
+mod idle;
 mod kustomizations;
 mod named;
 mod optional;
 mod read;
 mod releases;
+mod repeated;
 mod syntax;
 mod trouble;
 mod variants;
@@ -26,6 +29,7 @@ use crate::extract;
 use crate::facts::{Facts, Object};
 use crate::finding::Unlinted;
 use crate::judge::Annotation;
+use crate::known::Fact;
 use crate::link::{self, Based, Directories, Variant};
 use crate::parse::{Problem, Tree};
 use crate::rules::Ruleset;
@@ -178,6 +182,7 @@ fn repository(
     let sources = directories.sources();
     let mut out = Outcome::default();
     let mut here = Repository { sources, files, trees: BTreeMap::new() };
+    let names = declared::Names::of(&declared);
     let mut facts = declared;
     let mut modules = Vec::new();
     let mut mentions = BTreeMap::new();
@@ -219,6 +224,12 @@ fn repository(
         facts.append(read.facts);
         out.tell(read.problems);
     }
+    // A file that a module reads is read as it stands, too.
+    let kept = of_roots.workloads.iter().filter(|workload| workload.replicas_kept.get() == Some(&true));
+    let kept: BTreeMap<Span, Fact<bool>> = kept.map(|one| (one.span, one.replicas_kept.clone())).collect();
+    for workload in &mut facts.workloads {
+        workload.replicas_kept = kept.get(&workload.span).cloned().unwrap_or(Fact::value(false, workload.span));
+    }
     facts.append(of_roots);
     builds::with_arguments(&here, &mut facts);
     facts.indexes.extend(here.iter().flat_map(|(id, source)| extract::indexes::of_text(id, &source.text)));
@@ -259,8 +270,14 @@ fn repository(
     let mut told = HashSet::new();
     cut.retain(|problem| told.insert((problem.span, problem.message.clone())));
     out.tell(cut.into_iter().map(|problem| (problem, Trouble::NotLinted(Unlinted::Budget))));
+    out.evaluation.findings.extend(names.absent(&here, &variants));
     let asked = variants::ask(&variants, (directories, paths), rules);
     out.evaluation.append(asked);
+    let idle = idle::files(&here);
+    out.evaluation.findings.retain(|finding| !idle.contains(&finding.span.source));
+    out.evaluation.undecided.retain(|undecided| !idle.contains(&undecided.span.source));
+    repeated::merge(&mut out.evaluation.findings, sources);
+    out.skipped.extend(idle.into_iter().map(|id| (here.path(id).to_owned(), idle::REASON.to_owned())));
     out.coverage = coverage::coverage(&here, mentions, &variants, rules);
     out.annotations =
         variants.iter().flat_map(|variant| &variant.facts.objects).filter_map(|o| annotation(o)).collect();
@@ -326,6 +343,19 @@ impl Outcome {
                 Some(_) => self.forms.push((variant.name, variant.facts)),
             }
         }
+    }
+
+    /// Tells what is found in sources after the inputs once where they are the same file: what several configurations
+    /// extend is read for each of them.
+    pub fn told_once(&mut self, inputs: usize) {
+        let sources = &self.sources;
+        let mut told = HashSet::new();
+        let mut first = |span: Span, rule: &str, text: &str| {
+            let place = (sources.get(span.source).path.clone(), span.start, span.end);
+            (span.source.0 as usize) < inputs || told.insert((place, rule.to_owned(), text.to_owned()))
+        };
+        self.evaluation.findings.retain(|finding| first(finding.span, &finding.rule, &finding.message));
+        self.evaluation.undecided.retain(|one| first(one.span, &one.rule, &one.why));
     }
 
     /// Takes over what another repository gave.

@@ -146,7 +146,8 @@ impl Trial<'_> {
     fn render(&self, some: &[Chosen<'_>], only: Option<SourceId>) -> Rendered {
         let mut layers = self.set.layers.clone();
         layers.push(optional::layer(self.chart, some));
-        let set = ValueSet { name: String::new(), layers, release: self.set.release.clone(), example: None };
+        let set =
+            ValueSet { name: String::new(), layers, release: self.set.release.clone(), example: None, deployed: false };
         let wanted = |template, text: Option<&str>| match text {
             None if only.is_some() => only == Some(template),
             None => self.chart.templates().any(|file| file.source == template),

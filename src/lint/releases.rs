@@ -79,7 +79,20 @@ pub fn add(
             }
         }
     }
+    sets.iter_mut().for_each(|sets| call_alike(sets));
     out
+}
+
+/// Gives the sets of a chart whose release nobody names the name of those that somebody does, where that is one.
+fn call_alike(sets: &mut [ValueSet]) {
+    let stated = sets.iter().map(|set| &set.release).filter(|release| !release.assumed);
+    let names: BTreeSet<String> = stated.map(|release| release.name.clone()).collect();
+    let mut names = names.into_iter();
+    if let (Some(only), None) = (names.next(), names.next()) {
+        for release in sets.iter_mut().map(|set| &mut set.release).filter(|release| release.assumed) {
+            (release.name, release.assumed) = (only.clone(), false);
+        }
+    }
 }
 
 /// What reports call a release.
@@ -131,9 +144,10 @@ fn set(release: &HelmRelease, directory: &str, defaults: &ValueSet, sources: &So
         }
     };
     text(&mut to.name, &release.name.known);
+    to.assumed &= release.name.get().is_none();
     text(&mut to.namespace, &release.namespace.known);
     text(&mut to.kubernetes, &release.kubernetes.known);
-    Ok(ValueSet { name: name(release, sources), layers, release: to, example: None })
+    Ok(ValueSet { name: name(release, sources), layers, release: to, example: None, deployed: true })
 }
 
 /// A values file that a release names as seen from its chart.

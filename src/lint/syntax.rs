@@ -6,7 +6,7 @@ use crate::discover::{self, Kind};
 use crate::extract::{self, TextFile};
 use crate::facts::Facts;
 use crate::finding::{Severity, Unlinted};
-use crate::parse::{Problem, Tree, yaml};
+use crate::parse::{self, Problem, Tree, yaml};
 use crate::source::{Source, Span};
 use std::collections::BTreeMap;
 
@@ -94,12 +94,20 @@ fn duplicates(tree: &Tree, path: &str, known: bool) -> Vec<(Problem, Trouble)> {
             format!("the key `{}` is written twice in one mapping, with {value}: {consequence}", duplicate.key);
         Some((Problem { span: duplicate.span, message }, Trouble::Duplicate(severity)))
     };
-    let mut all = yaml::duplicate_keys(tree).into_iter().filter_map(told);
+    let keys = yaml::duplicate_keys(tree).into_iter().filter(|duplicate| !is_stand_in(&duplicate.key));
+    let mut all = keys.filter_map(told);
     let mut out: Vec<_> = all.by_ref().take(MOST_KEYS).collect();
     if let (Some((last, _)), more @ 1..) = (out.last_mut(), all.count()) {
         last.message.push_str(&format!(" (and {more} more such keys in this file)"));
     }
     out
+}
+
+/// Whether a key stands for what somebody writes in its place: `x.x.x.x`, `<ip>`, `xxx`, `...`.
+fn is_stand_in(key: &str) -> bool {
+    let mut letters = key.chars().filter(|c| !".:-_/…*?".contains(*c)).peekable();
+    let crossed = letters.peek().is_none() || key.len() > 1 && letters.all(|c| matches!(c, 'x' | 'X'));
+    crossed || parse::placeholder(key).is_some()
 }
 
 /// What becomes of a key that is written twice, and how bad it is with the same value twice, if it is.

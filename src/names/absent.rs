@@ -63,7 +63,7 @@ impl Repository<'_> {
     /// Whether no directory from a file up to the root of its repository leads to a path, nothing else there is called like
     /// it, and nothing is seen that might make it.
     fn lacks(&self, path: &str, by: SourceId, named: Named) -> bool {
-        let Listing { there, closed, ignored, roots } = self.listing;
+        let Listing { there, closed, ignored, roots, .. } = self.listing;
         let file = self.files.get(by).path.as_str();
         let below = |path: &str, root: &str| {
             root.is_empty() && !path.starts_with('/')

@@ -42,10 +42,10 @@ fn report<'r>(with: &'r Report<'r>) -> impl Serialize + 'r {
             "range": range(sources, undecided.span),
             "why": language.say(&undecided.why),
         })),
-        configuration: coverage.configuration.as_ref().map(|configuration| json!({
+        configurations: coverage.configurations.iter().map(|configuration| json!({
             "path": configuration.path,
             "restrictions": configuration.by.iter().map(|(what, names)| json!({"what": what, "names": names})).collect::<Vec<_>>(),
-        })),
+        })).collect(),
         files: json!({
             "seen": coverage.seen,
             "linted": coverage.linted(),
@@ -86,7 +86,7 @@ struct Whole<D, U> {
     tool: Value,
     diagnostics: D,
     unknown: U,
-    configuration: Option<Value>,
+    configurations: Vec<Value>,
     files: Value,
     held_back: Vec<Value>,
     summary: Value,

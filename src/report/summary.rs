@@ -80,7 +80,7 @@ pub fn lines(report: &Report<'_>) -> Vec<String> {
         lines.push(report.say(format!("{count} excluded ({})", by.join(", "))).into_owned());
     }
     lines.extend(undecided(report).map(|undecided| report.say(undecided).into_owned()));
-    if let Some(restrictions) = coverage.configuration.as_ref().filter(|restrictions| !restrictions.by.is_empty()) {
+    for restrictions in coverage.configurations.iter().filter(|restrictions| !restrictions.by.is_empty()) {
         let by: Vec<_> = restrictions.lines().map(|line| report.say(line)).collect();
         lines.push(format!("{}: {}", restrictions.path, by.join(", ")));
     }

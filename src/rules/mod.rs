@@ -10,7 +10,7 @@ pub mod pack;
 pub mod text;
 
 use crate::facts::{Subject, subjects};
-use crate::finding::{OWN_RULES, Severity};
+use crate::finding::{OWN_PACK, OWN_RULES, Severity};
 use crate::language::Language;
 use crate::parse::Problem;
 use crate::source::SourceId;
@@ -108,6 +108,24 @@ impl Entry {
         self.rule.get_or_init(|| self.compiled().map(Box::new)).as_deref()
     }
 
+    /// The same, to be changed apart.
+    fn again(&self) -> Self {
+        let origin = match &self.origin {
+            Origin::BuiltIn(packed, _) => Origin::BuiltIn(packed, OnceLock::new()),
+            Origin::Added(text, file) => Origin::Added(text.clone(), file.clone()),
+        };
+        Self {
+            id: self.id.clone(),
+            pack: self.pack.clone(),
+            severity: self.severity,
+            configured: self.configured,
+            origin,
+            params: self.params.clone(),
+            language: self.language,
+            rule: OnceLock::new(),
+        }
+    }
+
     fn compiled(&self) -> Option<Rule> {
         let chinese = self.language == Language::Chinese;
         let mut rule = match &self.origin {
@@ -152,6 +170,8 @@ pub struct Ruleset {
     pub advice: Vec<Problem>,
     /// Whether objects of files that speak of no GPU are held against the schemas of their kinds, too.
     pub all_kinds: bool,
+    /// Directories for which other rules hold, or the same in another way.
+    pub below: Vec<(String, Ruleset)>,
     language: Language,
 }
 
@@ -163,7 +183,24 @@ impl Ruleset {
 
     /// No rules.
     pub fn empty() -> Self {
-        Self { entries: Vec::new(), advice: Vec::new(), all_kinds: false, language: Language::English }
+        Self {
+            entries: Vec::new(),
+            advice: Vec::new(),
+            all_kinds: false,
+            below: Vec::new(),
+            language: Language::English,
+        }
+    }
+
+    /// The same rules, to be changed for a directory below.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        Self { entries: self.entries.iter().map(Entry::again).collect(), ..Self::empty() }
+    }
+
+    /// These rules and those of directories below, each with its directory.
+    pub fn all(&self) -> impl Iterator<Item = (&str, &Ruleset)> {
+        std::iter::once(("", self)).chain(self.below.iter().map(|(home, rules)| (home.as_str(), rules)))
     }
 
     /// Adds the rules of a user's file; a rule with the id of an existing one replaces it.
@@ -190,6 +227,7 @@ impl Ruleset {
             entry.language = language;
             entry.recompile();
         }
+        self.below.iter_mut().for_each(|(_, rules)| rules.tell_in(language));
     }
 
     /// The rules in id order.
@@ -197,9 +235,9 @@ impl Ruleset {
         &self.entries
     }
 
-    /// The rule of an id.
+    /// The rule of an id; where it is not one of these, that of a directory below.
     pub fn get(&self, id: &str) -> Option<&Entry> {
-        self.entries.iter().find(|e| e.id == id)
+        self.all().find_map(|(_, rules)| rules.entries.iter().find(|e| e.id == id))
     }
 
     /// Where the page of a rule stands: on the project's site for what gpulint brings, at its first reference for what
@@ -212,15 +250,17 @@ impl Ruleset {
         }
     }
 
-    /// Whether the word names a rule or a pack.
+    /// Whether the word names a rule or a pack, gpulint's own included.
     pub fn names(&self, word: &str) -> bool {
-        self.entries.iter().any(|e| e.id == word || e.pack == word)
+        let own = || word == OWN_PACK || OWN_RULES.iter().any(|(id, _)| *id == word);
+        self.all().any(|(_, rules)| rules.entries.iter().any(|e| e.id == word || e.pack == word)) || own()
     }
 
     /// ` (did you mean …?)` for a rule id or pack that does not exist.
     pub fn hint(&self, word: &str) -> String {
-        let packs: BTreeSet<&str> = self.entries.iter().map(|e| e.pack.as_ref()).collect();
-        did_you_mean(word, self.entries.iter().map(|e| e.id.as_ref()).chain(packs))
+        let entries = self.all().flat_map(|(_, rules)| &rules.entries);
+        let words: BTreeSet<&str> = entries.flat_map(|e| [e.id.as_ref(), e.pack.as_ref()]).collect();
+        did_you_mean(word, words.into_iter().chain(OWN_RULES.iter().map(|(id, _)| *id)))
     }
 
     /// Overrides a severity; `None` switches the rule off.

@@ -248,3 +248,76 @@ fn what_is_found_is_waived_where_it_stands() {
         assert_eq!(kept, *before, "{path}");
     }
 }
+
+/// Takes the comment signs from proposals, with what people fill in.
+fn filled(configuration: &str) -> String {
+    let proposal = |line: &str| {
+        line.strip_prefix("# ").is_some_and(|rest| rest.starts_with([' ', 'c', 'e', 'i']) && rest.contains([':', '-']))
+    };
+    let key = |line: &str| {
+        ["# clusters:", "# exclude:", "# ignore:", "#   - ", "#     ", "#       "]
+            .iter()
+            .any(|key| line.starts_with(key))
+    };
+    let taken = configuration.lines().map(|line| if proposal(line) && key(line) { &line[2..] } else { line });
+    taken.collect::<Vec<_>>().join("\n").replace("VERSION", "550.54.15").replace("NAME", "H100") + "\n"
+}
+
+#[test]
+fn a_first_configuration_changes_nothing_and_proposes_what_helps() {
+    let serves = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: chat}\nspec:\n  selector: {matchLabels: {app: chat}}\n  template:\n    metadata: {labels: {app: chat}}\n    \
+                  spec:\n      containers:\n      - name: vllm\n        image: vllm/vllm-openai:v0.8.5\n        args: [--model, meta-llama/Llama-3.1-70B-Instruct]\n        \
+                  resources: {limits: {nvidia.com/gpu: 2}}\n";
+    let pool = "resource \"aws_eks_cluster\" \"main\" {\n  name = \"prod: one\"\n}\n";
+    let tree = directory(&[
+        (".git/HEAD", ""),
+        ("k8s/chat.yaml", serves),
+        ("infra/main.tf", pool),
+        ("examples/a.yaml", &guilty("trainer", 1)),
+    ]);
+    let root = tree.path();
+    let before = told(&report(root, &[]));
+    let shown = out(&gpulint(root, &["init", "--stdout"]));
+    assert!(!root.join(".gpulint.yaml").exists());
+    let written = gpulint(root, &["init"]);
+    assert!(code(&written) == 0 && out(&written).starts_with("wrote .gpulint.yaml\n"), "{written:?}");
+    let text = fs::read_to_string(root.join(".gpulint.yaml")).expect("a configuration");
+    assert_eq!(text, shown);
+    assert_eq!(told(&report(root, &[])), before);
+    for proposed in ["#   - name: \"prod: one\" # infra/main.tf:1\n", "#   - /examples/ # 1 findings\n", "#   vram: "] {
+        assert!(text.contains(proposed), "{proposed}: {text}");
+    }
+    // What is proposed is a configuration, too.
+    write(root, ".gpulint.yaml", &filled(&text));
+    let run = gpulint(root, &["check", "--quiet"]);
+    assert!(code(&run) != 2, "{}{}", String::from_utf8_lossy(&run.stderr), filled(&text));
+    assert!(filled(&text).contains("\nclusters:\n  - name: \"prod: one\""), "{}", filled(&text));
+    // One that is there stays, unless somebody says otherwise.
+    let refused = gpulint(root, &["init"]);
+    assert!(code(&refused) == 2 && String::from_utf8_lossy(&refused.stderr).contains("--force"), "{refused:?}");
+    assert_eq!(code(&gpulint(root, &["init", "--force"])), 0);
+    assert_eq!(fs::read_to_string(root.join(".gpulint.yaml")).expect("a configuration"), shown);
+    // Further down it goes on from there.
+    assert_eq!(code(&gpulint(root, &["init", "k8s"])), 0);
+    assert!(fs::read_to_string(root.join("k8s/.gpulint.yaml")).expect("one").contains("extends: ../.gpulint.yaml\n"));
+    assert_eq!(told(&report(root, &[])), before);
+}
+
+#[test]
+fn what_no_comment_can_waive_is_waived_by_the_nearest_configuration() {
+    let json = "{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"metadata\": {\"name\": \"j\"}, \"spec\": {\"containers\": [{\"name\": \"c\", \"image\": \
+                \"registry.example/a:1\", \"resources\": {\"requests\": {\"nvidia.com/gpu\": 1}}}]}}\n";
+    let tree = directory(&[
+        (".git/HEAD", ""),
+        ("pod.json", json),
+        ("team/.gpulint.yaml", "fail_on: error\n"),
+        ("team/pod.json", json),
+    ]);
+    let root = tree.path();
+    assert_eq!(told(&report(root, &[])), [format!("pod.json {RULE}"), format!("team/pod.json {RULE}")]);
+    let written = gpulint(root, &["check", "--add-ignore", "--reason", "known"]);
+    assert_eq!(code(&written), 0, "{written:?}");
+    assert_eq!(told(&report(root, &[])), [""; 0]);
+    let text = fs::read_to_string(root.join("team/.gpulint.yaml")).expect("a configuration");
+    assert!(text.contains("path: \"pod.json\"") || text.contains("path: pod.json"), "{text}");
+}

@@ -56,21 +56,36 @@ fn rounds_and_batches_are_counted_right() {
 
 #[test]
 fn what_the_atlas_says_is_told_has_a_rule() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/atlas");
+    let (rows, lost) = told("atlas");
+    assert!(rows.len() > 500 && lost.is_empty(), "{}", lost.join("\n"));
+}
+
+#[test]
+fn every_clause_of_the_ledger_is_told_or_says_why_not() {
+    let (rows, lost) = told("ledger");
+    assert!(rows.len() > 500 && lost.is_empty(), "{}", lost.join("\n"));
+    let silent: Vec<_> = rows.iter().filter(|(told, why_not)| told.is_empty() == why_not.is_empty()).collect();
+    assert!(silent.is_empty(), "a rule, or the reason why there is none: {silent:?}");
+}
+
+/// What tells each row of the tables in a folder of `docs`, and why nothing does; the names there that no rule has.
+fn told(folder: &str) -> (Vec<(String, String)>, Vec<String>) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(folder);
     let rules = gpulint::rules::Ruleset::builtin();
-    let (mut rows, mut lost) = (0, Vec::new());
-    for entry in fs::read_dir(folder).expect("docs/atlas").map(|entry| entry.expect("an entry").path()) {
+    let (mut rows, mut lost) = (Vec::new(), Vec::new());
+    for entry in fs::read_dir(folder).expect("a folder of docs").map(|entry| entry.expect("an entry").path()) {
         if entry.extension().is_none_or(|extension| extension != "csv") {
             continue;
         }
         let mut reader = csv::Reader::from_path(&entry).expect("a table");
-        let column = |name: &str, headers: &csv::StringRecord| headers.iter().position(|header| header == name);
-        let told = column("told_by", reader.headers().expect("headers")).expect("told_by");
+        let headers = reader.headers().expect("headers").clone();
+        let column = |name: &str| headers.iter().position(|header| header == name).expect(name);
+        let (told, why_not) = (column("told_by"), column("why_not"));
         for row in reader.records().map(|row| row.expect("a row")) {
-            rows += 1;
             let names = row[told].split([' ', ',', ';']).filter(|name| !name.is_empty());
-            lost.extend(names.filter(|name| rules.get(name).is_none()).map(|name| format!("{entry:?}: {name}")));
+            lost.extend(names.filter(|name| rules.url(name).is_none()).map(|name| format!("{entry:?}: {name}")));
+            rows.push((row[told].to_owned(), row[why_not].to_owned()));
         }
     }
-    assert!(rows > 500 && lost.is_empty(), "{}", lost.join("\n"));
+    (rows, lost)
 }

@@ -212,12 +212,12 @@ fn what_a_configuration_turns_off_is_told_and_can_be_left_unread() {
         let dir = machine(&[(".gpulint.yaml", &config), ("p/r.yaml", rule), ("p/.gpulintignore", "*\n")], &[]);
         let (code, report, _) = checked(&dir, &["pod.yaml"]);
         assert_eq!(code, Some(0), "{config}");
-        assert_eq!(report["configuration"]["path"], ".gpulint.yaml");
-        assert!(report["configuration"]["restrictions"].to_string().contains(told), "{report}");
+        assert_eq!(report["configurations"][0]["path"], ".gpulint.yaml");
+        assert!(report["configurations"][0]["restrictions"].to_string().contains(told), "{report}");
         assert!(said(&gpulint(&dir, &["check", "pod.yaml"])).contains(told), "{config}");
         for flag in ["--no-config", "--isolated"] {
             let (code, report, said) = checked(&dir, &["pod.yaml", flag]);
-            assert!(code == Some(1) && report["configuration"].is_null(), "{flag}: {said}");
+            assert!(code == Some(1) && report["configurations"] == serde_json::json!([]), "{flag}: {said}");
         }
     }
 }

@@ -15,6 +15,7 @@ mod chinese;
 mod cli;
 mod compose;
 mod configuration;
+mod contact;
 mod contracts;
 mod coverage;
 mod docs;

@@ -44,6 +44,11 @@ fn files(folder: &str) -> Vec<String> {
 #[test]
 fn the_page_of_the_command_line_is_current() {
     assert!(pages::cli() == read("docs/cli.md"), "run: cargo run --example pages -- cli > docs/cli.md");
+    let config = pages::config().expect("the schema is one");
+    assert!(
+        config == read("docs/configuration.md"),
+        "run: cargo run --example pages -- config > docs/configuration.md"
+    );
 }
 
 /// Options that several commands share bring their own words along, which must not become those of the command.

@@ -69,10 +69,10 @@ fn verdict(rules: &Ruleset) -> (Verdict, Sources) {
             unread: vec![],
             skipped: vec![("big.yaml".to_owned(), "too large".to_owned())],
             excluded: vec![(".gitignore".to_owned(), 3)],
-            configuration: Some(Restrictions {
+            configurations: vec![Restrictions {
                 path: ".gpulint.yaml".to_owned(),
                 by: vec![("rules turned off", vec!["some-rule".to_owned()])],
-            }),
+            }],
             notes: vec![("api/Chart.yaml".to_owned(), "not judged: a model is needed".to_owned())],
         },
         ..judge::Input::default()
@@ -212,7 +212,7 @@ fn no_value_steers_a_terminal_a_runner_or_a_reader() {
                 unread: vec![],
                 skipped: vec![(text(), text())],
                 excluded: vec![(text(), 1)],
-                configuration: Some(Restrictions { path: text(), by: vec![("rules turned off", vec![text()])] }),
+                configurations: vec![Restrictions { path: text(), by: vec![("rules turned off", vec![text()])] }],
                 notes: vec![(text(), text())],
             },
             held_back: vec![],

@@ -68,6 +68,8 @@ fn the_rule_schema_names_every_subject() {
 
 /// A configuration with every key.
 const SAMPLE: &str = "
+$schema: https://gpulint.github.io/schemas/config.json
+extends: ../.gpulint.yaml
 clusters:
 - name: prod
   platform: eks
@@ -157,10 +159,10 @@ fn a_report_follows_the_schema() {
             unread: vec![],
             skipped: vec![("big.yaml".to_owned(), "too large".to_owned())],
             excluded: vec![(".gitignore".to_owned(), 3)],
-            configuration: Some(Restrictions {
+            configurations: vec![Restrictions {
                 path: ".gpulint.yaml".to_owned(),
                 by: vec![("rules turned off", vec!["some-rule".to_owned()])],
-            }),
+            }],
             notes: vec![("api/Chart.yaml".to_owned(), "not judged: a model is needed".to_owned())],
         },
         ..judge::Input::default()

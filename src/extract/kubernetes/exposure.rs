@@ -4,12 +4,12 @@ use crate::catalog::{self, Reach};
 use crate::facts::{Labels, Route};
 use crate::known::{Fact, Known, Why};
 use crate::parse::View;
+use crate::paths;
 use crate::source::Span;
 use std::net::IpAddr;
 
-/// Words of annotations that limit who is served, and of those that ask for a credential.
+/// Words of annotations that limit who is served.
 const SOURCES: [&str; 5] = ["whitelist", "allowlist", "source-ranges", "source-range", "inbound-cidrs"];
-const LOGIN: [&str; 2] = ["auth", "oauth2"];
 
 /// Ranges of addresses that hold everybody.
 const ANYWHERE: [&str; 2] = ["0.0.0.0/0", "::/0"];
@@ -44,17 +44,32 @@ fn of_balancer(annotations: &Labels, spec: View<'_>, place: Span) -> Fact<bool> 
     first([annotated(annotations, place), address, by_default(&class), left], place)
 }
 
+/// Whether an Ingress or route asks for a credential: by its annotations and labels, which an authenticating proxy goes by, or
+/// by what it is passed through.
+pub fn is_authenticated(route: &Route, labels: &Labels, spec: View<'_>) -> Fact<bool> {
+    let named = |name: &Fact<String>| name.clone().map(|name| catalog::names_login(&name));
+    let signs = || route.annotations.iter().chain(labels);
+    let asked = signs().filter(|(key, _)| catalog::names_login(paths::name(key))).map(|(_, value)| asks(value));
+    let passed = signs().filter(|(key, _)| key.ends_with("middlewares")).map(|(_, value)| named(value));
+    let of_rule = |rule: View<'_>| {
+        let middlewares = rule.get("middlewares").items().map(|one| one.get("name").string());
+        let filters = rule.get("filters").items().map(|one| one.path("extensionRef.name").string());
+        any(middlewares.chain(filters).map(|name| named(&name).or_default(false)), rule.place())
+    };
+    let rules = ["routes", "rules"].map(|key| spec.get(key).items().map(of_rule).collect::<Vec<_>>());
+    any(asked.chain(passed).chain(rules.map(|of| all(of, route.span))), route.span)
+}
+
 /// Whether an Ingress or route asks for a credential, limits its clients or cannot be reached from the internet.
 pub fn is_protected(route: &Route, spec: View<'_>) -> Fact<bool> {
     let place = route.span;
-    let login = route.annotations.iter().filter(|(key, _)| has_word(key, &LOGIN)).map(|(_, value)| asks(value));
     // An Ingress of a class that the catalog does not know is as open as the balancer before its controller.
     let public = first([annotated(&route.annotations, place), by_default(&route.class)], place);
     let inside = public.map(|public| !public).or_default(false);
     let hosts: Vec<Fact<String>> = spec.get("rules").items().map(|rule| rule.get("host").string()).collect();
     let named = hosts.iter().all(|host| host.get().is_some_and(|host| is_private_name(host))) && !hosts.is_empty();
-    let guards = login.chain(ranges(&route.annotations)).chain([inside, Fact::value(named, place)]);
-    any(guards, place)
+    let guards = ranges(&route.annotations).chain([inside, Fact::value(named, place)]);
+    any([route.authenticated.clone()].into_iter().chain(guards), place)
 }
 
 /// Whether annotations say that the internet reaches the balancer; of several that say something, the private one counts.
@@ -143,6 +158,12 @@ fn any(facts: impl Iterator<Item = Fact<bool>>, place: Span) -> Fact<bool> {
     out
 }
 
+/// Whether there are some and each is true; else unknown where none is false.
+fn all(facts: Vec<Fact<bool>>, place: Span) -> Fact<bool> {
+    let some = !facts.is_empty();
+    any(facts.into_iter().map(|fact| fact.map(|holds| !holds)), place).map(|fails| some && !fails)
+}
+
 /// Whether ranges of addresses leave somebody out: none is no limit.
 fn limits(ranges: &[Fact<String>], place: Span) -> Fact<bool> {
     let everybody = ranges.iter().map(|range| range.clone().map(|text| ANYWHERE.contains(&text.trim())));
@@ -167,8 +188,7 @@ fn asks(value: &Fact<String>) -> Fact<bool> {
 }
 
 fn has_word(key: &str, words: &[&str]) -> bool {
-    let name = key.rsplit('/').next().unwrap_or(key);
-    words.iter().any(|word| name.contains(word))
+    words.iter().any(|word| paths::name(key).contains(word))
 }
 
 #[cfg(test)]

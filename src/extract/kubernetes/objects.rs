@@ -20,6 +20,7 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
         "Ingress" | "HTTPRoute" | "GRPCRoute" | "VirtualService" => {
             facts.routes.push(Arc::new(route(tree, view, kind)))
         }
+        "IngressRoute" if version("traefik.") => facts.routes.push(Arc::new(route(tree, view, kind))),
         "Route" if version("route.openshift.io/") => facts.routes.push(Arc::new(route(tree, view, kind))),
         "PodDisruptionBudget" => facts.budgets.push(Arc::new(budget(tree, view))),
         _ => {}
@@ -194,6 +195,15 @@ fn route(tree: &Arc<Tree>, view: View<'_>, kind: &str) -> Route {
             let tls = spec.get("tls");
             out.tls = Fact::value(tls.is_some(), tls.place());
         }
+        "IngressRoute" => {
+            for service in spec.get("routes").items().flat_map(|r| r.get("services").items().collect::<Vec<_>>()) {
+                out.backends.push(service.get("name").string());
+                let namespace = service.get("namespace").string();
+                out.backend_namespaces.push(if namespace.is_absent() { out.namespace.clone() } else { namespace });
+            }
+            let tls = spec.get("tls");
+            out.tls = Fact::value(tls.is_some(), tls.place());
+        }
         "VirtualService" => {
             for http in spec.get("http").items() {
                 for destination in http.get("route").items().map(|r| r.get("destination")) {
@@ -215,6 +225,7 @@ fn route(tree: &Arc<Tree>, view: View<'_>, kind: &str) -> Route {
             }
         }
     }
+    out.authenticated = exposure::is_authenticated(&out, &labels(view.path("metadata.labels")), spec);
     out.protected = exposure::is_protected(&out, spec);
     out.object = Some(Raw::new(tree, view));
     out

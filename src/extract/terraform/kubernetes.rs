@@ -4,6 +4,7 @@
 use super::Stated;
 use crate::extract::{kubernetes, machines};
 use crate::facts::Facts;
+use crate::known::Fact;
 use crate::parse::{Builder, DEEPEST, Dialect, Entry, Node, NodeId, NodeKind, View};
 use crate::source::Traced;
 use std::sync::Arc;
@@ -93,6 +94,32 @@ const ATTRIBUTES: &[&str] = &[
 
 /// Reads a resource that states Kubernetes objects.
 pub fn read(stated: &Stated<'_>, facts: &mut Facts) {
+    let before = facts.workloads.len();
+    objects(stated, facts);
+    if facts.workloads.len() > before && leaves_replicas(stated) {
+        let kept = &mut facts.workloads[before..];
+        kept.iter_mut().for_each(|workload| workload.replicas_kept = Fact::value(true, stated.span));
+    }
+}
+
+/// Whether a later apply leaves the number of replicas as it finds it.
+fn leaves_replicas(stated: &Stated<'_>) -> bool {
+    const WHOLE: [&str; 6] = ["all", "yaml_body", "yaml_body_parsed", "manifest", "object", "spec"];
+    let ignored = machines::at(stated.view, "lifecycle").get("ignore_changes");
+    let fields = ["computed_fields", "ignore_fields"].map(|key| stated.view.get(key));
+    let listed = [ignored].into_iter().chain(fields).flat_map(|list| match list.items().next() {
+        Some(_) => list.items().collect(),
+        None => vec![list],
+    });
+    let names = listed.filter_map(|view| {
+        let node = view.node()?;
+        crate::render::terraform::reference(node).or(node.text()).map(str::to_owned)
+    });
+    let mut names = names.map(|name| name.replace(['"', ']', ' '], "").replace("[0", "").replace('[', "."));
+    names.any(|name| WHOLE.contains(&name.as_str()) || name.ends_with("spec") || name.ends_with("spec.replicas"))
+}
+
+fn objects(stated: &Stated<'_>, facts: &mut Facts) {
     let (kind, view) = (stated.kind.0, stated.view);
     match kind {
         "kubernetes_manifest" => manifest(stated, view.get("manifest"), facts),

@@ -8,6 +8,7 @@ pub use comment::is_directive;
 use super::Input;
 use crate::config::{Config, Word};
 use crate::finding::{COVERAGE, Finding, OWN_PACK, Severity, Undecided};
+use crate::rules::Ruleset;
 use crate::source::{SourceId, Sources, Span};
 use globset::GlobMatcher;
 use jiff::civil::Date;
@@ -35,8 +36,9 @@ enum Place {
     File(SourceId),
     /// Within an object.
     Scope(Span),
-    /// In files with these paths, for entities whose name contains the text.
-    Named { path: Option<GlobMatcher>, object: Option<String> },
+    /// In files of a configuration with these paths, as seen from its directory or as shown, for entities whose name
+    /// contains the text.
+    Named { home: String, path: Option<GlobMatcher>, object: Option<String> },
 }
 
 impl Place {
@@ -49,7 +51,7 @@ impl Place {
         }
     }
 
-    fn holds(&self, finding: &Finding, sources: &Sources) -> bool {
+    fn holds(&self, finding: &Finding, sources: &Sources, config: &Config) -> bool {
         let source = finding.span.source;
         match self {
             Place::Line(file, line) => *file == source && sources.get(source).line_of(finding.span.start) == *line,
@@ -57,8 +59,11 @@ impl Place {
             Place::Scope(scope) => {
                 scope.source == source && scope.start <= finding.span.start && finding.span.start < scope.end
             }
-            Place::Named { path, object } => {
-                path.as_ref().is_none_or(|glob| glob.is_match(&sources.get(source).path))
+            Place::Named { home, path, object } => {
+                let shown = sources.get(source).path.as_str();
+                let below = shown.strip_prefix(home.as_str()).and_then(|below| below.strip_prefix('/'));
+                config.of(shown).home == *home
+                    && path.as_ref().is_none_or(|glob| below.into_iter().chain([shown]).any(|path| glob.is_match(path)))
                     && object.as_ref().is_none_or(|text| finding.entity.contains(text.as_str()))
             }
         }
@@ -128,8 +133,9 @@ impl Waivers {
             until: None,
             span: a.span,
         }));
-        out.waivers.extend(config.ignores.iter().map(|i| Waiver {
-            place: Place::Named { path: i.path.clone(), object: i.object.clone() },
+        let ignores = config.all().flat_map(|config| config.ignores.iter().map(move |i| (&config.home, i)));
+        out.waivers.extend(ignores.map(|(home, i)| Waiver {
+            place: Place::Named { home: home.clone(), path: i.path.clone(), object: i.object.clone() },
             words: vec![(i.rule.clone(), false)],
             reason: i.reason.clone(),
             until: i.until,
@@ -144,7 +150,7 @@ impl Waivers {
     }
 
     /// The reason of a suppression that waives the finding; every suppression that would is marked as used.
-    pub fn waive(&mut self, finding: &Finding, sources: &Sources, today: Date) -> Option<String> {
+    pub fn waive(&mut self, finding: &Finding, sources: &Sources, (config, today): (&Config, Date)) -> Option<String> {
         let source = finding.span.source;
         let coverage = finding.pack == OWN_PACK && COVERAGE.contains(&finding.rule.as_str());
         let placed = [Reach::Line(source, sources.get(source).line_of(finding.span.start)), Reach::File(source)];
@@ -159,7 +165,7 @@ impl Waivers {
         let mut waived = None;
         for (at, word) in found {
             let waiver = &mut self.waivers[at];
-            if waiver.place.holds(finding, sources) {
+            if waiver.place.holds(finding, sources, config) {
                 waiver.words[word].1 = true;
                 if !waiver.expired(today) && waived.is_none() {
                     waived = Some(waiver.reason.clone().unwrap_or_default());
@@ -170,10 +176,20 @@ impl Waivers {
     }
 
     /// What is wrong with the suppressions themselves, after every finding was tried.
-    pub fn findings(self, undecided: &[Undecided], config: &Config, today: Date) -> Vec<Finding> {
+    pub fn findings(
+        self,
+        undecided: &[Undecided],
+        (sources, rules): (&Sources, Option<&Ruleset>),
+        (config, today): (&Config, Date),
+    ) -> Vec<Finding> {
         let mut out = self.malformed;
+        // What several configurations extend is one text.
+        let at = |word: &Word| (sources.get(word.span.source).path.clone(), word.span.start);
+        let words = self.waivers.iter().flat_map(|waiver| &waiver.words);
+        let used: HashSet<_> = words.filter(|(_, used)| *used).map(|(word, _)| at(word)).collect();
         let open: HashSet<&str> = undecided.iter().map(|one| one.rule.as_str()).collect();
         for waiver in self.waivers {
+            let config = config.of(&sources.get(waiver.span.source).path);
             if waiver.expired(today) {
                 let until = waiver.until.map(|d| d.to_string()).unwrap_or_default();
                 let message = format!("this suppression expired after {until}");
@@ -186,9 +202,15 @@ impl Waivers {
             }
             // A rule that is off or that could not be decided may fire tomorrow.
             let idle = |word: &Word| config.severity(&word.text) != Some(None) && !open.contains(word.text.as_str());
-            let mut unused = waiver.words.iter().filter(|(word, used)| !used && idle(word)).map(|(word, _)| word);
+            let mut unused =
+                waiver.words.iter().filter(|(word, _)| !used.contains(&at(word)) && idle(word)).map(|(word, _)| word);
             let first = out.len();
             for word in unused.by_ref().take(MOST_UNUSED) {
+                if let Some(rules) = rules.filter(|rules| !rules.names(&word.text)) {
+                    let message = format!("there is no rule or pack `{}`{}", word.text, rules.hint(&word.text));
+                    out.push(own("unused-suppression", word.span, message, "name what it is to waive, or remove it"));
+                    continue;
+                }
                 let message = match COVERAGE.contains(&word.text.as_str()) {
                     true => {
                         format!("`{}` says what was not linted, which only the configuration can accept", word.text)

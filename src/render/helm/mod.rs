@@ -156,7 +156,7 @@ fn rendered(chart: &Chart<'_>, set: &ValueSet, (doubts, share): (&Doubts, &Share
     let installed = root.installed(&values, "", share);
     let missing: Vec<String> =
         installed.iter().filter(|one| !one.here).map(|one| one.dependency.name.clone()).collect();
-    let verdict = schema::judge(&root, &values, share);
+    let verdict = schema::judge(&root, &values, set.deployed, share);
     let mut out = Rendered { crds: crds(&root), ..Rendered::default() };
     problems.into_iter().for_each(|problem| out.fail(problem.span.source, problem, &missing));
     for template in templates.iter().filter(|t| is_document(&t.name) && parsed.has(&t.name)) {

@@ -318,6 +318,7 @@ mod tests {
         let (root, values) = install(&charts[0], &Table::new(), &Share::of(1, 0)).unwrap();
         let release = Release {
             name: "r".to_owned(),
+            assumed: false,
             namespace: "n".to_owned(),
             kubernetes: "1.30.2".to_owned(),
             apis: Vec::new(),

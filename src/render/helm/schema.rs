@@ -17,30 +17,30 @@ const NAME: &str = "values.schema.json";
 /// What the schemas of a chart and of its subcharts say of its values.
 #[derive(Debug, Default)]
 pub struct Verdict {
-    /// The first value that is not allowed. What is missing, and what a choice between several forms leaves open, is
+    /// The first value that is not allowed. What is missing, or empty before somebody installs it, and what a choice between several forms leaves open, is
     /// nobody's fault yet: further values may come with a release.
     pub violation: Option<Problem>,
     /// Why Helm does not install these values: the first thing that is said against them, what is missing included.
     pub refusal: Option<String>,
 }
 
-/// Holds values against the schemas of a chart and of its subcharts.
-pub fn judge(install: &Install<'_>, values: &Table<'_>, share: &Share) -> Verdict {
+/// Holds values against the schemas of a chart and of its subcharts: all that it is `deployed` with, or some of that.
+pub fn judge(install: &Install<'_>, values: &Table<'_>, deployed: bool, share: &Share) -> Verdict {
     let file = install.chart.files.iter().find(|file| file.path == NAME);
-    let mut out = file.and_then(|file| verdict(file.text, values, share)).unwrap_or_default();
+    let mut out = file.and_then(|file| verdict(file.text, values, deployed, share)).unwrap_or_default();
     for child in &install.children {
         if out.violation.is_some() && out.refusal.is_some() || share.work(STEP).is_err() {
             break;
         }
         if let Some(Value::Table(own)) = values.get(child.name).map(|entry| &entry.value) {
-            let below = judge(child, own, share);
+            let below = judge(child, own, deployed, share);
             out = Verdict { violation: out.violation.or(below.violation), refusal: out.refusal.or(below.refusal) };
         }
     }
     out
 }
 
-fn verdict(schema: &str, values: &Table<'_>, share: &Share) -> Option<Verdict> {
+fn verdict(schema: &str, values: &Table<'_>, deployed: bool, share: &Share) -> Option<Verdict> {
     share.make(schema.len() * 4).ok()?;
     let schema = serde_json::from_str(schema).ok()?;
     let instance = table(values, (share, 1))?;
@@ -62,7 +62,9 @@ fn verdict(schema: &str, values: &Table<'_>, share: &Share) -> Option<Verdict> {
                 | Kind::Maximum { .. }
         );
         let path = error.instance_path().as_str();
-        if let Some(span) = Some(path).filter(|_| stated).and_then(|path| place(values, path)) {
+        // Nothing stands where somebody has to give something: the schema is there to ask for it.
+        let empty = error.instance().is_null() || error.instance().as_str() == Some("");
+        if let Some(span) = Some(path).filter(|_| stated && (deployed || !empty)).and_then(|path| place(values, path)) {
             let message = format!("{NAME} does not allow this value: {error}");
             out.violation = Some(Problem { span, message });
             break;
@@ -128,6 +130,10 @@ mod tests {
     use crate::source::SourceId;
 
     fn violated(values: &str) -> Option<(String, String)> {
+        violated_by(values, false)
+    }
+
+    fn violated_by(values: &str, deployed: bool) -> Option<(String, String)> {
         let schema =
             r#"{"type": "object", "required": ["model"], "properties": {"gpus": {"type": "integer", "minimum": 1}}}"#;
         let files =
@@ -140,7 +146,7 @@ mod tests {
         let charts = find(&files);
         let share = Share::of(1, 0);
         let (root, table) = install(charts.first()?, &Table::new(), &share).ok()?;
-        judge(&root, &table, &share).violation.map(|p| (values[p.span.range()].to_owned(), p.message))
+        judge(&root, &table, deployed, &share).violation.map(|p| (values[p.span.range()].to_owned(), p.message))
     }
 
     #[test]
@@ -152,7 +158,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_may_come_with_a_release() {
-        assert_eq!(violated("gpus: 2\n"), None);
+    fn what_is_missing_or_empty_may_come_with_a_release() {
+        for values in ["gpus: 2\n", "gpus:\nmodel:\n", "gpus: ''\n"] {
+            assert_eq!(violated(values), None, "{values}");
+        }
+        assert!(violated_by("gpus:\nmodel: m\n", true).is_some(), "whoever installs it gives nothing");
     }
 }

@@ -63,6 +63,8 @@ pub const MAX_SETS: usize = 64;
 pub struct Release {
     /// `.Release.Name`.
     pub name: String,
+    /// Whether no file states that name.
+    pub assumed: bool,
     /// `.Release.Namespace`.
     pub namespace: String,
     /// Version of Kubernetes that `.Capabilities` tells, without a `v`.
@@ -82,6 +84,8 @@ pub struct ValueSet {
     pub release: Release,
     /// The file of values, where nothing says that it is installed.
     pub example: Option<SourceId>,
+    /// Whether it is all that somebody installs the chart with.
+    pub deployed: bool,
 }
 
 impl ValueSet {
@@ -99,13 +103,22 @@ pub fn sets(charts: &[Arc<Chart<'_>>], files: &[File<'_>], kubernetes: &str) -> 
     let release = |chart: &Chart<'_>| Release {
         // Helm takes no capitals and no underscores.
         name: chart.name.to_ascii_lowercase().replace('_', "-"),
+        assumed: true,
         namespace: "default".to_owned(),
         kubernetes: kubernetes.to_owned(),
         apis: Vec::new(),
     };
     let mut out: Vec<Vec<ValueSet>> = charts
         .iter()
-        .map(|chart| vec![ValueSet { name: String::new(), layers: Vec::new(), release: release(chart), example: None }])
+        .map(|chart| {
+            vec![ValueSet {
+                name: String::new(),
+                layers: Vec::new(),
+                release: release(chart),
+                example: None,
+                deployed: false,
+            }]
+        })
         .collect();
     let known = Known::by(charts);
     let named = of_kustomizations(files);
@@ -117,7 +130,7 @@ pub fn sets(charts: &[Arc<Chart<'_>>], files: &[File<'_>], kubernetes: &str) -> 
         let layers = vec![Raw::new(&tree, root.view())];
         let release = release(&charts[owner]);
         let example = Some(file.source);
-        out[owner].push(ValueSet { name: file.path.to_owned(), layers, release, example });
+        out[owner].push(ValueSet { name: file.path.to_owned(), layers, release, example, deployed: false });
     }
     out
 }

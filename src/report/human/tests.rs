@@ -166,7 +166,7 @@ fn the_summary_says_what_was_left_out_and_turned_off() {
             seen: 1,
             understood: 1,
             excluded: vec![(".gitignore".to_owned(), 2), ("exclude".to_owned(), 1)],
-            configuration: Some(Restrictions { path: ".gpulint.yaml".to_owned(), by }),
+            configurations: vec![Restrictions { path: ".gpulint.yaml".to_owned(), by }],
             ..Coverage::default()
         },
         ..Verdict::default()

@@ -52,8 +52,8 @@ fn report(verdict: &Verdict, sources: &Sources, rules: &Ruleset) -> Value {
     let told = told.chain(unread).map(|(path, text)| notification(Some(path), &text));
     let excluded = coverage.excluded.iter().map(|(by, count)| say(format!("excluded by {by}: {count}")));
     let excluded = excluded.map(|text| notification(None, &text));
-    let configuration = coverage.configuration.iter();
-    let restrictions = configuration.flat_map(|c| c.lines().map(|line| notification(Some(&c.path), &say(line))));
+    let restrictions = coverage.configurations.iter();
+    let restrictions = restrictions.flat_map(|c| c.lines().map(|line| notification(Some(&c.path), &say(line))));
     let run = Run {
         tool: Tool {
             driver: Driver {

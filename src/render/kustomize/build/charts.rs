@@ -49,11 +49,12 @@ impl Build<'_, '_> {
         let Some(layers) = self.layers(directory, entry) else { return Ok(()) };
         let release = Release {
             name: entry.text_at(&["releaseName"]).unwrap_or(name).to_owned(),
+            assumed: false,
             namespace: entry.text_at(&["namespace"]).unwrap_or("default").to_owned(),
             kubernetes: entry.text_at(&["kubeVersion"]).unwrap_or(KUBERNETES).to_owned(),
             apis: Vec::new(),
         };
-        let set = ValueSet { name: String::new(), layers, release, example: None };
+        let set = ValueSet { name: String::new(), layers, release, example: None, deployed: true };
         let rendered = helm::render(chart, &set, &Doubts::default(), self.share);
         self.charts = true;
         if let Some(failure) = rendered.failure {
