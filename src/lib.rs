@@ -16,6 +16,7 @@ pub mod changes;
 pub mod cli;
 pub mod config;
 pub mod contract;
+pub mod costs;
 pub mod discover;
 pub mod evaluate;
 pub mod evidence;

@@ -150,7 +150,8 @@ pub fn gpus_called(name: &str) -> impl Iterator<Item = &'static Gpu> {
     let mut all = of_series(&name);
     let sized = || {
         let (base, size) = name.rsplit_once(['-', '_'])?;
-        let size: i64 = size.trim_end_matches('b').strip_suffix('g')?.parse().ok()?;
+        let size = size.trim_end_matches('b');
+        let size: i64 = size.strip_suffix('g').unwrap_or(size).parse().ok()?;
         Some(of_series(base).into_iter().filter(move |gpu| gpu.memory_gb == Some(size)))
     };
     if all.is_empty() {

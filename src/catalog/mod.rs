@@ -14,6 +14,7 @@
 //! | packages | [`framework_build`], [`newest_release`], [`package_requirement`], [`broken_with`], [`broken_since`], [`constrains`], [`decides_others`], [`extra_packages`], [`torch_variant_exists`], [`newest_python`], [`runtime_needs`], [`toolkit_range`], [`wheel_glibc`], [`conflicting_packages`], [`gpu_package`], [`package_traits`] |
 //! | releases | [`wheel_requirements`], [`wheel_pythons`], [`newest_release_with`], [`newest_wheel`], [`releases_around`], [`Bounds`] |
 //! | systems | [`base_os`] |
+//! | prices | [`price`], [`price_region`] |
 //! | programs | [`server`], [`server_of_program`], [`server_of_image`], [`is_tagged_by_release`], [`launcher_of_program`], [`wrappers`] |
 //! | engines | [`launch_flags`], [`flag_program`], [`environments`], [`feature_needs`], [`model_supported_since`], [`engine_default`] |
 //! | models | [`model`], [`models`], [`named_model`], [`model_gated`], [`weight_format`], [`encoder_peak`] |
@@ -37,6 +38,7 @@ mod mentions;
 mod model_names;
 mod models;
 mod names;
+mod prices;
 mod programs;
 mod protection;
 mod published;
@@ -81,6 +83,7 @@ pub use mentions::mentions;
 pub use model_names::{NamedModel, named_model};
 pub use models::{Model, model, models, published_quantization};
 pub use names::{Creator, InnerName, Reference, creators, inner_names, made_by, named_kind, references};
+pub use prices::{Price, price, price_region};
 pub use programs::{
     ImageModel, Planner, Server, StatingCommand, Wrapper, is_launcher, is_tagged_by_release, launcher_of_program,
     server, server_of_image, server_of_metric, server_of_program, servers, stating_commands, wrappers,

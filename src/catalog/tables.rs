@@ -132,6 +132,8 @@ tables! {
         "platform* version* variant* kubernetes* date+:date driver:version other_drivers \
         container_toolkit:version device_plugin";
     PORT_VARIABLES port_variables "program* variable";
+    PRICES prices
+        "instance_type* region* form*:on-demand|reserved-1y|reserved-3y|spot currency per_hour:0..10000 date:date";
     PROGRAMS programs "program* package pip:flag";
     PROGRAM_FLAGS program_flags "program* flag* aliases+ takes choices versions*:range replaced_by needs excludes";
     PROMISED_AVAILABILITY promised_availability

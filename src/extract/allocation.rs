@@ -99,6 +99,53 @@ pub fn tasks(step: &Step, job: &Options) -> Option<Fact<i64>> {
     Some(from_job(each).unwrap_or_else(|| Fact::value(1, place)))
 }
 
+/// The CPUs and the memory in bytes of each node of a job, as far as its directives state them.
+/// <https://slurm.schedmd.com/sbatch.html>
+pub fn host(job: &Options, gpus: &Fact<i64>) -> BTreeMap<String, Fact<f64>> {
+    let place = gpus.span;
+    let stated = |names: &[&str]| names.iter().find_map(|name| job.get(*name));
+    let count = |names: &[&str]| stated(names).map(number);
+    let each = count(&["ntasks-per-node"]);
+    let tasks = match (&each, count(&["ntasks", "n"]), nodes(job, place).get()) {
+        (Some(each), ..) => each.get().copied(),
+        (None, None, _) => Some(1),
+        (None, Some(all), Some(nodes @ 1..)) => all.get().filter(|&all| all % nodes == 0).map(|all| all / nodes),
+        _ => None,
+    };
+    let times = |one: Fact<f64>, many: Option<i64>| {
+        let why = || Known::Unknown(Why::NotStated("the tasks or the GPUs of a node".into()));
+        one.and_then(|one| many.map_or_else(why, |many| Known::Value(one * many as f64)))
+    };
+    let real = |fact: Fact<i64>| fact.map(|n| n as f64);
+    // A whole node has what it has.
+    let whole = job.contains_key("exclusive") || job.contains_key("hetjob");
+    let cpus = count(&["cpus-per-task", "c"]).map(|one| times(real(one), tasks));
+    let cpus = cpus.or_else(|| count(&["cpus-per-gpu"]).map(|one| times(real(one), gpus.get().copied())));
+    let memory = stated(&["mem"]).map(bytes);
+    let memory = memory.or_else(|| stated(&["mem-per-gpu"]).map(|one| times(bytes(one), gpus.get().copied())));
+    let memory = memory.filter(|memory| memory.get() != Some(&0.0));
+    let named = [("cpu", cpus.filter(|_| !whole)), ("memory", memory.filter(|_| !job.contains_key("hetjob")))];
+    named.into_iter().filter_map(|(name, fact)| Some((name.to_owned(), fact?))).collect()
+}
+
+/// Memory as Slurm writes it: `64G`, in MiB without a unit; 0 is all that the node has.
+fn bytes(stated: &Fact<String>) -> Fact<f64> {
+    stated.clone().and_then(|text| {
+        let (digits, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
+        let exponent = match unit.trim_end_matches(['B', 'b']) {
+            "K" | "k" => 1,
+            "" | "M" | "m" => 2,
+            "G" | "g" => 3,
+            "T" | "t" => 4,
+            _ => return Known::Unknown(Why::Malformed(text.into())),
+        };
+        match digits.parse::<f64>() {
+            Ok(number) => Known::Value(number * 1024f64.powi(exponent)),
+            Err(_) => Known::Unknown(Why::Malformed(text.into())),
+        }
+    })
+}
+
 /// What Slurm sets a variable of a job's script to, as far as its directives tell.
 pub fn variable(name: &str, job: &Options) -> Option<String> {
     let place = job.values().next()?.span;

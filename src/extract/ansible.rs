@@ -2,6 +2,7 @@
 //! no variables and follows no roles.
 
 use super::{built, compose, install, kubernetes, startup, values, written};
+use crate::facts::Node as Machine;
 use crate::facts::value::REST;
 use crate::facts::{
     Facts, HelmRelease, Object, Package, PackageFile, PackageFileKind, PackageManager, ReleaseFormat, Workload,
@@ -95,45 +96,55 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     let mut found = PackageFile::blank(root.head());
     found.path = Fact::value(path.to_owned(), root.head());
     found.kind = Fact::value(PackageFileKind::Ansible, root.head());
-    let (mut tasks, mut run) = (vec![], BTreeSet::new());
-    list(root, DEEPEST, &mut tasks);
-    for (name, task, arguments) in tasks {
-        match name {
-            "helm" => facts.releases.push(Arc::new(release(tree, arguments))),
-            "apt" | "dnf" | "package" | "pip" | "yum" | "zypper" => {
-                found.packages.extend(packages(name, task, arguments));
+    let mut run = BTreeSet::new();
+    for tasks in plays(root) {
+        let (packages_before, workloads_before) = (found.packages.len(), facts.workloads.len());
+        for (name, task, arguments) in &tasks {
+            match *name {
+                "helm" => facts.releases.push(Arc::new(release(tree, *arguments))),
+                "apt" | "dnf" | "package" | "pip" | "yum" | "zypper" => {
+                    found.packages.extend(packages(name, *task, *arguments));
+                }
+                "command" | "raw" | "shell" => {
+                    let text = arguments.traced().or_else(|| arguments.get("cmd").traced());
+                    let looped = text.as_ref().is_some_and(|text| text.text().trim_matches(['{', '}', ' ']) == "item");
+                    let items = first(task.view(), &["loop", "with_items"]).items().filter_map(View::traced);
+                    let lines: Vec<Traced> = if looped { items.collect() } else { text.into_iter().collect() };
+                    // What aliases repeat is read once.
+                    let new = lines.iter().filter(|line| run.insert(line.whole()));
+                    new.for_each(|line| startup::commands_of(line, path, facts));
+                }
+                "docker_container" | "podman_container" if !removes(*arguments) => {
+                    facts.workloads.extend(container(tree, *arguments, name));
+                }
+                // What an image is built from stands in `build`, or beside its name.
+                "docker_image" | "docker_image_build" | "podman_image"
+                    if *name == "docker_image_build"
+                        || ["build", "path"].iter().any(|key| arguments.get(key).is_some()) =>
+                {
+                    built::by_others(arguments.get("name"), facts);
+                }
+                "k8s" if !removes(*arguments) => {
+                    let stated = first(*arguments, &["definition", "resource_definition"]);
+                    let listed = stated.node().into_iter().flat_map(|node| node.is_seq().then(|| node.items()));
+                    let objects: Vec<Node<'_>> = listed.flatten().chain(stated.node()).collect();
+                    let objects = objects.into_iter().filter(|node| kubernetes::is_object(*node));
+                    objects.for_each(|object| kubernetes::document(tree, object, facts));
+                }
+                _ => {}
             }
-            "command" | "raw" | "shell" => {
-                let text = arguments.traced().or_else(|| arguments.get("cmd").traced());
-                let looped = text.as_ref().is_some_and(|text| text.text().trim_matches(['{', '}', ' ']) == "item");
-                let items = first(task.view(), &["loop", "with_items"]).items().filter_map(View::traced);
-                let lines: Vec<Traced> = if looped { items.collect() } else { text.into_iter().collect() };
-                // What aliases repeat is read once.
-                let new = lines.iter().filter(|line| run.insert(line.whole()));
-                new.for_each(|line| startup::commands_of(line, path, facts));
+            if holds(name, *arguments) {
+                let mut hold = Object::blank(arguments.place());
+                hold.kind = Fact::value("PackageHold".to_owned(), arguments.place());
+                facts.objects.push(Arc::new(hold));
             }
-            "docker_container" | "podman_container" if !removes(arguments) => {
-                facts.workloads.extend(container(tree, arguments, name));
-            }
-            // What an image is built from stands in `build`, or beside its name.
-            "docker_image" | "docker_image_build" | "podman_image"
-                if name == "docker_image_build" || ["build", "path"].iter().any(|key| arguments.get(key).is_some()) =>
-            {
-                built::by_others(arguments.get("name"), facts);
-            }
-            "k8s" if !removes(arguments) => {
-                let stated = first(arguments, &["definition", "resource_definition"]);
-                let listed = stated.node().into_iter().flat_map(|node| node.is_seq().then(|| node.items()));
-                let objects: Vec<Node<'_>> = listed.flatten().chain(stated.node()).collect();
-                let objects = objects.into_iter().filter(|node| kubernetes::is_object(*node));
-                objects.for_each(|object| kubernetes::document(tree, object, facts));
-            }
-            _ => {}
         }
-        if holds(name, arguments) {
-            let mut hold = Object::blank(arguments.place());
-            hold.kind = Fact::value("PackageHold".to_owned(), arguments.place());
-            facts.objects.push(Arc::new(hold));
+        if let Some(driver) = driver(&tasks, &found.packages[packages_before..]) {
+            let started = facts.workloads[workloads_before..].iter_mut();
+            let here = started.filter(|workload| workload.format.get() != Some(&WorkloadFormat::Kubernetes));
+            for pod in here.flat_map(|workload| &mut workload.pods) {
+                pod.node.get_or_insert_with(|| Machine::blank(driver.span)).driver = driver.clone();
+            }
         }
     }
     if !found.packages.is_empty() {
@@ -208,11 +219,42 @@ fn module(task: Node<'_>) -> Option<(&'static str, View<'_>)> {
     entries.filter_map(|(key, value)| Some((named(key)?, value))).next()
 }
 
-fn list<'t>(tasks: Node<'t>, depth: usize, out: &mut Vec<(&'static str, Node<'t>, View<'t>)>) {
-    for task in tasks.items().filter(|_| depth > 0) {
-        out.extend(module(task).map(|(name, arguments)| (name, task, arguments)));
-        LISTS.iter().filter_map(|key| task.get(key)).for_each(|inner| list(inner, depth - 1, out));
+/// A task: its module, itself, and the arguments of the module.
+type Task<'t> = (&'static str, Node<'t>, View<'t>);
+
+/// The tasks of each play; a list of tasks is part of one.
+fn plays(root: Node<'_>) -> Vec<Vec<Task<'_>>> {
+    let of_plays = root.items().any(|item| item.get("hosts").is_some());
+    let lists = if of_plays { root.items().map(|play| vec![play]).collect() } else { vec![root.items().collect()] };
+    let read = |items: Vec<_>| {
+        let mut out = vec![];
+        items.into_iter().for_each(|item| add(item, DEEPEST, &mut out));
+        out
+    };
+    lists.into_iter().map(read).collect()
+}
+
+/// Adds a task, and those of a block or a play.
+fn add<'t>(task: Node<'t>, depth: usize, out: &mut Vec<Task<'t>>) {
+    out.extend(module(task).map(|(name, arguments)| (name, task, arguments)));
+    let lists = LISTS.iter().filter_map(|key| task.get(key)).filter(|_| depth > 1);
+    lists.flat_map(Node::items).for_each(|inner| add(inner, depth - 1, out));
+}
+
+/// The driver that the tasks of a play install out of a file of NVIDIA; none where packages may bring another one.
+fn driver(tasks: &[Task<'_>], packages: &[Package]) -> Option<Fact<Version>> {
+    let other = |name: &String| ["nvidia-driver", "nvidia-headless", "nvidia-open"].iter().any(|p| name.starts_with(p));
+    if packages.iter().any(|package| package.name.get().is_some_and(other)) {
+        return None;
     }
+    let text = |(name, _, arguments): &Task<'_>| match *name {
+        "apt" => arguments.get("deb").traced(),
+        "command" | "raw" | "shell" => arguments.traced().or_else(|| arguments.get("cmd").traced()),
+        _ => None,
+    };
+    let mut stated = tasks.iter().filter_map(text).filter_map(|text| startup::driver(&text));
+    let first = stated.next()?;
+    stated.all(|other| other.known == first.known).then_some(first)
 }
 
 fn first<'t>(view: View<'t>, keys: &[&str]) -> View<'t> {

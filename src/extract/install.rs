@@ -2,6 +2,7 @@
 //! their command lines; knows neither Dockerfiles nor what a version brings.
 
 use super::wrappers;
+use crate::catalog;
 use crate::facts::{Package, PackageFile, PackageFileKind, PackageManager, PythonHome};
 use crate::known::{Fact, Why};
 use crate::parse::requirements::{self, Line, Requirement};
@@ -341,7 +342,21 @@ pub fn conda(text: &Traced) -> Option<Package> {
     out.pinned = Fact::value(pinned, text.whole());
     let unpinned = || Fact::unknown(Why::NotStated("the version that will be installed".into()), text.whole());
     out.version = version.map_or_else(unpinned, |version| Fact::value(version, text.whole()));
+    if let Some(cuda) = cuda_of_conda(&out, stated) {
+        out.variant = Fact::value(format!("cu{}{}", cuda.major(), cuda.minor()), text.whole());
+        out.min_driver = Fact::watched(|| Fact::from_option(catalog::min_driver(&cuda), text.whole()));
+        out.cuda = Fact::value(cuda, text.whole());
+    }
     Some(out)
+}
+
+/// The CUDA that a package of conda is, or that the name of its build states: `py3.11_cuda12.4_cudnn9.1.0_0`.
+fn cuda_of_conda(package: &Package, stated: &str) -> Option<Version> {
+    let traits = catalog::package_traits(package.name.get()?, None);
+    let is_cuda = traits.is_some_and(|traits| traits.contains(&"is-cuda"));
+    let build = stated.trim_start_matches('=').split_once('=').map_or("", |(_, build)| build);
+    let of_build = build.split('_').find_map(|part| Version::parse(part.strip_prefix("cuda")?));
+    package.version.get().filter(|_| is_cuda).cloned().or(of_build)
 }
 
 /// What the package manager of a distribution installs.

@@ -136,6 +136,9 @@ fn job(
     container.tasks_per_node =
         tasks.filter(|_| scheduler.format == WorkloadFormat::Slurm).unwrap_or(container.tasks_per_node);
     container.gpus = gpus.clone();
+    if scheduler.format == WorkloadFormat::Slurm {
+        container.limits = allocation::host(options, &gpus);
+    }
     if !gpus.is_absent() {
         container.gpu_vendor = vendor(card.as_ref(), text, gpus.span);
         container.device = Fact::value("gpu".to_owned(), gpus.span);

@@ -11,7 +11,7 @@ use crate::source::{Span, Traced};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use told::Told;
-pub use told::lines_of;
+pub use told::{driver, lines_of};
 
 /// Attributes that hold what a machine runs when it starts.
 pub const ATTRIBUTES: [&str; 12] = [

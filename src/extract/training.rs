@@ -3,6 +3,7 @@
 
 use super::{install, launch};
 use crate::catalog;
+use crate::facts::value::REST;
 use crate::facts::{Facts, Launch, Training};
 use crate::known::{Fact, Known};
 use crate::parse::{Node, View, shell};
@@ -27,6 +28,21 @@ const NESTED: &[(&str, &[&str])] = &[
     ("megatron", &["MODEL_ARGS.--micro-batch-size"]),
 ];
 
+/// Flags of Megatron that state the shape of the model.
+const SHAPE: [&str; 11] = [
+    "num_layers",
+    "hidden_size",
+    "num_attention_heads",
+    "ffn_hidden_size",
+    "kv_channels",
+    "num_query_groups",
+    "vocab_size",
+    "swiglu",
+    "untie_embeddings_and_output_weights",
+    "num_experts",
+    "multi_latent_attention",
+];
+
 /// The key under which a file holds the flags of Megatron's command.
 const FLAGS: &str = "MODEL_ARGS";
 
@@ -36,6 +52,7 @@ const COMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("llama-factory", &["llamafactory-cli", "lmf"], &["finetuning-type", "cutoff-len"]),
     ("torchtune", &["tune"], &[]),
     ("megatron", &[], &["tensor-model-parallel-size", "use-distributed-optimizer", "recompute-granularity"]),
+    ("swift", &["swift"], &[]),
     ("trl", &["trl"], &[]),
     ("transformers", &[], &["per-device-train-batch-size"]),
 ];
@@ -200,4 +217,30 @@ fn read(trainer: &str, out: &mut Training, lookup: impl Fn(&str) -> Option<Fact<
         }
         out.set(option.field, meaning);
     }
+    if trainer == "megatron"
+        && out.model.is_absent()
+        && let Some(model) = shape(lookup)
+    {
+        out.model = model;
+    }
+}
+
+/// The model that Megatron is told by its shape: the flags that state it, as they are written.
+fn shape(lookup: impl Fn(&str) -> Option<Fact<String>>) -> Option<Fact<String>> {
+    let stated: Vec<(&str, Fact<String>)> = SHAPE.iter().filter_map(|key| Some((*key, lookup(key)?))).collect();
+    let (_, first) = stated.first().filter(|(key, _)| *key == SHAPE[0])?;
+    // What else is stated may be about the shape, too.
+    let open = stated.iter().map(|(_, fact)| fact.clone()).chain(lookup(REST)).find(Fact::is_unknown);
+    if open.is_some() {
+        return open;
+    }
+    let flag = |(key, fact): &(&str, Fact<String>)| {
+        let name = key.replace('_', "-");
+        match fact.get().map(String::as_str) {
+            Some("false") => None,
+            Some("true" | "") | None => Some(format!("--{name}")),
+            Some(value) => Some(format!("--{name} {value}")),
+        }
+    };
+    Some(Fact::value(stated.iter().filter_map(flag).collect::<Vec<_>>().join(" "), first.span))
 }

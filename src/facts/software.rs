@@ -142,6 +142,9 @@ entities! {
         overrides: Vec<Fact<String>>,
         /// requires-python, the python pin of a conda environment, or the Python of the stage of a Dockerfile.
         python: Fact<String>,
+        /// Driver of the cluster that the files around an environment of conda describe.
+        #[joined = true]
+        driver: Fact<Version>,
     }
 
     /// A stage of a Dockerfile.

@@ -76,6 +76,7 @@ pub fn join(variants: &mut [Variant], directories: &Directories<'_>) {
         software::complete(&mut variant.facts, &layout);
     });
     each(variants, &layout, |facts| &mut facts.builds, node::drivers_of_builds);
+    each(variants, &layout, |facts| &mut facts.package_files, node::drivers_of_environments);
     let exposed = objects::exposures(Deployed::of(variants, &layout));
     for (variant, exposures) in variants.iter_mut().zip(exposed) {
         objects::expose(&mut variant.facts.workloads, exposures);

@@ -7,7 +7,11 @@ use super::offers::{self, asked, offers};
 use super::pools::{common, gpu_facts, most_gpus, named, unknown_gpu};
 use crate::catalog;
 use crate::evidence;
-use crate::facts::{Build, Cluster, Container, Gpu, InfraFormat, Node, NodePool, Pod, Workload, WorkloadFormat};
+use crate::facts::value::Entity;
+use crate::facts::{
+    Build, Cluster, Container, Gpu, InfraFormat, Node, NodePool, PackageFile, PackageFileKind, Pod, Workload,
+    WorkloadFormat,
+};
 use crate::known::{Fact, Known, Why};
 use crate::source::Span;
 use crate::version::Version;
@@ -137,7 +141,23 @@ fn drivers<'a>(deployed: Deployed<'a>) -> Candidates<'a, (), DriverSource> {
 
 /// Tells builds the driver that they will meet, where one is stated near them.
 pub fn drivers_of_builds(builds: &mut [Vec<Arc<Build>>], deployed: Deployed<'_>) {
-    if builds.iter().all(Vec::is_empty) {
+    // What a tool builds runs where that tool runs it.
+    met(builds, deployed, |build| build.tool.is_absent().then_some(&mut build.driver));
+}
+
+/// Tells environments of conda the driver that they will meet.
+pub fn drivers_of_environments(files: &mut [Vec<Arc<PackageFile>>], deployed: Deployed<'_>) {
+    let is_conda = |file: &PackageFile| file.kind.get() == Some(&PackageFileKind::Conda);
+    met(files, deployed, |file| is_conda(file).then_some(&mut file.driver));
+}
+
+/// Fills the driver of things with the one that is stated near them, where they want it.
+fn met<T: Entity + Clone>(
+    things: &mut [Vec<Arc<T>>],
+    deployed: Deployed<'_>,
+    wanted: impl Fn(&mut T) -> Option<&mut Fact<Version>> + Sync,
+) {
+    if things.iter().all(Vec::is_empty) {
         return;
     }
     let drivers = drivers(deployed);
@@ -145,19 +165,17 @@ pub fn drivers_of_builds(builds: &mut [Vec<Arc<Build>>], deployed: Deployed<'_>)
         let on_gpus = facts.pools.iter().filter(|pool| pool.gpu_count.get().is_some_and(|&count| count > 0));
         on_gpus.map(|pool| (pool.span.source, vec![()], &pool.driver)).collect()
     });
-    deployed.each(builds, |build, boundary| {
-        // What a tool builds runs where that tool runs it.
-        if !build.tool.is_absent() {
-            return;
-        }
-        let near = drivers.nearest(boundary, build.span.source, &[()], |_| true);
+    deployed.each(things, |thing, boundary| {
+        let from = thing.span().source;
+        let Some(slot) = wanted(Arc::make_mut(thing)) else { return };
+        let near = drivers.nearest(boundary, from, &[()], |_| true);
         let mut stated: Vec<&Fact<Version>> = near.iter().map(|d| &d.driver).filter(|d| !d.is_absent()).collect();
         if near.is_empty() {
-            let of_pools = pools.nearest(boundary, build.span.source, &[()], |_| true);
+            let of_pools = pools.nearest(boundary, from, &[()], |_| true);
             stated.extend(of_pools.iter().copied().filter(|_| of_pools.iter().all(|driver| !driver.is_absent())));
         }
         if let Some(driver) = agree::<Version>(stated.into_iter()) {
-            Arc::make_mut(build).driver = driver;
+            *slot = driver;
         }
     });
 }

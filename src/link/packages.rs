@@ -165,9 +165,10 @@ fn brought(name: &str, bringer: &Package, range: Option<String>) -> Package {
     out
 }
 
-/// The build variant that an index holds: `https://download.pytorch.org/whl/cu118`.
+/// The build variant that an index holds: `https://download.pytorch.org/whl/cu118`,
+/// `https://www.paddlepaddle.org.cn/packages/stable/cu126/`.
 fn variant_of(url: &str) -> Option<String> {
-    let (_, tail) = url.split_once("/whl/")?;
+    let (_, tail) = url.split_once("/whl/").or_else(|| url.split_once("/packages/"))?;
     let names = |p: &&str| p.starts_with("cu") || p.starts_with("rocm") || p.starts_with("xpu") || *p == "cpu";
     tail.split(['/', ' ']).find(names).map(str::to_owned)
 }
@@ -202,6 +203,13 @@ pub fn complete(package: &mut Package) {
             .map(|e| stem(e))
             .find(|e| !e.is_empty() && catalog::framework_build(&name, version, Some(e)).is_some());
         package.variant = Fact::from_option(built, package.extras.span);
+    }
+    // 2.6.2.post117 is the build for CUDA 11.7.
+    if package.variant.is_absent() {
+        let text = version.to_string();
+        let variant = text.rsplit_once(".post").map(|(_, toolkit)| format!("cu{toolkit}"));
+        let built = variant.filter(|v| catalog::framework_build(&name, version, Some(v)).is_some());
+        package.variant = Fact::from_option(built, package.version.span);
     }
     let variant = package.variant.get().map(String::as_str);
     let (build, unread) = evidence::watched(|| catalog::framework_build(&name, version, variant));

@@ -134,6 +134,38 @@ impl Architecture {
         catalog::model(name).and_then(|model| Self::of(&model))
     }
 
+    /// The architecture that flags of Megatron state: `--num-layers 96 --hidden-size 12288 --num-attention-heads 96`. Without
+    /// `--vocab-size` it has no embedding: its parameters are the fewest that there are. `None` for experts and latent attention.
+    pub fn of_megatron(flags: &str) -> Option<Self> {
+        let mut words = flags.split_whitespace().peekable();
+        let mut stated = std::collections::BTreeMap::new();
+        while let Some(word) = words.next() {
+            let value = words.next_if(|next| !next.starts_with("--"));
+            stated.insert(word.strip_prefix("--")?, value);
+        }
+        let has = |name: &str| stated.contains_key(name);
+        let get = |name: &str| stated.get(name).copied().flatten()?.parse::<u64>().ok().filter(|n| *n > 0);
+        if has("num-experts") || has("multi-latent-attention") {
+            return None;
+        }
+        let (hidden, heads, gated) = (get("hidden-size")?, get("num-attention-heads")?, has("swiglu"));
+        // `ffn_hidden_size` of megatron/training/arguments.py.
+        let wide = if gated { 4 * hidden * 2 / 3 / 64 * 64 } else { 4 * hidden };
+        Some(Self {
+            name: flags.to_owned(),
+            layers: get("num-layers")?,
+            hidden,
+            heads,
+            kv_heads: get("num-query-groups").unwrap_or(heads),
+            head_dim: get("kv-channels").unwrap_or(hidden / heads),
+            ffn: get("ffn-hidden-size").unwrap_or(wide),
+            gated,
+            vocab: get("vocab-size").unwrap_or(0),
+            tied: !has("untie-embeddings-and-output-weights"),
+            ..Self::default()
+        })
+    }
+
     /// The architecture in a row of the catalog; `None` when its shape does not hold.
     pub fn of(model: &Model) -> Option<Self> {
         let get = |column: &str| model.text(column).parse::<u64>().ok();
@@ -281,6 +313,19 @@ mod tests {
             assert!(published || files, "{}: {counted}", model.name());
         }
         assert!(accepted > 300, "{accepted} rows");
+    }
+
+    #[test]
+    fn flags_of_megatron_state_a_shape() {
+        let flags = "--num-layers 96 --hidden-size 12288 --num-attention-heads 96";
+        let total = |flags: &str| Some(Architecture::of_megatron(flags)?.parameters().total() as f64 / 1e9);
+        assert_eq!(total(flags).map(f64::round), Some(174.0), "GPT-3 without its embedding");
+        assert_eq!(total(&format!("{flags} --vocab-size 50304")).map(f64::round), Some(175.0));
+        assert_eq!(total(&format!("{flags} --num-experts 8")), None);
+        let llama = "--num-layers 32 --hidden-size 4096 --num-attention-heads 32 --ffn-hidden-size 14336 --swiglu \
+                     --num-query-groups 8 --vocab-size 128256 --untie-embeddings-and-output-weights";
+        let counted = Architecture::of_megatron(llama).expect("a shape").parameters();
+        assert_eq!(Some(counted), Architecture::find("meta-llama/Llama-3.1-8B-Instruct").map(|m| m.parameters()));
     }
 
     #[test]

@@ -154,7 +154,8 @@ impl Row {
             })
             .collect();
         let silent = match self.result.as_str() {
-            "silent" | "clean" => "nothing, as it should be".to_owned(),
+            "silent" | "clean" if self.missing.is_empty() => "nothing, as it should be".to_owned(),
+            "silent" | "clean" => format!("nothing, as it should be: {}", cell(&self.missing)),
             _ => format!("nothing yet: {}", cell(&self.missing)),
         };
         let said = if said.is_empty() { silent } else { said.join("<br>") };

@@ -21,7 +21,7 @@ impl Told {
     /// What the parts of a text tell.
     pub(super) fn by(parts: &Parts, text: &str) -> Told {
         let packages = parts.packages.iter().filter_map(package).next_back();
-        let installed = parts.scripts.iter().filter(|script| speaks(script.text())).filter_map(driver).next_back();
+        let installed = parts.scripts.iter().filter_map(driver).next_back();
         Told { driver: installed.or(packages), joins: lines_of(text).any(joins) }
     }
 
@@ -63,7 +63,10 @@ fn speaks(script: &str) -> bool {
 
 /// The driver that a script installs: NVIDIA's runfile, local repository package, or a distribution's package. The last
 /// one wins; one that only some branch installs may.
-fn driver(script: &Traced) -> Option<Fact<Version>> {
+pub fn driver(script: &Traced) -> Option<Fact<Version>> {
+    if !speaks(script.text()) {
+        return None;
+    }
     let mut last: Option<Fact<Version>> = None;
     commands_of(script, slurm::DEEPEST, &mut |command| {
         let installs = command.words.iter().any(|word| word.text() == "install");

@@ -38,7 +38,7 @@ pub fn modules(workspace: &Workspace<'_>, facts: &mut Facts) -> (Vec<Problem>, V
         let of = |keyword: &'static str| root.blocks.iter().filter(move |block| block.keyword == keyword);
         let mut stated = Facts::default();
         resources(
-            of("resource").map(Stated::of).collect(),
+            of("resource").chain(of("data").filter(|block| is_read(block))).map(Stated::of).collect(),
             (&|id| paths.get(&id).copied().unwrap_or_default(), &providers::regions(&root.blocks)),
             &mut stated,
         );
@@ -118,6 +118,14 @@ impl<'b> All<'b> {
         }
         out
     }
+}
+
+/// Data sources that are policies in blocks.
+const DOCUMENTS: [&str; 2] = ["alicloud_ram_policy_document", "aws_iam_policy_document"];
+
+/// Whether a data source states something by itself.
+fn is_read(block: &Block) -> bool {
+    block.labels.first().is_some_and(|(kind, _)| DOCUMENTS.contains(&kind.as_str()))
 }
 
 /// Types that others refer to.

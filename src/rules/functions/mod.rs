@@ -2,6 +2,7 @@
 //! hardware, versions and images comes from the catalog.
 
 mod catalog;
+mod costs;
 mod general;
 mod memory;
 mod names;
@@ -445,4 +446,5 @@ fn tables() -> impl Iterator<Item = &'static Function> {
         .chain(catalog::FUNCTIONS)
         .chain(memory::FUNCTIONS)
         .chain(training::FUNCTIONS)
+        .chain(costs::FUNCTIONS)
 }

@@ -82,8 +82,12 @@ impl<'a> Case<'a> {
         let split = |size: &Fact<i64>| size.get().map_or(1, |n| n.unsigned_abs()).max(1);
         let model_parallel = split(&training.tensor_parallel).saturating_mul(split(&training.pipeline_parallel));
         let trainer = stated(training.trainer.clone()).unwrap_or_default();
+        // Where somebody says that all weights are trained, what their states take does not depend on the sequences.
+        let by_trainer = training.method.span == training.trainer.span;
+        let sequences = !training.sequence_len.is_absent() || by_trainer || training.packing.get() == Some(&true);
         let run = Run::read(&trainer, |setting| match setting {
             "data_parallel" => Some((gpus / model_parallel).max(1).to_string()),
+            "sequence_len" if !sequences => Some("1".to_owned()),
             _ => stated(training.setting(setting)),
         });
         let model = stated(training.model.clone());
@@ -96,15 +100,24 @@ impl<'a> Case<'a> {
             Known::Unknown(why) => return Err(why.clone()),
             Known::Absent => return Err(Why::NotStated("the GPU of the node".into())),
         };
-        Ok(Self {
+        let named = Architecture::find(&model);
+        let shape = named.or_else(|| Architecture::of_megatron(&model)).ok_or(Why::NotInCatalog(model.into()))?;
+        let missing =
+            if sequences { (shape.vocab == 0).then_some("the vocabulary") } else { Some("the sequence length") };
+        let case = Self {
             training,
             run: run.map_err(|gap| match gap {
                 Gap::NotStated(what) => Why::NotStated(what.into()),
                 Gap::NotModelled(what) => Why::NotModelled(what.into()),
             })?,
-            shape: Architecture::find(&model).ok_or(Why::NotInCatalog(model.into()))?,
+            shape,
             card: card.bytes,
-        })
+        };
+        // Without it the sum is the least that there may be.
+        match missing.filter(|_| case.ledger().verdict != Verdict::DoesNotFit) {
+            Some(what) => Err(Why::NotStated(what.into())),
+            None => Ok(case),
+        }
     }
 
     fn ledger(&self) -> Ledger {

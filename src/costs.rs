@@ -1,0 +1,39 @@
+//! Energy and costs over hours: what machines take, and from how many hours on a reservation pays off.
+
+/// Energy in kWh that devices of a power take over hours, with what their data centre takes besides (PUE, power usage
+/// effectiveness: all power by the power of the machines).
+pub fn energy_kwh(watts: f64, devices: f64, hours: f64, pue: f64) -> f64 {
+    watts * devices * hours * pue / 1000.0
+}
+
+/// What machines of a price per hour cost over hours.
+pub fn cost(price_per_hour: f64, machines: f64, hours: f64) -> f64 {
+    price_per_hour * machines * hours
+}
+
+/// The hours of a term from which on it is cheaper reserved, which is paid for all of the term, than on demand; `None` where it
+/// never is.
+pub fn break_even_hours(on_demand: f64, reserved: f64, term_hours: f64) -> Option<f64> {
+    (reserved > 0.0 && reserved < on_demand).then(|| term_hours * reserved / on_demand)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const YEAR: f64 = 8760.0;
+
+    #[test]
+    fn an_h100_takes_9198_kwh_a_year() {
+        assert_eq!(energy_kwh(700.0, 1.0, YEAR, 1.5).round() as i64, 9198);
+    }
+
+    #[test]
+    fn reservations_pay_off_from_some_hours_on() {
+        assert_eq!(cost(16.288, 4.0, YEAR).round() as i64, 570_732);
+        let year = break_even_hours(16.288, 10.261, YEAR).expect("cheaper");
+        assert!((cost(16.288, 1.0, year) - cost(10.261, 1.0, YEAR)).abs() < 1e-6);
+        assert_eq!(year.round() as i64, 5519, "two thirds of the year");
+        assert_eq!(break_even_hours(1.0, 1.0, YEAR), None);
+    }
+}
