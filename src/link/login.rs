@@ -4,7 +4,7 @@
 use super::boundary::Deployed;
 use crate::catalog;
 use crate::facts::{Container, Labels, Object, Port, Route, Service, Workload};
-use crate::known::Fact;
+use crate::known::{Fact, Known};
 use crate::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,11 +21,12 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
         for pod in &mut workload.pods {
             for container in &mut pod.containers {
                 let published = container.ports.iter().any(|port| !port.host_port.is_absent());
-                container.behind_login = match published || pod.host_network.get() == Some(&true) {
+                let behind = match published || pod.host_network.get() == Some(&true) {
                     true => Fact::value(false, container.span),
                     false => by_labels(&pod.labels, container.span)
                         .unwrap_or_else(|| by_routes(container, (services, routes), &policies)),
                 };
+                container.behind_login = behind.and_then(|is| if is { Known::Value(true) } else { Known::Absent });
             }
         }
     });

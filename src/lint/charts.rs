@@ -11,7 +11,7 @@ use crate::discover::Kind;
 use crate::extract;
 use crate::facts::{BreachClass, Facts, HelmRelease, Object, ReleaseFormat, Workload, WorkloadFormat};
 use crate::finding::Unlinted;
-use crate::known::{Fact, Why};
+use crate::known::{Fact, Known, Why};
 use crate::link::{Routes, Variant};
 use crate::parse::{Builder, Dialect, Entry, NodeKind, Problem, Raw};
 use crate::render::gotemplate::Doubts;
@@ -387,7 +387,8 @@ fn with_apis(set: &ValueSet, apis: &[String]) -> ValueSet {
 fn is_assumed(name: &Fact<String>, release: &str, sources: &Sources) -> Fact<bool> {
     let place = name.span;
     let stands = |name: &str| sources.get(place.source).slice(place).trim_matches(['"', '\'']) == name;
-    name.clone().map(|name| name.contains(release) && !stands(&name))
+    let made = |name: &String| name.contains(release) && !stands(name);
+    name.clone().and_then(|name| if made(&name) { Known::Value(true) } else { Known::Absent })
 }
 
 /// A number that lost its fraction, as an object: its key, its value, and the expression that made a whole number of it.

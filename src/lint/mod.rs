@@ -254,7 +254,9 @@ fn repository(
     let kept = of_roots.workloads.iter().filter(|workload| workload.replicas_kept.get() == Some(&true));
     let kept: BTreeMap<Span, Fact<bool>> = kept.map(|one| (one.span, one.replicas_kept.clone())).collect();
     for workload in &mut facts.workloads {
-        workload.replicas_kept = kept.get(&workload.span).cloned().unwrap_or(Fact::value(false, workload.span));
+        if let Some(is) = kept.get(&workload.span) {
+            workload.replicas_kept = is.clone();
+        }
     }
     facts.append(of_roots);
     builds::with_arguments(&here, &mut facts);

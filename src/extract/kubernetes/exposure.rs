@@ -57,7 +57,8 @@ pub fn is_authenticated(route: &Route, labels: &Labels, spec: View<'_>) -> Fact<
         any(middlewares.chain(filters).map(|name| named(&name).or_default(false)), rule.place())
     };
     let rules = ["routes", "rules"].map(|key| spec.get(key).items().map(of_rule).collect::<Vec<_>>());
-    any(asked.chain(passed).chain(rules.map(|of| all(of, route.span))), route.span)
+    let asks = any(asked.chain(passed).chain(rules.map(|of| all(of, route.span))), route.span);
+    asks.and_then(|asks| if asks { Known::Value(true) } else { Known::Absent })
 }
 
 /// Whether an Ingress or route asks for a credential, limits its clients or cannot be reached from the internet.
