@@ -77,7 +77,7 @@ fn asked<'r>(rules: &'r Ruleset, what: Option<&str>) -> Result<Vec<Row<'r>>, Str
 
 /// The rules of a run here.
 fn here(packs: &[PathBuf]) -> Result<Ruleset, String> {
-    Ok(Setup::of(&[PathBuf::from(".")], packs)?.rules)
+    Ok(Setup::here(packs)?.rules)
 }
 
 /// `gpulint rules`.

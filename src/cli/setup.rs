@@ -4,7 +4,7 @@
 use super::arguments::Lint;
 use super::files::{cwd, gate, root, shown};
 use super::output::complain;
-use crate::config::{self, Config, FILE_NAMES, PYPROJECT, Word};
+use crate::config::{self, Config, FILE_NAME, FILE_NAMES, PYPROJECT, Word};
 use crate::discover::{self, Excluded, Gate, MAX_SETTINGS, Reason};
 use crate::finding::{Confidence, Finding, Severity};
 use crate::judge::Restrictions;
@@ -55,11 +55,11 @@ impl Setup {
     /// # Errors
     /// A file that cannot be read, or everything that is wrong with them.
     pub fn load(lint: &Lint) -> Result<Self, String> {
-        let no_ignore = lint.no_ignore || lint.isolated;
+        let below = |start: &Path| discover::files_named(&FILE_NAMES, start, lint.no_ignore);
         let setup = match &lint.config {
             Some(path) => Self::read(std::slice::from_ref(path), true, &lint.rules, &lint.paths)?,
             None if lint.no_config || lint.isolated => Self::read(&[], true, &lint.rules, &lint.paths)?,
-            None => Self::read(&Self::find(&lint.paths, no_ignore)?, false, &lint.rules, &lint.paths)?,
+            None => Self::read(&Self::find(&lint.paths, &below)?, false, &lint.rules, &lint.paths)?,
         };
         for word in lint.select.iter().chain(&lint.ignore) {
             if !setup.rules.names(word) {
@@ -74,12 +74,27 @@ impl Setup {
     /// # Errors
     /// As for [`Setup::load`].
     pub fn of(paths: &[PathBuf], packs: &[PathBuf]) -> Result<Self, String> {
-        Self::read(&Self::find(paths, false)?, false, packs, paths)
+        let below = |start: &Path| discover::files_named(&FILE_NAMES, start, false);
+        Self::read(&Self::find(paths, &below)?, false, packs, paths)
+    }
+
+    /// Reads the configurations of the working directory, and packs; outside of a repository nothing is looked for further
+    /// down.
+    ///
+    /// # Errors
+    /// As for [`Setup::load`].
+    pub fn here(packs: &[PathBuf]) -> Result<Self, String> {
+        let here = [PathBuf::from(".")];
+        if cwd().ancestors().any(|directory| directory.join(".git").exists()) {
+            return Self::of(&here, packs);
+        }
+        let alone = |start: &Path| vec![start.join(FILE_NAME)];
+        Self::read(&Self::find(&here, &alone)?, false, packs, &here)
     }
 
     /// The configurations that some paths may go by: in directories above them, up to the root of their repository, and
-    /// below them.
-    fn find(targets: &[PathBuf], no_ignore: bool) -> Result<Vec<PathBuf>, String> {
+    /// below them, where `below` finds some.
+    fn find(targets: &[PathBuf], below: &dyn Fn(&Path) -> Vec<PathBuf>) -> Result<Vec<PathBuf>, String> {
         let root = root(targets);
         let gate = gate(targets);
         let mut out = Vec::new();
@@ -91,7 +106,7 @@ impl Setup {
             // Where no repository ends, the nearest one is what is meant.
             let above: Vec<Vec<PathBuf>> = above.take(top.map_or(1, |top| top + 1)).collect();
             out.extend(above.into_iter().rev().flatten());
-            let named = discover::files_named(&FILE_NAMES, &start, no_ignore);
+            let named = below(&start);
             let mut directories: Vec<&Path> = named.iter().filter_map(|path| path.parent()).collect();
             directories.dedup();
             out.extend(directories.into_iter().flat_map(|directory| configurations(directory, &gate)));
