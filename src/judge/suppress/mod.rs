@@ -209,8 +209,10 @@ impl Waivers {
             for word in unused.by_ref().take(MOST_UNUSED) {
                 if let Some(rules) = rules.filter(|rules| !rules.names(&word.text)) {
                     let message = format!("there is no rule or pack `{}`{}", word.text, rules.hint(&word.text));
-                    let found = own("unused-suppression", word.span, message, "name what it is to waive, or remove it");
-                    out.push(Finding { fix: respelled(word, rules, sources), ..found });
+                    let fix = respelled(word, rules, sources);
+                    let help = fix.as_ref().map_or("name what it is to waive, or remove it", |fix| &fix.title);
+                    let found = own("unused-suppression", word.span, message, help);
+                    out.push(Finding { fix, ..found });
                     continue;
                 }
                 let message = match COVERAGE.contains(&word.text.as_str()) {
