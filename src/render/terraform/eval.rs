@@ -2,6 +2,7 @@
 //! Knows `var`, `local` and names bound by `for`; everything else that is referred to is unknown.
 
 use super::functions;
+use super::heredoc;
 use super::module::Registry;
 use super::rope::{Rope, Style};
 use super::value::{Fail, MAX_ITEMS, Val, Value, equal, failed, too_large};
@@ -112,7 +113,7 @@ impl<'e> Eval<'e> {
             Expression::String(_) => {
                 let range = span.range();
                 let mut rope = Rope::new(self.place.source);
-                rope.literal(self.place.text, range.start + 1..range.end.saturating_sub(1), Style::Quoted);
+                rope.literal(self.place.text, range.start + 1..range.end.saturating_sub(1), 0, Style::Quoted);
                 Value::Str(Rc::new(rope.finish(span)))
             }
             Expression::StringTemplate(template) => {
@@ -124,7 +125,9 @@ impl<'e> Eval<'e> {
             }
             Expression::HeredocTemplate(heredoc) => {
                 let elements: Vec<&Element> = heredoc.template.iter().collect();
-                self.template(&elements, Style::Heredoc(heredoc.indent().unwrap_or(0)), span)?
+                let flush = self.place.slice(Some(span.range())).starts_with("<<-");
+                let indent = if flush { heredoc::indentation(self.place, &heredoc.template) } else { 0 };
+                self.template(&elements, Style::Heredoc(indent), span)?
             }
             Expression::Array(items) => Value::list(items.iter().map(|item| self.eval(item)).collect()),
             Expression::Object(object) => self.object(object)?,

@@ -11,6 +11,7 @@
 mod emit;
 mod eval;
 mod functions;
+mod heredoc;
 mod module;
 mod rope;
 mod template;

@@ -50,15 +50,14 @@ impl Rope {
         }
     }
 
-    /// Adds a literal as it stands in `source`, decoding its escapes.
-    pub fn literal(&mut self, source: &str, range: Range<usize>, style: Style) {
-        let mut at = range.start;
-        let mut line_start = matches!(style, Style::Heredoc(_)) && source[..at].ends_with('\n');
+    /// Adds a literal as it stands in `source`, without so many bytes at its start, decoding its escapes. Text behind a line
+    /// end that is left out begins no line.
+    pub fn literal(&mut self, source: &str, range: Range<usize>, skip: usize, style: Style) {
+        let mut at = range.start + skip;
+        let mut line_start = skip == 0 && source[..at].ends_with('\n');
         while at < range.end {
-            if let (true, Style::Heredoc(indent)) = (line_start, style) {
-                let line = &source[at..range.end];
-                at += line.bytes().take(indent).take_while(|b| matches!(b, b' ' | b'\t')).count();
-                line_start = false;
+            if let (true, Style::Heredoc(indent)) = (std::mem::take(&mut line_start), style) {
+                at += indentation(&source[at..range.end], indent);
                 continue;
             }
             let rest = &source[at..range.end];
@@ -102,6 +101,15 @@ pub(super) enum Style {
     Heredoc(usize),
     /// A file of its own: nothing but `$${` and `%%{` is escaped.
     File,
+}
+
+/// The length of so many characters of white space at the start of a line; nothing is taken off one that is blank.
+fn indentation(text: &str, indent: usize) -> usize {
+    let line = text.split_inclusive('\n').next().unwrap_or_default();
+    if line.ends_with('\n') && line.trim_start().is_empty() {
+        return 0;
+    }
+    line.chars().take(indent).take_while(|c| c.is_whitespace()).map(char::len_utf8).sum()
 }
 
 /// The character a backslash escape stands for, and its length in bytes.

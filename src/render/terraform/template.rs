@@ -34,7 +34,7 @@ impl Eval<'_> {
                     let skip = if out.trim { blank_start(raw) } else { 0 };
                     out.trim = false;
                     let start = out.rope.text.len();
-                    out.rope.literal(self.place.text, range.start + skip..range.end, style);
+                    out.rope.literal(self.place.text, range, skip, style);
                     out.literal = Some(start);
                 }
                 Element::Interpolation(interpolation) => {

@@ -284,6 +284,33 @@ fn a_heredoc_maps_line_by_line() {
     assert_eq!(m.slice(script.span(at..at + 2)), "${var.c}");
 }
 
+/// What Terraform 1.11 makes of each.
+#[test]
+fn a_heredoc_loses_the_smallest_indentation_of_its_lines() {
+    let repeated = "    %{ for x in [\"x\", \"y\"] ~}\n      - ${x}\n    %{ endfor ~}\n    b\n    c\n";
+    for (body, expected) in [
+        (
+            "spec:\n  acme:\n    email: ${\"me\"}\n    key:\n      name: a\n",
+            "spec:\n  acme:\n    email: me\n    key:\n      name: a\n",
+        ),
+        ("    a:\n    %{ for x in [\"x\"] }\n      - ${x}\n    %{ endfor }\n    b\n", "a:\n\n  - x\n\nb\n"),
+        ("      a:\n      %{ for x in [\"x\"] }\n    - ${x}\n      %{ endfor }\n      b\n", "  a:\n  \n- x\n  \n  b\n"),
+        (&format!("    a:\n{repeated}"), "a:\n      - x\n      - y\n    b\nc\n"),
+        (&format!("    a:\n{}", repeated.replace("%{", "%{~")), "    a:\n      - x\n      - y\n    b\n    c\n"),
+        ("      a\n    ${\"me\"}\n      b\n", "  a\nme\n  b\n"),
+        ("      a\n${\"me\"}\n      b\n", "      a\nme\n      b\n"),
+        ("      a\n  \n        \n      b\n", "a\n  \n        \nb\n"),
+        ("      a ${join(\",\", [\n  \"x\"\n])}\n        b\n", "a x\n  b\n"),
+    ] {
+        let m = module(&[("main.tf", &format!("resource \"r\" \"x\" {{\n  text = <<-EOT\n{body}  EOT\n}}\n"))]);
+        let text = m.block("x").body().get("text").unwrap().traced().unwrap().clone();
+        assert_eq!(text.text(), expected, "{body}");
+        if let Some(at) = text.text().find("name: a") {
+            assert_eq!(m.slice(text.span(at..at + 7)), "name: a");
+        }
+    }
+}
+
 #[test]
 fn dynamic_blocks_and_counts() {
     let text = r#"
