@@ -227,7 +227,7 @@ fn repository(
         here.trees.extend(read.tree.map(|tree| (id, tree)));
     }
     out.tell(compose::resolve(&mut here));
-    for fill in [ansible::fill, flux::fill] {
+    for fill in [ansible::fill, flux::patch, flux::fill] {
         let filled = fill(&here);
         here.trees.extend(filled.trees);
         out.tell(filled.cut.into_iter().map(|problem| (problem, Trouble::NotLinted(Unlinted::Budget))));

@@ -14,61 +14,146 @@ pub struct Pattern {
     per_byte: usize,
 }
 
-/// An expression of Go in the syntax of this library. In a class of Go `[`, `&` and `~` stand for themselves, and so does a `-`
-/// behind `\w`. https://github.com/google/re2/wiki/Syntax
-fn of_go(pattern: &str) -> String {
-    let mut out = String::with_capacity(pattern.len());
-    let mut chars = pattern.char_indices().peekable();
-    // The letters of a class that were read; one that is first may be `]`.
-    let mut class: Option<usize> = None;
-    let mut behind_set = false;
-    while let Some((at, c)) = chars.next() {
-        let was_behind = std::mem::take(&mut behind_set);
-        match (c, class) {
-            ('\\', _) => {
-                out.push(c);
-                if let Some((_, escaped)) = chars.next() {
-                    out.push(escaped);
-                    behind_set = class.is_some() && "wWdDsS".contains(escaped);
+/// An expression as Go reads it, in the syntax of this library: `\d`, `\w`, `\s` and `\b` are those of ASCII.
+/// <https://github.com/google/re2/wiki/Syntax>
+///
+/// # Errors
+/// Go does not read it.
+pub fn of_go(pattern: &str) -> Result<String, String> {
+    let refused = || format!("error parsing regexp: {pattern}");
+    let (mut out, mut rest, mut repeated) = (String::with_capacity(pattern.len()), pattern, false);
+    while let Some(c) = rest.chars().next() {
+        let repeats = repetition(rest);
+        let (text, length) = match (c, repeats) {
+            (_, Some(_)) if repeated => return Err(refused()),
+            (_, Some(length)) => (rest[..length].to_owned(), length),
+            ('\\', _) => escape(rest).ok_or_else(refused)?,
+            ('[', _) => class(rest).ok_or_else(refused)?,
+            ('(', _) if rest.starts_with("(?") => {
+                let flags = rest[2..].split([')', ':', 'P', '<']).next().unwrap_or("");
+                if flags.contains(|c: char| !"imsU-".contains(c)) {
+                    return Err(refused());
                 }
-                class = class.map(|read| read + 1);
+                ("(?".to_owned(), 2)
             }
-            ('[', None) => {
-                out.push(c);
-                if chars.next_if(|(_, next)| *next == '^').is_some() {
-                    out.push('^');
-                }
-                class = Some(0);
-            }
-            (']', Some(read)) if read > 0 => {
-                out.push(c);
-                class = None;
-            }
-            ('[', Some(read)) if pattern[at..].starts_with("[:") && pattern[at..].contains(":]") => {
-                let end = at + pattern[at..].find(":]").map_or(1, |end| end + 2);
-                out.push_str(&pattern[at..end]);
-                while chars.next_if(|(next, _)| *next < end).is_some() {}
-                (behind_set, class) = (true, Some(read + 1));
-            }
-            ('[' | '&' | '~', Some(read)) => {
-                out.extend(['\\', c]);
-                class = Some(read + 1);
-            }
-            ('-', Some(read)) if was_behind && chars.peek().is_some_and(|(_, next)| *next != ']') => {
-                out.push_str("\\-");
-                class = Some(read + 1);
-            }
-            _ => {
-                out.push(c);
-                class = class.map(|read| read + 1);
-            }
+            ('{', _) => ("\\{".to_owned(), 1),
+            _ => (c.to_string(), c.len_utf8()),
+        };
+        out.push_str(&text);
+        repeated = repeats.is_some();
+        rest = &rest[length..];
+    }
+    Ok(out)
+}
+
+/// The length of `*`, `+`, `?` or `{2,3}`, with the question mark that asks for the shortest.
+fn repetition(rest: &str) -> Option<usize> {
+    let length = match rest.as_bytes().first()? {
+        b'*' | b'+' | b'?' => 1,
+        b'{' => {
+            let inner = &rest[1..rest.find('}')?];
+            let counts = inner.bytes().all(|b| b.is_ascii_digit() || b == b',') && !inner.starts_with(',');
+            (counts && !inner.is_empty()).then_some(inner.len() + 2)?
+        }
+        _ => return None,
+    };
+    Some(length + usize::from(rest[length..].starts_with('?')))
+}
+
+/// What follows a backslash outside classes, with its length; nothing where Go has no such escape or nobody here does.
+fn escape(rest: &str) -> Option<(String, usize)> {
+    let letter = rest[1..].chars().next()?;
+    let text = match letter {
+        'Q' => {
+            let literal = rest[2..].split("\\E").next()?;
+            return Some((regex::escape(literal), (2 + literal.len() + 2).min(rest.len())));
+        }
+        'd' | 'w' | 's' => format!("[{}]", ascii(letter)),
+        'D' | 'W' | 'S' => format!("[^{}]", ascii(letter)),
+        'b' => "(?-u:\\b)".to_owned(),
+        'C' => return None,
+        letter if letter.is_ascii_punctuation() => regex::escape(letter.encode_utf8(&mut [0; 4])),
+        letter => format!("\\{letter}"),
+    };
+    Some((text, 1 + letter.len_utf8()))
+}
+
+/// A class in brackets, with its length. Neither brackets nor operators within it mean anything to Go, and a `-` that stands
+/// between no two characters is one itself.
+fn class(whole: &str) -> Option<(String, usize)> {
+    let mut out = String::from(if whole.starts_with("[^") { "[^" } else { "[" });
+    let mut rest = &whole[out.len()..];
+    let mut first = true;
+    while first || !rest.starts_with(']') {
+        first = false;
+        if let Some((text, length)) = set(rest) {
+            out.push_str(&text);
+            rest = &rest[length..];
+            continue;
+        }
+        let (low, length) = member(rest)?;
+        out.push_str(&low);
+        rest = &rest[length..];
+        if let Some(high) = rest.strip_prefix('-').filter(|high| !high.starts_with(']')) {
+            let (text, length) = member(high)?;
+            out.push('-');
+            out.push_str(&text);
+            rest = &high[length..];
         }
     }
-    out
+    Some((out + "]", whole.len() - rest.len() + 1))
+}
+
+/// What stands in a class for many characters, with its length: `\w`, `\pL`, `[:alpha:]`.
+fn set(rest: &str) -> Option<(String, usize)> {
+    if rest.starts_with("[:") {
+        let length = rest.find(":]")? + 2;
+        return Some((rest[..length].to_owned(), length));
+    }
+    let letter = rest.strip_prefix('\\')?.chars().next()?;
+    match letter {
+        'd' | 'w' | 's' => Some((ascii(letter).to_owned(), 2)),
+        'D' | 'W' | 'S' => Some((format!("[^{}]", ascii(letter)), 2)),
+        'p' | 'P' => {
+            let length = match rest[2..].chars().next()? {
+                '{' => rest.find('}')? + 1,
+                name => 2 + name.len_utf8(),
+            };
+            Some((rest[..length].to_owned(), length))
+        }
+        _ => None,
+    }
+}
+
+/// One character of a class, with its length.
+fn member(rest: &str) -> Option<(String, usize)> {
+    let c = rest.chars().next()?;
+    let literal = |c: char| if "[]&~-^\\".contains(c) { format!("\\{c}") } else { c.to_string() };
+    if c != '\\' {
+        return Some((literal(c), c.len_utf8()));
+    }
+    let escaped = rest[1..].chars().next()?;
+    let length = match escaped {
+        'x' if rest[2..].starts_with('{') => rest.find('}')? + 1,
+        'x' => rest.char_indices().nth(4).map_or(rest.len(), |(at, _)| at),
+        'a' | 'f' | 'n' | 'r' | 't' | 'v' => 2,
+        escaped if escaped.is_ascii_punctuation() => return Some((literal(escaped), 2)),
+        _ => return None,
+    };
+    Some((rest[..length].to_owned(), length))
+}
+
+/// What stands in a class for `\d`, `\w` or `\s`, or their opposites.
+fn ascii(letter: char) -> &'static str {
+    match letter.to_ascii_lowercase() {
+        'd' => "0-9",
+        'w' => "0-9A-Za-z_",
+        _ => "\\t\\n\\f\\r ",
+    }
 }
 
 impl Pattern {
-    /// Reads an expression.
+    /// Reads an expression of Go.
     ///
     /// # Errors
     /// It is none. What is too large to be compiled spends the share.
@@ -76,7 +161,7 @@ impl Pattern {
         // Few letters may name thousands of characters, each time anew.
         let read = share.work(pattern.len().saturating_mul(pattern.len().max(32)));
         read.map_err(|spent| spent.to_string())?;
-        let pattern = &of_go(pattern);
+        let pattern = &of_go(pattern)?;
         for size in SIZES.step_by(2).map(|bits| 1usize << bits) {
             share.work(size / 4).map_err(|spent| spent.to_string())?;
             match RegexBuilder::new(pattern).size_limit(size).build() {
@@ -135,5 +220,17 @@ mod tests {
         assert!(is("^[[&~]+$", "[&~") && !is("^[[&~]+$", "a"));
         assert!(is("^[[:alpha:]-_]+$", "a-_") && is("^[]a]+$", "]a") && is("^[^]a]$", "b"));
         assert!(is("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "a-b9"));
+        assert!(is(r"^[\w-]+$", "a-b") && is(r"^[\d-x]+$", "1-x") && is("^[+--]+$", "+,-") && is("^[a-z-9]+$", "b-9"));
+        assert!(
+            is(r"^[\s\S]$", "x") && is(r"^[^\W_]+$", "a1") && !is(r"^[^\W_]+$", "_") && is(r"^[\pL\p{N}-_]+$", "é1-_")
+        );
+        assert!(is(r"^[\x41-\x{43}\]\\^-]+$", r"ABC]\^-") && is(r"^\Qa.b\E\z", "a.b") && is(r"^\<\_\/$", "<_/"));
+    }
+
+    #[test]
+    fn what_go_refuses_is_none() {
+        for pattern in [r"[a-\d]", "[a", "a**", "(?x)a", r"[\z]"] {
+            assert!(Pattern::new(pattern, &Share::of(1, 1 << 20)).is_err(), "{pattern}");
+        }
     }
 }

@@ -122,3 +122,31 @@ fn a_rule_that_grows_is_told_of_the_file() {
     assert_eq!(told(&format!("forbid: \"{}\"\n", nested("true"))), 0, "what no loop decides is asked once");
     assert_eq!(told(&format!("forbid: \"{}\"\n", nested("x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7 + x8 > 0"))), 1);
 }
+
+#[test]
+fn dashboards_of_one_chart_among_many_are_no_bomb() {
+    let panel = "  {\n    \"type\": \"graph\",\n    \"title\": \"GPU\",\n    \"expr\": \"sum(rate(x{gpu=\\\"0\\\"}[5m]))\"\n  },\n";
+    let dashboard = format!("[\n{}  {{}}\n]\n", panel.repeat(10_000));
+    let template = "{{ range $path, $_ := .Files.Glob \"files/*.json\" }}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: d}\ndata:\n  \
+                    d.json: {{ $.Files.Get $path | toJson }}\n{{ end }}";
+    let charts: Vec<(String, String)> = (0..40)
+        .flat_map(|i| {
+            [
+                (format!("c{i}/Chart.yaml"), format!("name: c{i}\nversion: 1.0.0\n")),
+                (format!("c{i}/templates/p.yaml"), POD.to_owned()),
+            ]
+        })
+        .collect();
+    let mut files: Vec<(&str, &str)> = charts.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    files.extend([("c0/files/d.json", dashboard.as_str()), ("c0/templates/d.yaml", template)]);
+    let outcome = run(&files, &Ruleset::builtin());
+    let cut: Vec<&str> = outcome
+        .evaluation
+        .findings
+        .iter()
+        .filter(|f| f.unlinted == Some(Unlinted::Budget))
+        .map(|f| f.message.as_str())
+        .collect();
+    assert_eq!(cut, [""; 0]);
+    assert_eq!(outcome.facts.workloads.len(), 40);
+}

@@ -175,3 +175,46 @@ fn what_a_chart_asks_for_is_wrong_where_a_release_does_not_give_it() {
     assert_eq!(places(&report("p", &[&files[..], &[("app.yaml", given.as_str())]].concat()), BROKEN), [""; 0]);
     assert_eq!(places(&report("p", &[&files[..], &[("app.yaml", bare.as_str())]].concat()), BROKEN), ["c/values.yaml"]);
 }
+
+/// A cluster of which Flux applies all below `apps`, with patches.
+fn patching(patches: &str) -> String {
+    let patches = patches.replace('\n', "\n    ");
+    format!(
+        "{}  patches:\n    {patches}\n",
+        flux("apps")
+            .replace("spec: {", "spec:\n  ")
+            .replace(", path", "\n  path")
+            .replace(", prune", "\n  prune")
+            .replace(", sourceRef", "\n  sourceRef")
+            .replace("}}", "}")
+    )
+}
+
+#[test]
+fn what_flux_patches_into_children_is_stated() {
+    let child = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: llm}\nspec: {interval: 1h, path: \
+                 ./apps/llm/app}\n";
+    let release = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: llm}\nspec:\n  chartRef: {kind: OCIRepository, \
+                   name: llm}\n  values: {nvidia.com/gpu: 1}\n";
+    let missing = |patches: &str| {
+        let cluster = patching(patches);
+        let files = [
+            ("cluster/apps.yaml", cluster.as_str()),
+            ("apps/llm/ks.yaml", child),
+            ("apps/llm/app/release.yaml", release),
+            ("apps/llm/app/pod.yaml", POD),
+            ("apps/kustomization.yaml", "resources: [llm/ks.yaml]\n"),
+        ];
+        let report = report("p", &files);
+        places(&report, "required-field-missing")
+    };
+    let target = "  target: {group: kustomize.toolkit.fluxcd.io, kind: Kustomization}";
+    let given = "- patch: |-\n    kind: Kustomization\n    spec:\n      prune: true\n      sourceRef: {kind: GitRepository, name: a}\n";
+    let deeper = "      patches:\n      - patch: '[{op: add, path: /spec/interval, value: 1h}]'\n        target: {kind: HelmRelease}\n";
+    assert_eq!(missing(&format!("{given}{target}")), ["apps/llm/app/release.yaml"]);
+    assert_eq!(missing(&format!("{given}{deeper}{target}")), [""; 0]);
+    assert_eq!(
+        missing(&format!("{given}  target: {{kind: HelmRelease}}")),
+        ["apps/llm/app/release.yaml", "apps/llm/ks.yaml"]
+    );
+}

@@ -18,7 +18,7 @@ mod tests;
 mod transform;
 mod variables;
 
-pub use build::{Built, Failure, build};
+pub use build::{Built, Failure, build, opened, patched_object};
 
 use super::helm::{self, Chart};
 use crate::budget::{Share, Spent};

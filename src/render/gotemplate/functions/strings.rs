@@ -76,9 +76,24 @@ pub(super) fn joined(values: &[&Value], separator: &str, call: &Call<'_>) -> Out
     Ok(out.into())
 }
 
+/// Texts of which places of lines are kept when they are escaped, and no others: those of whole files.
+const LONG: usize = 32 << 10;
+
 /// Every character through `escape`; what it leaves alone keeps its place.
 pub(super) fn escaped(text: &Text, escape: fn(char) -> Option<String>, share: &Share) -> Text {
     let mut out = Text::new();
+    if text.len() > LONG {
+        let mut at = 0;
+        for line in text.as_str().split_inclusive('\n') {
+            if share.make(NODE + line.len()).is_err() {
+                return out;
+            }
+            let written = line.chars().map(|c| escape(c).unwrap_or_else(|| c.to_string())).collect::<String>();
+            out.push_text(&text.slice(at..at + line.len()).derived(written));
+            at += line.len();
+        }
+        return out;
+    }
     let mut kept = 0;
     for (at, c) in text.as_str().char_indices() {
         if let Some(other) = escape(c) {

@@ -128,6 +128,8 @@ fn regular_expressions_are_those_of_go() {
     answers(&[
         ("regexMatch \"^\\\\d+$\" \"٣\"", "false"),
         ("regexMatch \"^[\\\\w-]+$\" \"a_1-b\"", "true"),
+        ("regexMatch \"^[\\\\w-\\\\.]+$\" \"my-master.1\"", "true"),
+        ("mustRegexMatch \"^[[:alnum:]-_]+\\\\z\" \"a-_1\"", "true"),
         ("regexMatch \"\\\\Qa.b\\\\E\" \"axb a.b\"", "true"),
         ("regexMatch \"[a&&b]\" \"&\"", "true"),
         ("regexMatch \"[]x]\" \"]\"", "true"),

@@ -62,17 +62,7 @@ pub fn build(files: &Files<'_>, directory: &str) -> Result<Built, Failure> {
 }
 
 fn built(files: &Files<'_>, directory: &str, source: SourceId, share: &Share) -> Result<Built, Problem> {
-    let mut build = Build {
-        files,
-        share,
-        used: BTreeSet::new(),
-        resources: BTreeSet::new(),
-        charts: false,
-        unread: Vec::new(),
-        above: Vec::new(),
-        included: Vec::new(),
-        patches: Vec::new(),
-    };
+    let mut build = Build::new(files, share);
     let mut all = All::default();
     build.directory(directory, Span::new(source, 0..0), &mut all)?;
     for resource in all.resources.iter_mut().filter(|resource| resource.hashed) {
@@ -95,6 +85,26 @@ fn built(files: &Files<'_>, directory: &str, source: SourceId, share: &Share) ->
     let included = included.into_iter().map(|document| (document, emitted.contains(&document)));
     let included = included.chain(patches).collect();
     Ok(Built { tree, used, resources, charts, unread, included })
+}
+
+/// An object as entries of `patches` with texts leave it, each where it fits; nothing where one deletes it.
+pub fn patched_object(object: Doc, patches: &[Doc], share: &Share) -> Option<Doc> {
+    let files = Files::default();
+    let mut build = Build::new(&files, share);
+    let mut all = All { resources: vec![Resource::new(object)], ..All::default() };
+    for entry in patches {
+        let before = all.resources.clone();
+        // One for another object, too, is none that can be applied.
+        if build.patch("", entry, (entry.get("patch"), &mut all)).is_err() {
+            all.resources = before;
+        }
+    }
+    all.resources.pop().map(|resource| resource.doc)
+}
+
+/// An object of which more may be stated elsewhere.
+pub fn opened(object: Doc) -> Doc {
+    finished(Resource { open: true, ..Resource::new(object) })
 }
 
 /// The document of a resource. kustomize keeps notes in annotations and takes these away when, without its notes,
@@ -150,6 +160,20 @@ fn items<'d>(doc: &'d Doc, key: &str) -> &'d [Doc] {
 }
 
 impl<'b, 'a> Build<'b, 'a> {
+    fn new(files: &'b Files<'a>, share: &'b Share) -> Self {
+        Self {
+            files,
+            share,
+            used: BTreeSet::new(),
+            resources: BTreeSet::new(),
+            charts: false,
+            unread: Vec::new(),
+            above: Vec::new(),
+            included: Vec::new(),
+            patches: Vec::new(),
+        }
+    }
+
     /// Adds what the kustomization in a directory builds to.
     fn directory(&mut self, directory: &str, at: Span, all: &mut All) -> Result<(), Problem> {
         let Some(kustomization) = self.files.kustomizations.get(directory) else {

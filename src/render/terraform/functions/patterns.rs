@@ -3,6 +3,7 @@
 use super::{Call, Found};
 use crate::known::Why;
 use crate::paths;
+use crate::render::pattern::of_go;
 use crate::render::terraform::value::{Fail, MAX_ITEMS, MAX_TEXT, Val, Value, failed, too_large};
 use regex::{Captures, Regex, RegexBuilder};
 
@@ -85,10 +86,8 @@ impl Call<'_> {
 }
 
 fn compile(pattern: &str) -> Result<Regex, Fail> {
-    match RegexBuilder::new(pattern).size_limit(MAX_PATTERN).build() {
-        Ok(pattern) => Ok(pattern),
-        Err(_) => Err(Fail::Unknown(Why::Malformed(pattern.into()))),
-    }
+    let read = of_go(pattern).ok().and_then(|text| RegexBuilder::new(&text).size_limit(MAX_PATTERN).build().ok());
+    read.ok_or_else(|| Fail::Unknown(Why::Malformed(pattern.into())))
 }
 
 /// A glob of `fileset` as a regular expression: `**` crosses directories, `*` and `?` do not.
