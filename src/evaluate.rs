@@ -319,7 +319,7 @@ fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec
     if told.labels.is_empty() {
         related.extend(used.iter().filter_map(|u| Some(Label { span: u.value.span?, text: in_words(u, language) })));
     }
-    related.retain(|label| label.span != span && !label.text.is_empty());
+    related.retain(|label| label.span != span && label.span.start < label.span.end && !label.text.is_empty());
     let mut seen = Vec::new();
     related.retain(|label| {
         !seen.contains(&label.span) && {
