@@ -125,7 +125,11 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant], speaks: Option<
         misread(chart, sets).into_iter().map(|found| (chart.own_name().to_owned(), found))
     });
     let mut out = Rendered { misread: misread.collect(), ..Rendered::default() };
-    let done = every_set(&charts, sets, (&listed, speaks), sources);
+    let mut done = every_set(&charts, sets, (&listed, speaks), sources);
+    let made = made_releases(&charts, &files, &done, sources);
+    done.extend(every_set(&charts, made, (&listed, speaks), sources));
+    let given = given(&charts, &done, (&open, &releases));
+    done.retain(|(chart, set, _)| set.deployed || !given.contains(chart));
     // A template that some chart or some set rendered was read.
     let mut read = BTreeSet::new();
     let mut unread: BTreeMap<SourceId, String> = BTreeMap::new();
@@ -195,9 +199,10 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant], speaks: Option<
         }
         read.extend(one.read);
         out.comments.extend(one.comments);
+        let is_first = !one.elsewhere && seen.insert(chart);
         out.variants.push(Variant {
-            first: !one.elsewhere && seen.insert(chart),
-            beside: (!own).then(|| DEFAULTS.to_owned()),
+            first: is_first,
+            beside: (!own && !(is_first && given.contains(&chart))).then(|| DEFAULTS.to_owned()),
             elsewhere: one.elsewhere,
             name: set.name,
             facts: one.facts,
@@ -224,6 +229,52 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant], speaks: Option<
     let in_part = in_part.into_iter().map(|(id, why)| (sources.get(id).path.clone(), format!("read in part: {why}")));
     out.skipped.extend(in_part);
     out
+}
+
+/// Sets for releases that charts themselves make: applications of Argo CD, releases of Flux. What a chart makes with values
+/// that nothing installs it with is not installed.
+fn made_releases(
+    charts: &[Arc<Chart<'_>>],
+    files: &[File<'_>],
+    done: &[(SourceId, ValueSet, One)],
+    sources: &Sources,
+) -> Vec<Vec<ValueSet>> {
+    let by_tool =
+        |release: &&HelmRelease| matches!(release.format.get(), Some(ReleaseFormat::Argocd | ReleaseFormat::Flux));
+    let installed =
+        done.iter().filter(|(_, set, one)| set.example.is_none() && !one.elsewhere && one.refused.is_none());
+    let releases: Vec<&HelmRelease> =
+        installed.flat_map(|(.., one)| &one.facts.releases).map(|release| &**release).filter(by_tool).collect();
+    if releases.is_empty() {
+        return charts.iter().map(|_| Vec::new()).collect();
+    }
+    let mut sets = helm::sets::sets(charts, files, KUBERNETES);
+    releases::add(&mut sets, charts, &releases, sources);
+    for sets in &mut sets {
+        sets.retain(|set| set.deployed);
+        leave_out(sets);
+    }
+    sets
+}
+
+/// Published charts that are installed here and whose values are all at hand: what they give with their own values alone
+/// nobody here deploys.
+fn given(
+    charts: &[Arc<Chart<'_>>],
+    done: &[(SourceId, ValueSet, One)],
+    (open, releases): (&[releases::Open], &[&HelmRelease]),
+) -> BTreeSet<SourceId> {
+    if releases.iter().any(|release| release.format.get() == Some(&ReleaseFormat::CommandLine)) {
+        return BTreeSet::new();
+    }
+    let rendered = |id: SourceId| {
+        let gives = |one: &One| one.refused.is_none() && one.gave_up.is_none() && one.failure.is_none();
+        done.iter().any(|(chart, set, one)| *chart == id && set.deployed && !one.elsewhere && gives(one))
+    };
+    let all = charts.iter().enumerate().filter(|(i, chart)| {
+        chart.is_published() && open.iter().all(|one| one.chart != *i) && rendered(chart.metadata.source)
+    });
+    all.map(|(_, chart)| chart.metadata.source).collect()
 }
 
 /// Takes away the sets beyond those that are rendered: of files that nothing installs before those of releases. What

@@ -670,3 +670,42 @@ fn a_mapping_that_stands_as_go_prints_it_is_told() {
     assert_eq!(found.len(), 1, "{found:#?}");
     assert_eq!(place(&outcome, found[0].span), "api/templates/a.yaml:13: {{ .Values.manager }}");
 }
+
+#[test]
+fn a_published_chart_is_judged_as_it_is_installed_here() {
+    let db = "name: api\nversion: 1.0.0\nhome: https://api.example\ndependencies: [{name: db, version: 1.0.0, condition: db.enabled}]\n";
+    let values = "gpus: 4\nparallel: 8\ndb: {enabled: true}\n";
+    let application = "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: api}\nspec:\n  source:\n    path: deploy/api\n    \
+                       helm:\n      valuesObject: {parallel: 4, db: {enabled: false}}\n";
+    let wrong = POD.replace(".Values.gpus", "1").replace(".Values.parallel", "16");
+    let places = |chart: &str, root: &[(&str, &str)]| {
+        let files = [
+            ("deploy/api/Chart.yaml", chart),
+            ("deploy/api/charts/db/Chart.yaml", "name: db\nversion: 1.0.0\n"),
+            ("deploy/api/charts/db/templates/pod.yaml", &wrong),
+            ("deploy/api/templates/pod.yaml", POD),
+            ("deploy/api/values.yaml", values),
+        ];
+        let outcome = run(&[&files[..], root].concat());
+        of(&outcome, RULE).iter().map(|found| place(&outcome, found.span)).collect::<Vec<_>>()
+    };
+    let alone = places(db, &[]);
+    assert_eq!(alone.len(), 2, "{alone:?}");
+    assert_eq!(places(db, &[("apps/api.yaml", application)]), [""; 0]);
+    // What is written here is judged with its own values, too.
+    assert_eq!(places(&db.replace("home: https://api.example\n", ""), &[("apps/api.yaml", application)]), alone);
+    // An application that a chart makes.
+    let made = application.replace("4, db", "{{ .Values.parallel }}, db");
+    let root = |parallel: &'static str| {
+        places(
+            db,
+            &[
+                ("root/Chart.yaml", "name: root\nversion: 1.0.0\n"),
+                ("root/templates/api.yaml", &made),
+                ("root/values.yaml", parallel),
+            ],
+        )
+    };
+    assert_eq!(root("parallel: 4\n"), [""; 0]);
+    assert_eq!(root("parallel: 16\n"), ["root/values.yaml:1: 16"]);
+}

@@ -95,6 +95,11 @@ impl<'a> Chart<'a> {
         self.files.iter().filter(|f| !f.path.starts_with("templates/") && !OWN.contains(&f.path))
     }
 
+    /// Whether it says where it is published, as charts do that others take over.
+    pub fn is_published(&self) -> bool {
+        self.meta().is_some_and(|meta| meta.get("home").is_some() || meta.get("sources").is_some())
+    }
+
     /// The name in `Chart.yaml`.
     pub fn own_name(&self) -> &str {
         self.meta().and_then(|m| m.get("name")).and_then(Node::text).unwrap_or("")
