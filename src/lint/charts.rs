@@ -231,8 +231,8 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant], speaks: Option<
     out
 }
 
-/// Sets for releases that charts themselves make: applications of Argo CD, releases of Flux. What a chart makes with values
-/// that nothing installs it with is not installed.
+/// Sets for releases that charts themselves make: applications of Argo CD, releases of Flux. What a chart makes only with values
+/// that nothing here installs it with is what somebody may install.
 fn made_releases(
     charts: &[Arc<Chart<'_>>],
     files: &[File<'_>],
@@ -241,10 +241,17 @@ fn made_releases(
 ) -> Vec<Vec<ValueSet>> {
     let by_tool =
         |release: &&HelmRelease| matches!(release.format.get(), Some(ReleaseFormat::Argocd | ReleaseFormat::Flux));
-    let installed =
-        done.iter().filter(|(_, set, one)| set.example.is_none() && !one.elsewhere && one.refused.is_none());
+    let made = |(_, set, one): &(SourceId, ValueSet, One), example: bool| {
+        let installed = set.example.is_some() == example && !one.elsewhere && one.refused.is_none();
+        installed && one.facts.releases.iter().any(|release| by_tool(&&**release))
+    };
+    let own: BTreeSet<SourceId> = done.iter().filter(|one| made(one, false)).map(|(chart, ..)| *chart).collect();
+    let installed = done.iter().filter(|one| made(one, false) || made(one, true) && !own.contains(&one.0));
+    let all = installed.flat_map(|(.., one)| &one.facts.releases).map(|release| &**release).filter(by_tool);
+    // Several sets of values make a release with the same values, or much the same.
+    let mut told = BTreeSet::new();
     let releases: Vec<&HelmRelease> =
-        installed.flat_map(|(.., one)| &one.facts.releases).map(|release| &**release).filter(by_tool).collect();
+        all.filter(|release| told.insert((release.span, release.name.get().cloned()))).collect();
     if releases.is_empty() {
         return charts.iter().map(|_| Vec::new()).collect();
     }
