@@ -202,7 +202,7 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant], speaks: Option<
         let is_first = !one.elsewhere && seen.insert(chart);
         out.variants.push(Variant {
             first: is_first,
-            beside: (!own && !(is_first && given.contains(&chart))).then(|| DEFAULTS.to_owned()),
+            beside: (!(own || is_first && given.contains(&chart))).then(|| DEFAULTS.to_owned()),
             elsewhere: one.elsewhere,
             name: set.name,
             facts: one.facts,
@@ -231,8 +231,7 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant], speaks: Option<
     out
 }
 
-/// Sets for releases that charts themselves make: applications of Argo CD, releases of Flux. What a chart makes only with values
-/// that nothing here installs it with is what somebody may install.
+/// Sets for releases that charts themselves make: applications of Argo CD, releases of Flux.
 fn made_releases(
     charts: &[Arc<Chart<'_>>],
     files: &[File<'_>],
@@ -241,12 +240,7 @@ fn made_releases(
 ) -> Vec<Vec<ValueSet>> {
     let by_tool =
         |release: &&HelmRelease| matches!(release.format.get(), Some(ReleaseFormat::Argocd | ReleaseFormat::Flux));
-    let made = |(_, set, one): &(SourceId, ValueSet, One), example: bool| {
-        let installed = set.example.is_some() == example && !one.elsewhere && one.refused.is_none();
-        installed && one.facts.releases.iter().any(|release| by_tool(&&**release))
-    };
-    let own: BTreeSet<SourceId> = done.iter().filter(|one| made(one, false)).map(|(chart, ..)| *chart).collect();
-    let installed = done.iter().filter(|one| made(one, false) || made(one, true) && !own.contains(&one.0));
+    let installed = done.iter().filter(|(.., one)| !one.elsewhere && one.refused.is_none());
     let all = installed.flat_map(|(.., one)| &one.facts.releases).map(|release| &**release).filter(by_tool);
     // Several sets of values make a release with the same values, or much the same.
     let mut told = BTreeSet::new();
