@@ -202,7 +202,7 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant], speaks: Option<
         let is_first = !one.elsewhere && seen.insert(chart);
         out.variants.push(Variant {
             first: is_first,
-            beside: (!own && !(is_first && given.contains(&chart))).then(|| DEFAULTS.to_owned()),
+            beside: (!(own || is_first && given.contains(&chart))).then(|| DEFAULTS.to_owned()),
             elsewhere: one.elsewhere,
             name: set.name,
             facts: one.facts,
@@ -231,8 +231,7 @@ pub fn render(repository: &Repository<'_>, variants: &[Variant], speaks: Option<
     out
 }
 
-/// Sets for releases that charts themselves make: applications of Argo CD, releases of Flux. What a chart makes with values
-/// that nothing installs it with is not installed.
+/// Sets for releases that charts themselves make: applications of Argo CD, releases of Flux.
 fn made_releases(
     charts: &[Arc<Chart<'_>>],
     files: &[File<'_>],
@@ -241,10 +240,12 @@ fn made_releases(
 ) -> Vec<Vec<ValueSet>> {
     let by_tool =
         |release: &&HelmRelease| matches!(release.format.get(), Some(ReleaseFormat::Argocd | ReleaseFormat::Flux));
-    let installed =
-        done.iter().filter(|(_, set, one)| set.example.is_none() && !one.elsewhere && one.refused.is_none());
+    let installed = done.iter().filter(|(.., one)| !one.elsewhere && one.refused.is_none());
+    let all = installed.flat_map(|(.., one)| &one.facts.releases).map(|release| &**release).filter(by_tool);
+    // Several sets of values make a release with the same values, or much the same.
+    let mut told = BTreeSet::new();
     let releases: Vec<&HelmRelease> =
-        installed.flat_map(|(.., one)| &one.facts.releases).map(|release| &**release).filter(by_tool).collect();
+        all.filter(|release| told.insert((release.span, release.name.get().cloned()))).collect();
     if releases.is_empty() {
         return charts.iter().map(|_| Vec::new()).collect();
     }

@@ -204,7 +204,6 @@ fn what_flux_patches_into_children_is_stated() {
             ("apps/llm/app/release.yaml", release),
             ("apps/llm/app/pod.yaml", POD),
             ("apps/llm/pod.yaml", POD),
-            ("apps/kustomization.yaml", "resources: [llm/ks.yaml]\n"),
         ];
         let report = report("p", &files);
         places(&report, "required-field-missing")
