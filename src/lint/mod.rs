@@ -182,12 +182,21 @@ fn repositories(
     out
 }
 
+/// Bytes that are read anew of one file for its fixes: each fix reads all of it, and the rest of the fixes wait for the next run.
+const READ_ANEW: usize = 1 << 21;
+
 /// Makes edits of what rules ask to be written, where that is certain.
 fn fix(findings: &mut [Finding], sources: &Sources, kinds: &[Option<Kind>]) {
     let mut files: BTreeMap<SourceId, Option<mend::File<'_>>> = BTreeMap::new();
+    let mut read: BTreeMap<SourceId, usize> = BTreeMap::new();
     for finding in findings {
         let Some(wish) = finding.wish.take() else { continue };
         let Some(id) = wish.places.first().map(|(place, _)| place.source) else { continue };
+        let spent = read.entry(id).or_default();
+        if *spent >= READ_ANEW {
+            continue;
+        }
+        *spent += sources.get(id).text.len();
         let kind = kinds.get(id.0 as usize).copied().flatten();
         // A finding is told all the same where gpulint fails on its fix.
         let fix = catch_unwind(AssertUnwindSafe(|| {
