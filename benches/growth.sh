@@ -29,6 +29,7 @@ declare -A shapes=(
   [keys.yaml]='each "a: @\n"'
   [pods.yaml]='printf "$foo"; each "  g@: {image: x, resources: {limits: {nvidia.com/gpu: 1}}}\n"'
   [documents.yaml]='each "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c@}\ndata: {a: b}\n"'
+  [fixes.yaml]='each "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p@, annotations: {karpenter.sh/do-not-disrupt: true}}\nspec: {containers: [{name: c, image: a/b:1, resources: {limits: {nvidia.com/gpu: 1}}}]}\n"'
   [quoted.yaml]='each "a@: \"b\nc\"\n"'
   [signs.yaml]='printf "a: {{ b }} c\nx: y\n# "; each "{{"'
   [nested.yaml]='each "{{ if a }}\n"; printf "a: b\n"; each "{{ end }}\n"'

@@ -182,7 +182,8 @@ fn repositories(
     out
 }
 
-/// Bytes that are read anew of one file for its fixes: each fix reads all of it, and the rest of the fixes wait for the next run.
+/// Bytes that are read anew of one file for its fixes: each fix reads all of it, and the rest wait until
+/// the first were made.
 const READ_ANEW: usize = 1 << 21;
 
 /// Makes edits of what rules ask to be written, where that is certain.

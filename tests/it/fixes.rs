@@ -292,3 +292,21 @@ fn rules_with_a_fix_show_what_it_makes_of_an_example() {
             .any(|line| line.starts_with("flag-unknown ") && line.ends_with("(fixed by --fix --unsafe-fixes)"))
     );
 }
+
+#[test]
+fn of_a_large_file_some_fixes_wait_and_all_are_made() {
+    let pod = |i: usize| {
+        format!(
+            "apiVersion: v1\nkind: Pod\nmetadata: {{name: p{i}, annotations: {{karpenter.sh/do-not-disrupt: true}}}}\nspec:\n  # {}\n  containers: [{{name: c, image: a/b:1}}]\n",
+            "-".repeat(100)
+        )
+    };
+    let tree = directory(&[("pods.yaml", &(0..200).map(pod).collect::<Vec<_>>().join("---\n"))]);
+    let report: serde_json::Value =
+        serde_json::from_str(&out(&check(tree.path(), &["--all-kinds", "--format", "json"]))).expect("JSON");
+    let found = report["diagnostics"].as_array().expect("findings");
+    let offered = found.iter().filter(|finding| !finding["fix"].is_null()).count();
+    assert!(found.len() == 200 && (1..200).contains(&offered), "{offered} of {}", found.len());
+    check(tree.path(), &["--all-kinds", "--fix"]);
+    assert_eq!(read(tree.path(), "pods.yaml").matches("do-not-disrupt: \"true\"").count(), 200);
+}
