@@ -55,6 +55,9 @@ pub enum Command {
     Test {
         /// Id of a rule, a rule file or the directory of a pack
         what: Option<PathBuf>,
+        /// Write the examples that fire in other ways, and ask the rules again
+        #[arg(long)]
+        brittle: bool,
     },
     /// Write a new rule, with examples that pass
     New {

@@ -12,7 +12,8 @@ use crate::finding::{OWN_PACK, OWN_RULES};
 use crate::language::Language;
 use crate::lint::{self, Input};
 use crate::paths;
-use crate::rules::examples::{self, Linted, Verdict};
+use crate::rules::examples::{self, Lint, Linted, Verdict};
+use crate::rules::rewrites::{self, Outcome, Survival};
 use crate::rules::text::outline;
 use crate::rules::{Entry, Ruleset};
 use crate::source::{Source, SourceId};
@@ -188,11 +189,11 @@ pub fn page(rules: &Ruleset, rule: &str, language: Language) -> Option<String> {
     Some(out)
 }
 
-/// `gpulint test [RULE|FILE|DIR]`.
+/// `gpulint test [--brittle] [RULE|FILE|DIR]`.
 ///
 /// # Errors
 /// A pack that does not load, or no such rule.
-pub fn test(what: Option<&Path>) -> Result<u8, String> {
+pub fn test(what: Option<&Path>, brittle: bool) -> Result<u8, String> {
     let (rules, own) = match what {
         None => (Ruleset::builtin(), None),
         Some(path) if path.exists() => {
@@ -208,10 +209,12 @@ pub fn test(what: Option<&Path>) -> Result<u8, String> {
             (rules, Some(vec![id.into_owned()]))
         }
     };
-    let results =
-        examples::test(&rules, |e| own.as_ref().is_none_or(|ids| ids.iter().any(|id| *id == e.id)), &|files| {
-            lint(files, &rules)
-        });
+    let picked = |entry: &Entry| own.as_ref().is_none_or(|ids| ids.iter().any(|id| *id == entry.id));
+    let lint: &Lint<'_> = &|files| lint(files, &rules);
+    if brittle {
+        return told_of(&rewrites::test(&rules, picked, lint), own.is_some());
+    }
+    let results = examples::test(&rules, picked, lint);
     let count = |verdict| results.iter().filter(|r| r.verdict == verdict).count();
     let mut out = String::new();
     for result in results.iter().filter(|r| r.verdict != Verdict::Validated) {
@@ -227,6 +230,24 @@ pub fn test(what: Option<&Path>) -> Result<u8, String> {
     ));
     print(&out)?;
     Ok(if failed > 0 { FINDINGS } else { CLEAN })
+}
+
+/// Says which rules other ways of writing silence, of a few with the files, and how many they leave.
+fn told_of(all: &[Survival], few: bool) -> Result<u8, String> {
+    let mut out = String::new();
+    for one in all.iter().filter(|one| one.outcome == Outcome::Lost) {
+        out += &format!("Lost: {} example {} after {}\n", one.rule, one.example, one.rewrite);
+        for (path, text) in one.files.iter().filter(|_| few) {
+            out += &format!("  {path}\n{}", text.lines().map(|line| format!("    {line}\n")).collect::<String>());
+        }
+    }
+    let counts = rewrites::by_rewrite(all);
+    for rewrite in rewrites::all() {
+        let Some((survived, asked)) = counts.get(rewrite.name) else { continue };
+        out += &format!("{survived:>5} of {asked:<5} {:<22} {}\n", rewrite.name, rewrite.about);
+    }
+    print(&out)?;
+    Ok(if all.iter().any(|one| one.outcome == Outcome::Lost) { FINDINGS } else { CLEAN })
 }
 
 /// Lints files in memory, under the configuration among them.

@@ -108,7 +108,7 @@ entities! {
         device_name: Fact<String>,
         /// Devices that a framework sees, one rank each: `gpus`, but the cores of Neuron devices.
         ranks: Fact<i64>,
-        /// nodeSelector.
+        /// Labels that a node must have: nodeSelector, and required node affinity to one value.
         node_selector: Labels,
         /// Required node affinity terms of the first nodeSelectorTerm.
         node_affinity: Vec<Requirement>,

@@ -41,10 +41,12 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>, cut: &mut V
             if complete(container, data) {
                 container.env.remove(REST);
             }
-            for (name, value) in taken {
-                let called = || EnvVar { name: Fact::value(name.clone(), value.span), ..EnvVar::blank(value.span) };
+            for (name, view) in taken {
+                let place = view.place();
+                let called = || EnvVar { name: Fact::value(name.clone(), place), ..EnvVar::blank(place) };
                 let variable = container.env.entry(name.clone()).or_insert_with(|| Box::new(called()));
-                (variable.value, variable.from.known) = (value, Known::Value(EnvSource::Config));
+                (variable.value, variable.written) = (view.string(), view.written());
+                variable.from.known = Known::Value(EnvSource::Config);
             }
             let env = std::mem::take(&mut container.env);
             container.launch.iter_mut().for_each(|launch| resolve(launch, &env));
@@ -82,7 +84,7 @@ fn variables<'m>(
     container: &Container,
     data: impl Fn(View<'_>) -> Option<View<'m>>,
     share: &Share,
-) -> Result<Vec<(String, Fact<String>)>, Spent> {
+) -> Result<Vec<(String, View<'m>)>, Spent> {
     let Some(spec) = container.spec.as_ref() else { return Ok(Vec::new()) };
     let mut out = Vec::new();
     for source in spec.view().get("envFrom").items() {
@@ -92,7 +94,7 @@ fn variables<'m>(
         let entries = data(source.path("configMapRef.name")).map(View::entries).unwrap_or_default();
         share.make(entries.len() * size_of::<EnvVar>())?;
         let own = |name: &String| container.env.contains_key(name);
-        let taken = entries.into_iter().map(|(key, value)| (format!("{prefix}{key}"), value.string()));
+        let taken = entries.into_iter().map(|(key, value)| (format!("{prefix}{key}"), value));
         out.extend(taken.filter(|(name, _)| !own(name)));
     }
     for variable in spec.view().get("env").items() {
@@ -102,9 +104,9 @@ fn variables<'m>(
         else {
             continue;
         };
-        out.extend(data(reference.get("name")).map(|map| (name, map.get(&key).string())));
+        out.extend(data(reference.get("name")).map(|map| (name, map.get(&key))));
     }
-    share.make(out.iter().map(|(name, value)| name.len() + value.get().map_or(0, String::len)).sum())?;
+    share.make(out.iter().map(|(name, value)| name.len() + value.place().range().len()).sum())?;
     Ok(out)
 }
 

@@ -223,13 +223,10 @@ fn is(fact: &Fact<String>, value: &str) -> bool {
 
 /// What the selectors alone tell of the node.
 fn from_selectors(node: &mut Node, pod: &Pod) {
-    let single = pod.node_affinity.iter().filter(|t| is(&t.operator, "In") && t.values.len() == 1);
-    let terms = single.filter_map(|t| Some((t.key.get()?.as_str(), &t.values[0])));
-    let labels = pod.node_selector.iter().map(|(k, v)| (k.as_str(), v));
-    for (key, value) in labels.chain(terms) {
+    for (key, value) in &pod.node_selector {
         let Some(text) = value.get() else { continue };
         let fact = || Fact::value(text.clone(), value.span);
-        match key {
+        match key.as_str() {
             "node.kubernetes.io/instance-type" | "beta.kubernetes.io/instance-type" => node.instance_type = fact(),
             "kubernetes.io/arch" => node.arch = fact(),
             "cloud.google.com/gke-accelerator"

@@ -208,6 +208,11 @@ impl<'t> View<'t> {
         self.node.and_then(Node::traced)
     }
 
+    /// The text of a scalar as it stands, placeholders included.
+    pub fn written(self) -> Fact<String> {
+        self.traced().map_or(Fact::absent(self.place()), |text| Fact::value(text.text().to_owned(), text.whole()))
+    }
+
     /// A Boolean in this dialect, or the strings `true` and `false` where a template quoted them.
     pub fn boolean(self) -> Fact<bool> {
         self.fact(|n| match n.scalar() {

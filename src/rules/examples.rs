@@ -43,11 +43,14 @@ pub struct Linted {
     pub skipped: Vec<(String, String)>,
 }
 
-/// Lints files in memory: paths and texts in.
-pub type Lint<'l> = dyn Fn(Vec<(String, String)>) -> Linted + Sync + 'l;
+/// Files in memory: paths and texts.
+pub type Files = Vec<(String, String)>;
+
+/// Lints files in memory.
+pub type Lint<'l> = dyn Fn(Files) -> Linted + Sync + 'l;
 
 /// A place that an example marks: path and the marked text with its byte range.
-struct Mark {
+pub(super) struct Mark {
     path: String,
     start: usize,
     end: usize,
@@ -55,7 +58,7 @@ struct Mark {
 }
 
 /// Takes the marks ‹…› out of a text.
-fn unmark(path: &str, text: &str, marks: &mut Vec<Mark>) -> String {
+pub(super) fn unmark(path: &str, text: &str, marks: &mut Vec<Mark>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut open = None;
     for c in text.chars() {

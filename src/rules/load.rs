@@ -27,6 +27,7 @@ const KEYS: &[&str] = &[
     "zh",
     "references",
     "fix",
+    "not_after",
     "examples",
 ];
 
@@ -263,6 +264,7 @@ impl<'t> Reader<'t, '_> {
             references: references.iter().filter_map(|r| r.get().cloned()).collect(),
             examples,
             zh: self.words(),
+            not_after: self.pairs("not_after").into_iter().collect(),
         }
     }
 }

@@ -7,6 +7,7 @@ pub mod functions;
 pub mod lang;
 pub mod load;
 pub mod pack;
+pub mod rewrites;
 pub mod text;
 
 use crate::facts::{Subject, subjects};

@@ -4,6 +4,7 @@
 use crate::finding::Severity;
 use crate::parse::expression::{self as ast, Kind, Piece};
 use flate2::read::DeflateDecoder;
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::str::Split;
 use std::sync::OnceLock;
@@ -47,6 +48,14 @@ impl RuleText {
         out.help = words.help.clone().unwrap_or(out.help);
         out.labels.iter_mut().zip(&words.labels).for_each(|((_, text), told)| text.clone_from(told));
         out
+    }
+
+    /// All that it asks of a deployment, in its own words.
+    pub fn asked(&self) -> String {
+        let lets = self.each.iter().chain(&self.lets).map(|(_, expression)| expression);
+        let places = self.labels.iter().map(|(place, _)| place).chain(&self.at);
+        let conditions = self.when.iter().chain(&self.proof).chain([&self.forbid]);
+        lets.chain(places).chain(conditions).flat_map(|text| [text.as_str(), "\n"]).collect()
     }
 
     /// How it can be fixed, in words.
@@ -223,6 +232,8 @@ pub struct Page {
     pub examples: Vec<Example>,
     /// What it says in Chinese.
     pub zh: Words,
+    /// Ways to write an example after which it is silent, and why that is right.
+    pub not_after: BTreeMap<String, String>,
 }
 
 /// An example of a rule.

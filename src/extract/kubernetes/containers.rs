@@ -115,10 +115,6 @@ pub fn word(text: &Traced) -> Fact<String> {
     }
 }
 
-fn written(view: View<'_>) -> Fact<String> {
-    view.traced().map_or(Fact::absent(view.place()), |text| Fact::value(text.text().to_owned(), text.whole()))
-}
-
 /// Environment variables of a list of `{name, value | valueFrom}`, or of a map.
 pub fn environment(view: View<'_>) -> Variables {
     let mut out = BTreeMap::new();
@@ -128,7 +124,7 @@ pub fn environment(view: View<'_>) -> Variables {
             let name = if key == REST { value.string() } else { Fact::value(key.to_owned(), value.place()) };
             variable.name = name;
             variable.value = env_value(value);
-            variable.written = written(value);
+            variable.written = value.written();
             out.insert(key.to_owned(), variable);
         }
         return out;
@@ -144,7 +140,7 @@ pub fn environment(view: View<'_>) -> Variables {
         let mut variable = Box::new(EnvVar::blank(span));
         variable.name = name.string();
         variable.value = env_value(item.get("value"));
-        variable.written = written(item.get("value"));
+        variable.written = item.get("value").written();
         if let Some((source, place)) = item.get("valueFrom").entries().first() {
             let from = match *source {
                 "secretKeyRef" => EnvSource::Secret,

@@ -71,6 +71,11 @@ pub fn scheduling(pod: &mut Pod, spec: View<'_>) {
     if let [term] = terms.as_slice() {
         pod.node_affinity = term.get("matchExpressions").items().map(requirement).collect();
     }
+    for term in pod.node_affinity.iter().filter(|term| term.operator.get().is_some_and(|operator| operator == "In")) {
+        if let (Some(key), [value]) = (term.key.get(), term.values.as_slice()) {
+            pod.node_selector.entry(key.clone()).or_insert_with(|| value.clone());
+        }
+    }
     pod.tolerations = spec.get("tolerations").items().map(toleration).collect();
     pod.spot = spot(pod);
 }
@@ -105,13 +110,9 @@ fn spot(pod: &Pod) -> Fact<bool> {
         ("kubernetes.azure.com/scalesetpriority", "spot"),
         ("eks.amazonaws.com/capacityType", "SPOT"),
     ];
-    let selected = SELECTORS.iter().find_map(|(key, value)| {
-        let label = pod.node_selector.get(*key).filter(|label| label.get().is_some_and(|v| v == value));
-        let term = pod.node_affinity.iter().find(|t| t.key.get().is_some_and(|k| k == key));
-        let term =
-            term.and_then(|t| t.values.iter().find(|v| t.values.len() == 1 && v.get().is_some_and(|v| v == value)));
-        label.or(term)
-    });
+    let selected = SELECTORS
+        .iter()
+        .find_map(|(key, value)| pod.node_selector.get(*key).filter(|label| label.get().is_some_and(|v| v == value)));
     selected.map_or(Fact::absent(pod.span), |label| Fact::value(true, label.span))
 }
 

@@ -38,6 +38,12 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, object: &Object, cut: &mut Vec<Pro
     out.namespace = object.namespace.clone();
     out.labels = object.labels.clone();
     out.annotations = object.annotations.clone();
+    if kind == "CronJob" {
+        // Queues and classes are read from the jobs that it makes.
+        let jobs = spec.path("jobTemplate.metadata");
+        out.labels.extend(super::pods::labels(jobs.get("labels")));
+        out.annotations.extend(super::pods::labels(jobs.get("annotations")));
+    }
     out.object = Some(Raw::new(tree, view));
     out.replicas = found.replicas;
     rollout(&mut out, spec, &kind);
