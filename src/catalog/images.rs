@@ -170,12 +170,14 @@ fn families(name: &str) -> impl Iterator<Item = &'static Patterned> + Clone {
         .filter(move |f| f.row.words("repositories").any(|pattern| names(pattern, name)))
 }
 
-/// Whether a pattern of the table names a repository; a mirror keeps the name as the end of its own.
+/// Whether a pattern of the table names a repository; a mirror keeps the name as the end of its own, with or without the host.
 fn names(pattern: &str, name: &str) -> bool {
+    let is_end = |path: &str| name.strip_suffix(path).is_some_and(|host| host.ends_with('/'));
+    let path = pattern.split_once('/').filter(|(host, path)| host.contains('.') && path.contains('/'));
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or("");
     let Some(mut rest) = name.strip_prefix(first) else {
-        return !pattern.contains('*') && name.strip_suffix(pattern).is_some_and(|host| host.ends_with('/'));
+        return !pattern.contains('*') && (is_end(pattern) || path.is_some_and(|(_, path)| is_end(path)));
     };
     let mut exact = true;
     for part in parts {
@@ -225,7 +227,7 @@ pub fn image(repository: &str, tag: &str) -> Result<ImageInfo, Unrecognised> {
     }
     let exact = IMAGE_TAGS.rows().filter(|r| r.text("tag") == tag);
     let exact = exact.clone().find(|r| {
-        repository == r.text("repository")
+        names(r.text("repository"), repository)
             || r.text("repository").strip_prefix("dlc/") == Some(last) && info.family == "aws-dlc"
     });
     match row.text("cuda_from") {

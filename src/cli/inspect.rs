@@ -212,7 +212,8 @@ pub fn test(what: Option<&Path>, brittle: bool) -> Result<u8, String> {
     let picked = |entry: &Entry| own.as_ref().is_none_or(|ids| ids.iter().any(|id| *id == entry.id));
     let lint: &Lint<'_> = &|files| lint(files, &rules);
     if brittle {
-        return told_of(&rewrites::test(&rules, picked, lint), own.is_some());
+        let all = rewrites::test(&rules, picked, lint);
+        return told_of(&all, &rewrites::needless(&rules, picked, &all), own.is_some());
     }
     let results = examples::test(&rules, picked, lint);
     let count = |verdict| results.iter().filter(|r| r.verdict == verdict).count();
@@ -233,8 +234,9 @@ pub fn test(what: Option<&Path>, brittle: bool) -> Result<u8, String> {
 }
 
 /// Says which rules other ways of writing silence, of a few with the files, and how many they leave.
-fn told_of(all: &[Survival], few: bool) -> Result<u8, String> {
-    let mut out = String::new();
+fn told_of(all: &[Survival], needless: &[(String, String)], few: bool) -> Result<u8, String> {
+    let mut out: String =
+        needless.iter().map(|(rule, name)| format!("Needless: {rule} makes an exception of {name}\n")).collect();
     for one in all.iter().filter(|one| one.outcome == Outcome::Lost) {
         out += &format!("Lost: {} example {} after {}\n", one.rule, one.example, one.rewrite);
         for (path, text) in one.files.iter().filter(|_| few) {
@@ -247,7 +249,8 @@ fn told_of(all: &[Survival], few: bool) -> Result<u8, String> {
         out += &format!("{survived:>5} of {asked:<5} {:<22} {}\n", rewrite.name, rewrite.about);
     }
     print(&out)?;
-    Ok(if all.iter().any(|one| one.outcome == Outcome::Lost) { FINDINGS } else { CLEAN })
+    let lost = all.iter().any(|one| one.outcome == Outcome::Lost);
+    Ok(if lost || !needless.is_empty() { FINDINGS } else { CLEAN })
 }
 
 /// Lints files in memory, under the configuration among them.

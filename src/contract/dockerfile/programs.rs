@@ -54,7 +54,7 @@ pub fn judge(stage: &Stage<'_>) -> Vec<Breach> {
                 there.unprivileged = !user.contains('$') && !matches!(user, "root" | "0" | "");
             }
             "ENV" if line.rest.text().contains("APT_CONFIG") => there.lists = Lists::Unknown,
-            "CMD" | "ENTRYPOINT" => starts.push((own, *line, line.json_array())),
+            "CMD" | "ENTRYPOINT" => starts.push((own, *line, line.json_array().or_else(|| Some(first_words(line))))),
             "HEALTHCHECK" => {
                 let command = line
                     .rest

@@ -110,6 +110,16 @@ fn test_rule(entry: &Entry, lint: &Lint<'_>) -> Vec<Survival> {
     out
 }
 
+/// The exceptions that rules make of ways of writing which none of their examples needs: rule and way.
+pub fn needless(rules: &Ruleset, which: impl Fn(&Entry) -> bool, all: &[Survival]) -> Vec<(String, String)> {
+    let needed = |rule: &str, name: &str| {
+        all.iter().any(|one| one.outcome == Outcome::Excepted && one.rule == rule && one.rewrite == name)
+    };
+    let entries = rules.entries().iter().filter(|entry| which(entry));
+    let made = entries.flat_map(|entry| entry.page().not_after.into_keys().map(|name| (entry.id.to_string(), name)));
+    made.filter(|(rule, name)| !needed(rule, name)).collect()
+}
+
 /// How many survived and were asked, by rewrite.
 pub fn by_rewrite(all: &[Survival]) -> BTreeMap<&'static str, (usize, usize)> {
     let mut out = BTreeMap::new();
