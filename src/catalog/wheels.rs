@@ -34,7 +34,7 @@ impl WheelRequirement {
     /// Whether it is required without an extra, or with one of these.
     pub fn is_asked_for<'e>(&self, mut extras: impl Iterator<Item = &'e str>) -> bool {
         let extra = self.row.text("extra");
-        extra.is_empty() || extras.any(|asked| extra.split(' ').any(|one| one == asked))
+        extra.split(' ').any(str::is_empty) || extras.any(|asked| extra.split(' ').any(|one| one == asked))
     }
 }
 
@@ -63,8 +63,8 @@ pub fn wheel_requirements(package: &str, version: &Version) -> impl Iterator<Ite
 /// The range of another package that a release requires, whatever its extras and its Python.
 pub fn wheel_requirement(package: &str, version: &Version, other: &str) -> Option<&'static str> {
     // Ranges are read last: names are compared sooner.
-    let always =
-        |row: &Row| row.text("requires") == other && row.text("extra").is_empty() && row.text("python").is_empty();
+    let unasked = |row: &Row| row.text("extra").split(' ').any(str::is_empty);
+    let always = |row: &Row| row.text("requires") == other && unasked(row) && row.text("python").is_empty();
     let mut rows = PACKAGE_REQUIRES.about(package).filter(always);
     rows.find(|row| !version.is_prerelease() && row.holds(version)).map(|row| row.text("requirement"))
 }

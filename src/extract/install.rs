@@ -355,7 +355,13 @@ fn cuda_of_conda(package: &Package, stated: &str) -> Option<Version> {
     let traits = catalog::package_traits(package.name.get()?, None);
     let is_cuda = traits.is_some_and(|traits| traits.contains(&"is-cuda"));
     let build = stated.trim_start_matches('=').split_once('=').map_or("", |(_, build)| build);
-    let of_build = build.split('_').find_map(|part| Version::parse(part.strip_prefix("cuda")?));
+    // `cuda126*` is any build of 12.6.
+    let of_part = |part: &str| {
+        let text = part.strip_prefix("cuda")?.trim_end_matches('*').trim_end_matches('.');
+        let digits = text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_digit());
+        Version::parse(&if digits { format!("{}.{}", &text[..2], &text[2..]) } else { text.to_owned() })
+    };
+    let of_build = build.split('_').find_map(of_part);
     package.version.get().filter(|_| is_cuda).cloned().or(of_build)
 }
 

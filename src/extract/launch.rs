@@ -29,12 +29,7 @@ pub fn of(container: &Container, words: &[&Traced]) -> Option<Box<Launch>> {
             let told = !words.is_empty() || container.command.is_empty();
             told.then(|| of_image(by_image?, container.image.repository.span, (words, &container.env)))?
         })
-        .or_else(|| {
-            let words = &commands.first()?.words;
-            let is_python = |at: &usize| wrappers::is_python(base_name(words[*at].text()));
-            let at = wrappers::programs(words).into_iter().find(is_python)?;
-            Some(read("python", words[at].span(), (&words[at..], &container.env)))
-        })
+        .or_else(|| commands.iter().rev().find_map(|command| of_python(command, &container.env)))
         .or_else(|| hidden(&commands, by_image.is_some()))?;
     if let (true, Some(server)) = (launch.model.is_absent(), launch.engine.get().and_then(|e| catalog::server(e))) {
         launch.model = fetched(server, &commands, &container.env).unwrap_or(launch.model);
@@ -91,9 +86,10 @@ pub fn of_ray_serve(config: &Traced) -> Option<Box<Launch>> {
     Some(out)
 }
 
-/// What a script launches.
+/// What a script launches: an engine, else the last of its programs of Python.
 pub fn of_script(script: &shell::Script, env: &Variables) -> Option<Box<Launch>> {
-    of_resolved(&resolved(script, env), env)
+    let commands = resolved(script, env);
+    of_resolved(&commands, env).or_else(|| commands.iter().rev().find_map(|command| of_python(command, env)))
 }
 
 /// What the commands of a script launch that has its variables put in.
@@ -204,12 +200,15 @@ fn of_command(command: &Command, env: &Variables) -> Option<Box<Launch>> {
 
 /// What one command of a script runs: an engine, else a program of Python.
 pub fn of_process(command: &Command, env: &Variables) -> Option<Box<Launch>> {
-    of_command(command, env).or_else(|| {
-        let words = &command.words;
-        let is_python = |at: &usize| wrappers::is_python(base_name(words[*at].text()));
-        let at = wrappers::programs(words).into_iter().find(is_python)?;
-        Some(read("python", words[at].span(), (&words[at..], env)))
-    })
+    of_command(command, env).or_else(|| of_python(command, env))
+}
+
+/// The program of Python that a command runs.
+fn of_python(command: &Command, env: &Variables) -> Option<Box<Launch>> {
+    let words = &command.words;
+    let is_python = |at: &usize| wrappers::is_python(base_name(words[*at].text()));
+    let at = wrappers::programs(words).into_iter().find(is_python)?;
+    Some(read("python", words[at].span(), (&words[at..], env)))
 }
 
 /// Reads the flags of an engine.
