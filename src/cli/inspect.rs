@@ -13,7 +13,8 @@ use crate::language::Language;
 use crate::lint::{self, Input};
 use crate::paths;
 use crate::rules::examples::{self, Lint, Linted, Verdict};
-use crate::rules::rewrites::{self, Outcome, Survival};
+use crate::rules::rewrites::questions::{self, Answer};
+use crate::rules::rewrites::{self, Outcome, Question, Survival};
 use crate::rules::text::outline;
 use crate::rules::{Entry, Ruleset};
 use crate::source::{Source, SourceId};
@@ -212,8 +213,7 @@ pub fn test(what: Option<&Path>, brittle: bool) -> Result<u8, String> {
     let picked = |entry: &Entry| own.as_ref().is_none_or(|ids| ids.iter().any(|id| *id == entry.id));
     let lint: &Lint<'_> = &|files| lint(files, &rules);
     if brittle {
-        let all = rewrites::test(&rules, picked, lint);
-        return told_of(&all, &rewrites::needless(&rules, picked, &all), own.is_some());
+        return told_of(&rules, &picked, &rewrites::test(&rules, picked, lint), own.is_some());
     }
     let results = examples::test(&rules, picked, lint);
     let count = |verdict| results.iter().filter(|r| r.verdict == verdict).count();
@@ -234,7 +234,8 @@ pub fn test(what: Option<&Path>, brittle: bool) -> Result<u8, String> {
 }
 
 /// Says which rules other ways of writing silence, of a few with the files, and how many they leave.
-fn told_of(all: &[Survival], needless: &[(String, String)], few: bool) -> Result<u8, String> {
+fn told_of(rules: &Ruleset, picked: &dyn Fn(&Entry) -> bool, all: &[Survival], few: bool) -> Result<u8, String> {
+    let needless = rewrites::needless(rules, picked, all);
     let mut out: String =
         needless.iter().map(|(rule, name)| format!("Needless: {rule} makes an exception of {name}\n")).collect();
     for one in all.iter().filter(|one| one.outcome == Outcome::Lost) {
@@ -244,13 +245,37 @@ fn told_of(all: &[Survival], needless: &[(String, String)], few: bool) -> Result
         }
     }
     let counts = rewrites::by_rewrite(all);
+    out += &left_open(rules, picked, all);
     for rewrite in rewrites::all() {
         let Some((survived, asked)) = counts.get(rewrite.name) else { continue };
         out += &format!("{survived:>5} of {asked:<5} {:<22} {}\n", rewrite.name, rewrite.about);
     }
     print(&out)?;
-    let lost = all.iter().any(|one| one.outcome == Outcome::Lost);
-    Ok(if lost || !needless.is_empty() { FINDINGS } else { CLEAN })
+    let failed = ["Lost: ", "Needless: ", "Open: "].iter().any(|word| out.lines().any(|line| line.starts_with(word)));
+    Ok(if failed { FINDINGS } else { CLEAN })
+}
+
+/// Says which of the ten questions rules leave open, and how many have an answer.
+fn left_open(rules: &Ruleset, picked: &dyn Fn(&Entry) -> bool, all: &[Survival]) -> String {
+    let mut out = String::new();
+    let entries = rules.entries().iter().filter(|entry| picked(entry));
+    let answers: Vec<_> = entries.map(|entry| (&entry.id, questions::answers(entry, all))).collect();
+    for (id, answers) in &answers {
+        let open = answers.iter().filter(|(_, answer)| **answer == Answer::Open);
+        open.for_each(|(question, _)| out += &format!("Open: {id}: {}: {}\n", question.name(), question.text()));
+    }
+    for question in Question::ALL {
+        let count = |wanted| answers.iter().filter(|(_, answers)| answers[&question] == wanted).count();
+        out += &format!(
+            "{:<10} {:>4} answered, {:>4} do not ask it, {:>3} say why it is open, {:>3} leave it open\n",
+            question.name(),
+            count(Answer::Answered),
+            count(Answer::Idle),
+            count(Answer::Explained),
+            count(Answer::Open)
+        );
+    }
+    out
 }
 
 /// Lints files in memory, under the configuration among them.

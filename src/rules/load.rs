@@ -28,6 +28,7 @@ const KEYS: &[&str] = &[
     "references",
     "fix",
     "not_after",
+    "open",
     "examples",
 ];
 
@@ -265,6 +266,7 @@ impl<'t> Reader<'t, '_> {
             examples,
             zh: self.words(),
             not_after: self.pairs("not_after").into_iter().collect(),
+            open: self.pairs("open").into_iter().collect(),
         }
     }
 }

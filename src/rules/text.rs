@@ -234,6 +234,8 @@ pub struct Page {
     pub zh: Words,
     /// Ways to write an example after which it is silent, and why that is right.
     pub not_after: BTreeMap<String, String>,
+    /// Questions that the examples leave open, and why.
+    pub open: BTreeMap<String, String>,
 }
 
 /// An example of a rule.

@@ -37,8 +37,14 @@ fn releases(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
             out.path = chart.get("chart").string();
             let source = if chart.is_some() { chart.get("sourceRef") } else { spec.get("chartRef") };
             out.source = source.get("name").string();
-            let name = spec.get("releaseName").string();
-            out.name = if name.is_absent() { out.name } else { name };
+            // Flux names a release `[targetNamespace-]name` unless it is told another name.
+            let (name, target) = (spec.get("releaseName").string(), spec.get("targetNamespace").string());
+            out.name = match (name.is_absent(), target.known) {
+                (false, _) => name,
+                (true, Known::Absent) => out.name,
+                (true, Known::Value(target)) => out.name.map(|name| format!("{target}-{name}")),
+                (true, Known::Unknown(why)) => Fact::unknown(why, target.span),
+            };
             let files = chart.get("valuesFiles").strings().into_iter();
             let files = files.map(|file| file.map(|path| format!("$/{}", path.trim_start_matches("./"))));
             out.values_from = files.chain(spec.get("valuesFrom").items().map(values_from)).collect();

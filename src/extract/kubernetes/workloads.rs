@@ -133,7 +133,8 @@ fn job(out: &mut Workload, view: View<'_>, kind: &str) {
     out.backoff_limit = job.get("backoffLimit").int().or(|| spec.path("runPolicy.backoffLimit").int());
     out.active_deadline_seconds =
         job.get("activeDeadlineSeconds").int().or(|| spec.path("runPolicy.activeDeadlineSeconds").int());
-    out.ttl_seconds_after_finished = job.get("ttlSecondsAfterFinished").int();
+    let ttl = || spec.path("runPolicy.ttlSecondsAfterFinished").int();
+    out.ttl_seconds_after_finished = job.get("ttlSecondsAfterFinished").int().or(ttl);
     out.min_available = spec.get("minAvailable").int();
     if kind == "CronJob" {
         out.concurrency_policy = spec.get("concurrencyPolicy").string().or_default("Allow".to_owned());

@@ -42,6 +42,17 @@ pub(super) const ALL: &[Rewrite] = &[
         apply: |files| each(files, |_| true, |text| Some(text.replace("\r\n", "\n").replace('\n', "\r\n"))),
     },
     Rewrite {
+        name: "folder",
+        about: "all files stand in a folder",
+        question: Question::Places,
+        unless: &[],
+        apply: |files| {
+            let rooted = |(path, text): &(String, String)| path.starts_with('.') || text.contains("path: ./");
+            let moved = files.iter().map(|(path, text)| (format!("deploy/live/{path}"), text.clone()));
+            (!files.iter().any(rooted)).then(|| moved.collect())
+        },
+    },
+    Rewrite {
         name: "files-apart",
         about: "each Kubernetes object stands in a file of its own",
         question: Question::Places,

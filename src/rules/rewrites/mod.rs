@@ -4,6 +4,7 @@
 mod compose;
 mod kubernetes;
 mod manifest;
+pub mod questions;
 mod terraform;
 mod texts;
 
