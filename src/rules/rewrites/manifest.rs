@@ -16,7 +16,7 @@ pub(super) const ALL: &[Rewrite] = &[
     Rewrite {
         name: "keys-reversed",
         about: "the keys of every mapping stand in the opposite order",
-        question: Question::Spellings,
+        question: Question::Halves,
         unless: &[],
         apply: |files| {
             each(files, is_yaml, |text| written(&documents(text)?.into_iter().map(turned).collect::<Vec<_>>()))

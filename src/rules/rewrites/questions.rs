@@ -82,9 +82,11 @@ pub fn answers(entry: &Entry, survivals: &[Survival]) -> BTreeMap<Question, Answ
     let answer = |question: Question| match question {
         Question::Halves if text.labels.is_empty() => Answer::Idle,
         Question::Kinds if !text.kinds.is_empty() || text.applies_to == "breach" => Answer::Idle,
-        Question::Kinds => of(asked_of.contains(&question) || subjects(&fires).len() > 1),
+        Question::Kinds => of(!narrows(&words) || asked_of.contains(&question) || subjects(&fires).len() > 1),
         Question::Others if !of_another => Answer::Idle,
         Question::Others => of(asked_of.contains(&question) || fewer(&page.examples)),
+        // A rule that speaks of what is not stated knows of it.
+        Question::Default if ["null", "default(", "has("].iter().any(|word| words.contains(word)) => Answer::Answered,
         Question::Default => of(fires.iter().any(|example| unstated(example, &page.examples))),
         Question::References if !asked_of.contains(&question) => Answer::Idle,
         Question::Sets if !["node.", "pools", ".nodes"].iter().any(|word| words.contains(word)) => Answer::Idle,
@@ -104,6 +106,12 @@ pub fn answers(entry: &Entry, survivals: &[Survival]) -> BTreeMap<Question, Answ
 
 fn of(answered: bool) -> Answer {
     if answered { Answer::Answered } else { Answer::Open }
+}
+
+/// Whether a rule is of some kinds, engines or platforms only.
+fn narrows(words: &str) -> bool {
+    let lists = [".kind", "engine", "platform", "format", "vendor"];
+    lists.iter().any(|list| words.contains(&format!("{list} ==")) || words.contains(&format!("{list} in")))
 }
 
 /// What the examples are about: kinds of objects, types of resources, names of files.
