@@ -47,7 +47,7 @@ pub(super) const ALL: &[Rewrite] = &[
         question: Question::Places,
         unless: &[],
         apply: |files| {
-            let rooted = |(path, text): &(String, String)| path.starts_with('.') || text.contains("path: ./");
+            let rooted = |(path, text): &(String, String)| path.starts_with('.') || text.contains("path: ") || text.contains("-modules ");
             let moved = files.iter().map(|(path, text)| (format!("deploy/live/{path}"), text.clone()));
             (!files.iter().any(rooted)).then(|| moved.collect())
         },
@@ -191,7 +191,9 @@ fn kustomized(files: &Files) -> Option<Files> {
 }
 
 fn chart(files: &Files) -> Option<Files> {
-    if !are_plain(files) {
+    // What a repository's own path or another chart fills is no template.
+    let delivered = |text: &String| ["kind: Application", "kind: HelmRelease"].iter().any(|kind| text.contains(kind));
+    if !are_plain(files) || files.iter().any(|(_, text)| delivered(text)) {
         return None;
     }
     let (mut out, mut images) = (Files::new(), Mapping::new());
