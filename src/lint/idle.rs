@@ -47,7 +47,7 @@ struct Ways<'r> {
     /// Everything that kustomizations name, with their directories.
     named: BTreeMap<String, BTreeSet<&'r str>>,
     /// Directories that Kustomizations of Flux lead to, with those that these stand in.
-    flux: Vec<(&'r str, &'r str)>,
+    flux: Vec<(String, &'r str)>,
     /// Whether patterns or variables lead somewhere.
     open: bool,
 }
@@ -55,6 +55,8 @@ struct Ways<'r> {
 impl<'r> Ways<'r> {
     fn of(here: &'r Repository<'_>) -> Self {
         let mut out = Self::default();
+        let files = here.files.iter().map(|(id, _)| paths::directory(here.path(*id)));
+        let directories: BTreeSet<&str> = files.flat_map(paths::above).collect();
         for (id, tree) in &here.trees {
             let path = here.path(*id);
             let directory = paths::directory(path);
@@ -65,7 +67,10 @@ impl<'r> Ways<'r> {
                     (Some(api), Some("Kustomization")) if api.starts_with("kustomize.toolkit.fluxcd.io/") => {
                         let to = root.path("spec.path").and_then(Node::text).unwrap_or_default();
                         out.open |= to.contains('$');
-                        out.flux.push((to.trim_start_matches("./").trim_matches('/'), directory));
+                        // It is meant from the root of the repository, of which this may be a part.
+                        let from = paths::above(directory).map(|root| paths::join(root, to));
+                        let found = from.filter(|to| to.is_empty() || directories.contains(to.as_str())).last();
+                        out.flux.extend(found.map(|to| (to, directory)));
                     }
                     _ if kustomize::is_kustomization(path) => out.kustomization(directory, (tree, root)),
                     _ => {}
