@@ -250,6 +250,14 @@ impl Doc {
         }
     }
 
+    /// The value under a key of a kustomization, which is read whatever the case of its letters.
+    pub fn field(&self, key: &str) -> Option<&Doc> {
+        self.get(key).or_else(|| {
+            let same = |(k, _): &&(Doc, Doc)| k.text().is_some_and(|text| text.eq_ignore_ascii_case(key));
+            self.entries().iter().find(same).map(|(_, value)| value)
+        })
+    }
+
     /// The value under a key.
     pub fn get(&self, key: &str) -> Option<&Doc> {
         self.entries().iter().find(|(k, _)| k.text() == Some(key)).map(|(_, value)| value)

@@ -162,41 +162,41 @@ lookups! {
         base.or_else(absent)
     };
     "image_build" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(str_type), "What a published image is built for, where there are builds for the CPU and for GPUs: cpu, cuda.", |a| {
-        catalog::image_build(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or("")).map(|build| build.accelerator())
+        catalog::image_build(&text(&a[0])?, a.get(1).and_then(text).as_deref().unwrap_or("")).map(|build| build.accelerator())
     };
     "image_cuda_tag" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(str_type), "The tag of the same release of an image that is built for CUDA.", |a| {
         let tag = text(&a[1]).unwrap_or(Cow::Borrowed("latest"));
         catalog::image_build(&text(&a[0])?, &tag)?.cuda_tag(&tag)
     };
     "image_device_variable" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(str_type), "The environment variable that tells the program of an image on which device to compute; null where there is none.", |a| {
-        catalog::image_build(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or("")).map(|build| build.device_variable())
+        catalog::image_build(&text(&a[0])?, a.get(1).and_then(text).as_deref().unwrap_or("")).map(|build| build.device_variable())
     };
     "image_starts" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(str_type), "The program that the entrypoint of a published image starts; null where it only runs what it is given.", |a| {
-        catalog::image_program(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or("")).map(|(program, starts)| starts.then_some(program))
+        catalog::image_program(&text(&a[0])?, a.get(1).and_then(text).as_deref().unwrap_or("")).map(|(program, starts)| starts.then_some(program))
     };
     "image_program" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(str_type), "The program that a published image is for.", |a| {
-        catalog::image_program(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or("")).map(|(program, _)| program)
+        catalog::image_program(&text(&a[0])?, a.get(1).and_then(text).as_deref().unwrap_or("")).map(|(program, _)| program)
     };
     "model_gated" (param("model", str_type)) -> Output::Type(bool_type), "Whether the files of a model of Hugging Face go only to accounts that accepted its licence; unknown of models that are not known to be.", |a| {
         catalog::model_gated(&text(&a[0])?).then_some(true)
     };
     "image_flaw" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(str_type), "What is known to be broken in an image, or why its tag does not exist; null for other tags of such a repository.", |a| {
-        catalog::image_flaw(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or(""))
+        catalog::image_flaw(&text(&a[0])?, a.get(1).and_then(text).as_deref().unwrap_or(""))
     };
     "image_floats" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(bool_type), "Whether another image stands behind a tag tomorrow: true for latest, nightly, and no tag; unknown for others.", |a| {
-        catalog::image_floats(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or("")).then_some(true)
+        catalog::image_floats(&text(&a[0])?, a.get(1).and_then(text).as_deref().unwrap_or("")).then_some(true)
     };
     "image_state" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(str_type), "What became of the images of a repository that moved or ended: frozen, gone, private or redirected; unknown for others.", |a| {
-        catalog::image_move(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or("")).map(|(state, _)| state)
+        catalog::image_move(&text(&a[0])?, a.get(1).and_then(text).as_deref().unwrap_or("")).map(|(state, _)| state)
     };
     "image_moved_to" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(str_type), "Where the images of a repository that moved are now; unknown where nobody says.", |a| {
-        catalog::image_move(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or("")).and_then(|(_, to)| to)
+        catalog::image_move(&text(&a[0])?, a.get(1).and_then(text).as_deref().unwrap_or("")).and_then(|(_, to)| to)
     };
     "image_newest" (param("repository", str_type)) -> Output::Type(str_type), "The newest tag of a repository that stays what it is, of those that the catalog knows; unknown for other repositories.", |a| {
         catalog::image_newest(&text(&a[0])?)
     };
     "image_accelerator" (param("repository", str_type), optional("tag", str_type)) -> Output::Type(str_type), "What an image's code runs on: nvidia, amd, cpu.", |a| {
-        catalog::image(&text(&a[0])?, text(&a[1]).as_deref().unwrap_or("latest")).ok()?.accelerator
+        catalog::image(&text(&a[0])?, a.get(1).and_then(text).as_deref().unwrap_or("latest")).ok()?.accelerator
     };
     "image_runs_on" (param("image", str_type), param("tag", str_type), param("compute_capability", version_type)) -> Output::Type(bool_type), "Whether an image made for certain GPUs runs on a compute capability.", |a| {
         let only = catalog::image(&text(&a[0])?, &text(&a[1])?).ok()?.only_compute_capabilities;

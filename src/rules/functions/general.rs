@@ -7,7 +7,7 @@ use crate::rules::lang::values::{elements, list, number, same, version};
 use crate::suggest;
 use crate::version::Version;
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 
 macro_rules! functions {
@@ -227,26 +227,54 @@ fn on_texts<'a>(a: &[Value<'a>], ask: impl Fn(&str, &str) -> bool) -> Value<'a> 
     }
 }
 
-/// Most patterns that a thread keeps compiled: names of a file may stand in them.
-const MOST_PATTERNS: usize = 256;
+/// Most states of patterns that a thread keeps compiled, some times those of all rules: names of a file may stand in patterns.
+const MOST_STATES: usize = 1 << 18;
 
-thread_local! {
-    /// Patterns compiled by this thread.
-    static PATTERNS: RefCell<HashMap<String, Option<regex::Regex>>> = RefCell::default();
+/// A pattern that was asked for.
+struct Pattern {
+    states: usize,
+    /// Compiled when a text is first held against it.
+    compiled: OnceCell<Option<regex::Regex>>,
 }
 
-fn matches(text: &str, pattern: &str) -> bool {
-    PATTERNS.with_borrow_mut(|patterns| {
-        if patterns.len() >= MOST_PATTERNS && !patterns.contains_key(pattern) {
-            patterns.clear();
+#[derive(Default)]
+struct Patterns {
+    known: HashMap<String, Pattern>,
+    states: usize,
+}
+
+thread_local! {
+    /// The patterns of this thread.
+    static PATTERNS: RefCell<Patterns> = RefCell::default();
+}
+
+fn with_pattern<T>(pattern: &str, ask: impl FnOnce(&Pattern) -> T) -> T {
+    PATTERNS.with_borrow_mut(|all| {
+        if let Some(known) = all.known.get(pattern) {
+            return ask(known);
         }
-        let compile = || regex::RegexBuilder::new(pattern).size_limit(1 << 20).build().ok();
-        patterns.entry(pattern.to_owned()).or_insert_with(compile).as_ref().is_some_and(|r| r.is_match(text))
+        let states = states(pattern);
+        all.states = all.states.saturating_add(states);
+        if all.states > MOST_STATES {
+            all.known.clear();
+            all.states = states;
+        }
+        ask(all.known.entry(pattern.to_owned()).or_insert(Pattern { states, compiled: OnceCell::new() }))
     })
 }
 
+fn matches(text: &str, pattern: &str) -> bool {
+    let compile = || regex::RegexBuilder::new(pattern).size_limit(1 << 20).build().ok();
+    with_pattern(pattern, |known| known.compiled.get_or_init(compile).as_ref().is_some_and(|regex| regex.is_match(text)))
+}
+
+/// About how many states a pattern has, which is counted once.
+pub(super) fn states_of(pattern: &str) -> usize {
+    with_pattern(pattern, |known| known.states)
+}
+
 /// About how many states a pattern has, with its counted repetitions written out.
-pub(super) fn states(pattern: &str) -> usize {
+fn states(pattern: &str) -> usize {
     // The sizes of the groups that are open, and of what stands before.
     let (mut open, mut last) = (vec![0usize], 0usize);
     let mut rest = pattern.chars();

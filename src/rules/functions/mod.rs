@@ -344,7 +344,7 @@ impl Function {
             "distinct" => share.work(count(0).saturating_mul(weights[0])),
             "nearest" => share.work(weights[0].saturating_mul(weights[1])),
             // Where a pattern has many states, each letter may touch all of them.
-            "matches" => share.work((weights[0] + weights[1]).saturating_mul(1 + general::states(&text(1)) / 64)),
+            "matches" => share.work((weights[0] + weights[1]).saturating_mul(1 + general::states_of(&text(1)) / 64)),
             "flatten" | "keys" | "values" | "lower" | "string" => share.make(weights[0]),
             _ => Ok(()),
         }

@@ -156,7 +156,7 @@ fn problem(span: Span, message: impl Into<String>) -> Problem {
 }
 
 fn items<'d>(doc: &'d Doc, key: &str) -> &'d [Doc] {
-    doc.get(key).map(Doc::items).unwrap_or_default()
+    doc.field(key).map(Doc::items).unwrap_or_default()
 }
 
 impl<'b, 'a> Build<'b, 'a> {
@@ -222,7 +222,7 @@ impl<'b, 'a> Build<'b, 'a> {
         for entry in items(doc, "generators") {
             self.generator(directory, entry, all)?;
         }
-        if let Some(entry) = doc.get("helmChartInflationGenerator").filter(|entry| !entry.items().is_empty()) {
+        if let Some(entry) = doc.field("helmChartInflationGenerator").filter(|entry| !entry.items().is_empty()) {
             self.unread.push(problem(entry.span, "what `helmChartInflationGenerator` adds is not built"));
         }
         self.transform(directory, doc, all)?;
@@ -286,7 +286,7 @@ impl<'b, 'a> Build<'b, 'a> {
     }
 
     fn generators(&mut self, directory: &str, doc: &Doc, all: &mut All) -> Result<(), Problem> {
-        let options = doc.get("generatorOptions");
+        let options = doc.field("generatorOptions");
         for (key, kind) in [("configMapGenerator", "ConfigMap"), ("secretGenerator", "Secret")] {
             for item in items(doc, key) {
                 self.generate(directory, (kind, item), options, all)?;
@@ -345,12 +345,12 @@ impl<'b, 'a> Build<'b, 'a> {
         let (partial, share) = (self.partial(), self.share);
         all.ids = None;
         let All { resources, fields, .. } = all;
-        if let Some(namespace) = doc.get("namespace") {
+        if let Some(namespace) = doc.field("namespace") {
             transform::namespace(resources, namespace, (&fields.namespace, share));
             unique(resources, namespace.span)?;
         }
         for (key, suffix, fields) in [("namePrefix", false, &fields.prefix), ("nameSuffix", true, &fields.suffix)] {
-            doc.get(key).into_iter().for_each(|text| transform::affix(resources, text, suffix, (fields, share)));
+            doc.field(key).into_iter().for_each(|text| transform::affix(resources, text, suffix, (fields, share)));
         }
         for entry in items(doc, "labels") {
             let pairs = entry.get("pairs");
@@ -358,7 +358,7 @@ impl<'b, 'a> Build<'b, 'a> {
             pairs.into_iter().for_each(|pairs| transform::pairs(resources, pairs, (&fields, share)));
         }
         for (key, fields) in [("commonLabels", &fields.common_labels), ("commonAnnotations", &fields.annotations)] {
-            doc.get(key).into_iter().for_each(|pairs| transform::pairs(resources, pairs, (fields, share)));
+            doc.field(key).into_iter().for_each(|pairs| transform::pairs(resources, pairs, (fields, share)));
         }
         for entry in items(doc, "patchesJson6902") {
             self.patch(directory, entry, (entry.get("patch"), all))?;
