@@ -95,8 +95,7 @@ impl<'a> Nearby<'a> {
 
     /// Whether something makes an object of this name.
     pub fn is_made(&self, kind: &'static str, name: &str) -> bool {
-        let constant = |creator: catalog::Creator| creator.by.is_empty() && fits(creator.name, name);
-        catalog::creators(kind).any(constant) || self.made().contains(&(kind, name.to_owned()))
+        is_constant(kind, name) || self.made().contains(&(kind, name.to_owned()))
     }
 
     /// The only object beside a reference whose name is nearly the one that is named, and that nothing names.
@@ -171,6 +170,11 @@ impl<'a> Nearby<'a> {
             facts.flat_map(|facts| &facts.objects).flat_map(|object| made_by(object, self.count)).collect()
         })
     }
+}
+
+/// Whether an object of this name is made of which no file says so.
+pub fn is_constant(kind: &str, name: &str) -> bool {
+    catalog::creators(kind).any(|creator| creator.by.is_empty() && fits(creator.name, name))
 }
 
 /// What stands together with a file of a variant.
