@@ -302,7 +302,13 @@ fn repository(
     link::join(&mut variants, directories);
     let asked = (speaks.as_ref(), |id| here.path(id));
     let idle = idle::files(&here);
-    contracts::judge(&mut variants, directories, asked, (rules, rendered.misread, rendered.breaches), (&idle, &here.trees));
+    contracts::judge(
+        &mut variants,
+        directories,
+        asked,
+        (rules, rendered.misread, rendered.breaches),
+        (&idle, &here.trees),
+    );
     // What is completed twice lacks the same twice.
     let mut cut: Vec<Problem> =
         variants.iter_mut().flat_map(|variant| std::mem::take(&mut variant.facts.cut)).collect();

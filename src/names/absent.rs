@@ -24,7 +24,11 @@ pub fn paths(facts: &Facts, files: &Sources, wanted: &impl Fn(Span) -> bool) -> 
     let of_jobs = facts.paths.iter().filter(|named| wanted(named.path.span));
     let of_jobs = of_jobs.filter_map(|NamedPath { path, role }| Some((path.get()?, path.span, Named::By(*role))));
     // Where the directory above it is one of the repository, it is missing whatever else the file is about.
-    let rooted = |path: &str| path.split_once('/').is_some_and(|(first, _)| listing.roots.iter().any(|root| listing.there.contains(&paths::join(root, first))));
+    let rooted = |path: &str| {
+        path.split_once('/').is_some_and(|(first, _)| {
+            listing.roots.iter().any(|root| listing.there.contains(&paths::join(root, first)))
+        })
+    };
     let copied = facts.builds.iter().filter(|build| build.tool.is_absent());
     let copied = copied.flat_map(|build| build.copies.iter().map(move |path| (build, path)));
     let copied = copied.filter_map(|(build, path)| {

@@ -4,8 +4,8 @@
 use super::Broken;
 use super::absent::{is_closed, may_name};
 use crate::facts::{BreachClass, Listing};
-use crate::link::Variant;
 use crate::known::Fact;
+use crate::link::Variant;
 use crate::parse::{Node, Tree};
 use crate::paths;
 use crate::source::{SourceId, Sources, Span};
@@ -20,7 +20,11 @@ const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "K
 
 /// The entries of kustomizations that lead to nothing in a repository that was walked as a whole; `all` are the files that were
 /// read as trees.
-pub fn missing(all: &BTreeMap<SourceId, Arc<Tree>>, files: &Sources, listing: Option<&Listing>) -> Vec<(Fact<String>, Broken)> {
+pub fn missing(
+    all: &BTreeMap<SourceId, Arc<Tree>>,
+    files: &Sources,
+    listing: Option<&Listing>,
+) -> Vec<(Fact<String>, Broken)> {
     let Some(listing) = listing else { return Vec::new() };
     let mut out = Vec::new();
     for (id, tree) in all {
@@ -33,14 +37,24 @@ pub fn missing(all: &BTreeMap<SourceId, Arc<Tree>>, files: &Sources, listing: Op
             let at = paths::join(directory, &entry);
             let absent = lacks(listing, &at, &entry, directory);
             let bare = is_resource && !absent && is_bare(listing, &at);
-            if !(absent || bare) || PRIVATE.iter().any(|word| paths::name(&at).contains(word)) || is_made(files, (&at, bare), *id) {
+            if !(absent || bare)
+                || PRIVATE.iter().any(|word| paths::name(&at).contains(word))
+                || is_made(files, (&at, bare), *id)
+            {
                 continue;
             }
             let says = match bare {
                 true => format!("{entry} has no kustomization: nothing of this one is applied"),
-                false => format!("there is no {entry} in {}: nothing of this kustomization is applied", if directory.is_empty() { "this directory" } else { directory }),
+                false => format!(
+                    "there is no {entry} in {}: nothing of this kustomization is applied",
+                    if directory.is_empty() { "this directory" } else { directory }
+                ),
             };
-            let meant = if absent { nearest(listing, &at).map(|name| paths::join(paths::directory(&entry), &name)) } else { None };
+            let meant = if absent {
+                nearest(listing, &at).map(|name| paths::join(paths::directory(&entry), &name))
+            } else {
+                None
+            };
             let class = Fact::value(BreachClass::EntryMissing, place);
             out.push((Fact::value(path.to_owned(), place), Broken { class, says, meant, instead: None }));
         }
@@ -53,7 +67,8 @@ fn entries(root: Node<'_>) -> Vec<(String, Span, bool)> {
     let mut out = Vec::new();
     let mut add = |node: Node<'_>, is_resource: bool| {
         let text = node.text().unwrap_or_default();
-        let elsewhere = text.contains("://") || text.contains("git@") || text.contains('?') || text.starts_with("github.com/");
+        let elsewhere =
+            text.contains("://") || text.contains("git@") || text.contains('?') || text.starts_with("github.com/");
         let is_path = text.chars().all(|c| c.is_ascii_alphanumeric() || "._-/".contains(c)) && !text.starts_with('/');
         if !text.is_empty() && !elsewhere && is_path && !is_host(text) {
             out.push((text.to_owned(), node.span(), is_resource));
@@ -75,15 +90,24 @@ fn entries(root: Node<'_>) -> Vec<(String, Span, bool)> {
 /// Whether a path begins with a domain: `gitlab.com/group/project`.
 fn is_host(path: &str) -> bool {
     let first = path.split('/').next().unwrap_or_default();
-    path.contains('/') && !path.starts_with('.') && [".com", ".org", ".io", ".net", ".dev"].iter().any(|end| first.ends_with(end))
+    path.contains('/')
+        && !path.starts_with('.')
+        && [".com", ".org", ".io", ".net", ".dev"].iter().any(|end| first.ends_with(end))
 }
 
 /// Whether nothing stands at a path of the repository that a directory is in, and nothing says that it may be made.
 fn lacks(listing: &Listing, path: &str, entry: &str, from: &str) -> bool {
-    let below = |path: &str, root: &str| root.is_empty() && !path.starts_with(['/', '.']) || path.strip_prefix(root).is_some_and(|rest| rest.starts_with('/'));
-    let Some(_) = listing.roots.iter().find(|root| (below(from, root) || from == root.as_str()) && below(path, root)) else { return false };
+    let below = |path: &str, root: &str| {
+        root.is_empty() && !path.starts_with(['/', '.'])
+            || path.strip_prefix(root).is_some_and(|rest| rest.starts_with('/'))
+    };
+    let Some(_) = listing.roots.iter().find(|root| (below(from, root) || from == root.as_str()) && below(path, root))
+    else {
+        return false;
+    };
     let inner = format!("{path}/");
-    let is_there = listing.there.contains(path) || listing.there.range(inner.clone()..).next().is_some_and(|one| one.starts_with(&inner));
+    let is_there = listing.there.contains(path)
+        || listing.there.range(inner.clone()..).next().is_some_and(|one| one.starts_with(&inner));
     !is_there
         && !is_closed(listing, path)
         && !listing.ignored.iter().any(|line| paths::parts(entry).any(|part| may_name(line, part)))
@@ -93,7 +117,9 @@ fn lacks(listing: &Listing, path: &str, entry: &str, from: &str) -> bool {
 fn is_bare(listing: &Listing, path: &str) -> bool {
     let inner = format!("{path}/");
     let mut below = listing.there.range(inner.clone()..).take_while(|one| one.starts_with(&inner)).peekable();
-    below.peek().is_some() && !below.any(|one| KUSTOMIZATIONS.contains(&&one[inner.len()..])) && !is_closed(listing, path)
+    below.peek().is_some()
+        && !below.any(|one| KUSTOMIZATIONS.contains(&&one[inner.len()..]))
+        && !is_closed(listing, path)
         && !KUSTOMIZATIONS.iter().any(|name| listing.closed.contains(&format!("{inner}{name}")))
 }
 
@@ -103,7 +129,8 @@ fn is_made(files: &Sources, (path, bare): (&str, bool), by: SourceId) -> bool {
     let is_data = |path: &str| [".yaml", ".yml", ".json"].iter().any(|end| path.ends_with(end));
     let others = files.iter().filter(|(id, _)| *id != by);
     others.map(|(_, source)| source).any(|source| {
-        !bare && source.path.starts_with(path) && source.path != path || !is_data(&source.path) && source.text.contains(name)
+        !bare && source.path.starts_with(path) && source.path != path
+            || !is_data(&source.path) && source.text.contains(name)
     })
 }
 
@@ -149,7 +176,10 @@ pub fn unlisted(
                 let selects = |label: &String| {
                     let users: Vec<_> = in_use().filter(|(id, _)| says(text(id), label)).collect();
                     let only = users.iter().all(|(id, tree)| selected(tree, label) >= count(text(id), label));
-                    users.first().filter(|_| only).map(|(id, _)| (format!("its nodeSelector asks for {label}"), Span::new(**id, 0..0)))
+                    users
+                        .first()
+                        .filter(|_| only)
+                        .map(|(id, _)| (format!("its nodeSelector asks for {label}"), Span::new(**id, 0..0)))
                 };
                 labels.iter().find_map(selects)
             }),
@@ -187,7 +217,9 @@ fn plugin(text: &str) -> Option<&'static str> {
 /// What is deployed and asks for something of a domain, with where it stands.
 fn asking(variants: &[Variant], domain: &str, idle: &BTreeSet<SourceId>) -> Option<(String, Span)> {
     let workloads = variants.iter().flat_map(|variant| &variant.facts.workloads);
-    let containers = workloads.filter(|one| !idle.contains(&one.span.source)).flat_map(|one| one.pods.iter().flat_map(move |pod| pod.containers.iter().map(move |container| (one, container))));
+    let containers = workloads.filter(|one| !idle.contains(&one.span.source)).flat_map(|one| {
+        one.pods.iter().flat_map(move |pod| pod.containers.iter().map(move |container| (one, container)))
+    });
     let mut asks = containers.filter_map(|(workload, container)| {
         let resource = container.gpu_resource.get().filter(|resource| resource.starts_with(domain))?;
         container.gpus.get().filter(|gpus| **gpus > 0).map(|_| (format!("it asks for {resource}"), workload.span))
@@ -200,7 +232,9 @@ fn labels(root: Node<'_>) -> Option<Vec<String>> {
     let is_one = root.get("kind").and_then(Node::text) == Some("NodeFeatureRule");
     let rules = root.path("spec.rules").filter(|_| is_one)?;
     let set = rules.items().filter_map(|rule| rule.get("labels")).flat_map(Node::entries);
-    let names = set.filter_map(|(key, _)| key.text()).filter(|name| ["nvidia", "amd", "gpu", "intel"].iter().any(|word| name.contains(word)));
+    let names = set
+        .filter_map(|(key, _)| key.text())
+        .filter(|name| ["nvidia", "amd", "gpu", "intel"].iter().any(|word| name.contains(word)));
     Some(names.map(str::to_owned).collect())
 }
 

@@ -2,6 +2,7 @@
 //! how references are followed; which fields are some is told by the catalog, what is deployed together by the joins.
 
 mod absent;
+mod clients;
 mod compose;
 mod hosts;
 mod inside;
@@ -92,6 +93,9 @@ pub fn judge(
     let listing = variants.iter().find_map(|variant| variant.facts.listing.as_deref());
     let mut missing = listed::missing(trees, layout.sources(), listing);
     missing.extend(listed::unlisted(trees, layout.sources(), idle, variants));
+    let told: BTreeSet<Span> = inside.iter().flat_map(|told| &told.0).map(|breach| breach.field.span).collect();
+    let clients = clients::lost(trees, layout.sources(), idle, variants);
+    missing.extend(clients.into_iter().filter(|(_, found)| !told.contains(&found.class.span)));
     if let (Some(first), false) = (inside.first_mut(), missing.is_empty()) {
         first.0.extend(missing.into_iter().map(|(of, found)| found.entity(of)));
     }

@@ -32,12 +32,7 @@ pub struct Asked {
 }
 
 /// What references of every variant lead nowhere.
-pub fn all(
-    deployed: Deployed<'_>,
-    scopes: &[Scope<'_>],
-    idle: &BTreeSet<SourceId>,
-    count: usize,
-) -> Vec<Told> {
+pub fn all(deployed: Deployed<'_>, scopes: &[Scope<'_>], idle: &BTreeSet<SourceId>, count: usize) -> Vec<Told> {
     let mut out: Vec<Told> = Vec::new();
     let (mut asked, mut of_flux) = (Vec::new(), Vec::new());
     for (own, scope) in scopes.iter().enumerate() {

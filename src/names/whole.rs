@@ -78,10 +78,9 @@ impl<'a> Whole<'a> {
         let idle = there.first().map(|(object, _)| (format!("this {short}, which nothing deploys"), object.span));
         let says = match &idle {
             Some(_) => format!("nothing deploys {short} {name}: {}", asked.row.fails),
-            None => format!(
-                "nothing here makes {short} {name}, as it does all others that are named: {}",
-                asked.row.fails
-            ),
+            None => {
+                format!("nothing here makes {short} {name}, as it does all others that are named: {}", asked.row.fails)
+            }
         };
         let meant = idle.is_none().then(|| self.meant(kind, name)).flatten();
         let class = Fact::watched(|| {
@@ -143,7 +142,9 @@ impl<'a> Whole<'a> {
     fn may_be_of_chart(&self, asked: &Asked) -> bool {
         let name = asked.name.0.as_str();
         let of = asked.of.get().and_then(|of| of.split(' ').next_back()).unwrap_or_default();
-        let begins = |other: &str| other != of && name.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
+        let begins = |other: &str| {
+            other != of && name.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
         let releases = self.deployed.variants().iter().flat_map(|variant| &variant.facts.releases);
         name.rsplit('-').next().is_some_and(|last| last.parse::<u32>().is_ok())
             || releases.filter_map(|release| release.name.get()).any(|other| begins(other))
@@ -184,7 +185,8 @@ fn defines(text: &str, kind: &str, is_line: impl Fn(&str) -> bool + Copy) -> boo
 /// Whether a kustomization takes in a directory of another repository.
 fn lists_remote(path: &str, text: &str) -> bool {
     let is_kustomization = matches!(paths::name(path), "kustomization.yaml" | "kustomization.yml" | "Kustomization");
-    let lines = text.lines().filter(|line| !line.trim_start().starts_with('#') && !line.trim_start().starts_with("repo:"));
+    let lines =
+        text.lines().filter(|line| !line.trim_start().starts_with('#') && !line.trim_start().starts_with("repo:"));
     let mut words = lines.flat_map(|line| line.split([' ', ',', '[', ']', '"', '\'']));
     let is_remote = |word: &str| {
         let other = word.contains("://") || word.starts_with("github.com/") || word.starts_with("git@");
@@ -198,20 +200,35 @@ fn lists_remote(path: &str, text: &str) -> bool {
 pub fn twice(deployed: Deployed<'_>, idle: &BTreeSet<SourceId>) -> Vec<(usize, Fact<String>, Broken)> {
     const KINDS: [&str; 5] = ["HelmRelease", "Deployment", "StatefulSet", "DaemonSet", "Application"];
     let sources = deployed.layout().sources();
-    let objects = || deployed.variants().iter().enumerate().flat_map(|(own, v)| v.facts.objects.iter().map(move |o| (own, o)));
+    let objects =
+        || deployed.variants().iter().enumerate().flat_map(|(own, v)| v.facts.objects.iter().map(move |o| (own, o)));
     let mut applied: Vec<(String, Option<String>)> = Vec::new();
-    for (_, object) in objects().filter(|(_, object)| named_kind(object) == Some("kustomize.toolkit.fluxcd.io/Kustomization")) {
+    for (_, object) in
+        objects().filter(|(_, object)| named_kind(object) == Some("kustomize.toolkit.fluxcd.io/Kustomization"))
+    {
         let Some(spec) = object.body.as_ref().map(|body| body.view().get("spec")) else { continue };
-        let Some(path) = spec.get("path").string().get().map(|path| path.trim_start_matches("./").trim_matches('/').to_owned()) else { continue };
-        let elsewhere = spec.get("kubeConfig").is_some() || spec.get("namePrefix").is_some() || spec.get("nameSuffix").is_some();
+        let Some(path) =
+            spec.get("path").string().get().map(|path| path.trim_start_matches("./").trim_matches('/').to_owned())
+        else {
+            continue;
+        };
+        let elsewhere =
+            spec.get("kubeConfig").is_some() || spec.get("namePrefix").is_some() || spec.get("nameSuffix").is_some();
         let space = spec.get("targetNamespace").string().get().cloned().or(elsewhere.then(String::new));
         applied.push((path, space));
     }
     let within = |at: &str, path: &str| at == path || at.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
-    let by = |at: &str| -> Vec<&(String, Option<String>)> { applied.iter().filter(|(path, _)| !path.is_empty() && within(at, path)).collect() };
+    let by = |at: &str| -> Vec<&(String, Option<String>)> {
+        applied.iter().filter(|(path, _)| !path.is_empty() && within(at, path)).collect()
+    };
     let mut seen: HashMap<(String, String, String), Vec<(usize, &Object)>> = HashMap::new();
-    for (own, object) in objects().filter(|(_, object)| !idle.contains(&object.span.source) && object.drafted.get() != Some(&true)) {
-        let (Some(kind), Some(name), Some(space)) = (object.kind.get(), object.name.get(), object.namespace.get()) else { continue };
+    for (own, object) in
+        objects().filter(|(_, object)| !idle.contains(&object.span.source) && object.drafted.get() != Some(&true))
+    {
+        let (Some(kind), Some(name), Some(space)) = (object.kind.get(), object.name.get(), object.namespace.get())
+        else {
+            continue;
+        };
         if KINDS.contains(&kind.as_str()) && !name.contains(['$', '{']) && !space.contains(['$', '{']) {
             seen.entry((kind.clone(), space.clone(), name.clone())).or_default().push((own, &**object));
         }
@@ -226,7 +243,9 @@ pub fn twice(deployed: Deployed<'_>, idle: &BTreeSet<SourceId>) -> Vec<(usize, F
         let same_file = first.span.source == second.span.source && deployed.plain_position() == Some(own);
         let of_flux = || {
             let (ways, others) = (by(one), by(other));
-            let as_stated = |ways: &[&(String, Option<String>)]| ways.iter().all(|(_, to)| to.as_ref().is_none_or(|to| *to == space));
+            let as_stated = |ways: &[&(String, Option<String>)]| {
+                ways.iter().all(|(_, to)| to.as_ref().is_none_or(|to| *to == space))
+            };
             // One Kustomization leads to both, through others or by itself.
             ways.iter().any(|way| others.contains(way)) && as_stated(&ways) && as_stated(&others)
         };
@@ -237,7 +256,11 @@ pub fn twice(deployed: Deployed<'_>, idle: &BTreeSet<SourceId>) -> Vec<(usize, F
         let earlier = first.body.as_ref().map_or(first.span, |body| body.view().path("metadata.name").place());
         let says = format!("{kind} {name} stands twice in namespace {space}: what is applied last replaces the other");
         let class = Fact::value(BreachClass::NamedTwice, place);
-        out.push((own, super::called(&second.kind, &second.name), Broken { class, says, meant: None, instead: Some(("and here".to_owned(), earlier)) }));
+        out.push((
+            own,
+            super::called(&second.kind, &second.name),
+            Broken { class, says, meant: None, instead: Some(("and here".to_owned(), earlier)) },
+        ));
     }
     out.sort_by_key(|(_, _, broken)| broken.class.span);
     out

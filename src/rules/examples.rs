@@ -111,7 +111,10 @@ fn test_rule(entry: &Entry, lint: &Lint<'_>) -> Vec<Tested> {
         let broken = findings.iter().find(|f| f.rule == "syntax-error").map(|f| f.message.clone());
         // What nothing deploys, and what a kustomization lacks, was read all the same.
         let unread = |reason: &str| !["built in part", "not deployed"].iter().any(|start| reason.starts_with(start));
-        let broken = broken.or(skipped.iter().find(|(_, reason)| unread(reason)).map(|(path, reason)| format!("{path} was not linted: {reason}")));
+        let broken = broken.or(skipped
+            .iter()
+            .find(|(_, reason)| unread(reason))
+            .map(|(path, reason)| format!("{path} was not linted: {reason}")));
         let (verdict, detail) = judge(example.fires, &marks, &own, &sources);
         let (verdict, detail) = match broken {
             Some(message) if verdict != Verdict::Noisy => {
