@@ -122,7 +122,9 @@ impl<'a> Known<'a> {
                     let written = body.view().path("metadata.name").written();
                     let text = written.get()?;
                     let (start, end) = (text.find(['$', '{'])?, text.rfind('}')? + 1);
+                    // What is called by that alone is called like its application, which others name.
                     Some((text[..start].to_owned(), text[end..].to_owned()))
+                        .filter(|(start, end)| !(start.is_empty() && end.is_empty()))
                 })),
             }
         }
