@@ -36,6 +36,14 @@ words! {
         PathNotFound = "path-not-found",
         /// A name leads to nothing here, and something else of nearly this name does not seem to be meant by anything.
         NameNearlyFound = "name-nearly-found",
+        /// A name of which a repository makes nothing that makes all others of its kind.
+        NameNowhere = "name-nowhere",
+        /// An object that is stated twice.
+        NamedTwice = "named-twice",
+        /// What a kustomization lists and that is not there.
+        EntryMissing = "entry-missing",
+        /// Files that GPUs need and that the kustomization beside them leads past.
+        NotListed = "not-listed",
         /// Requirements of one package that no release of it meets.
         RequirementConflict = "requirement-conflict",
         /// A Dockerfile from which no builder makes an image.

@@ -11,7 +11,7 @@ use crate::facts::{
 use crate::known::Fact;
 use crate::link::{Directories, Variant};
 use crate::names;
-use crate::parse::{Problem, View};
+use crate::parse::{Problem, Tree, View};
 use crate::paths;
 use crate::render::compose;
 use crate::render::helm::reads::Misread;
@@ -31,6 +31,7 @@ pub fn judge<'s>(
     directories: &Directories<'_>,
     (speaks, path): (Option<&BTreeSet<SourceId>>, impl Fn(SourceId) -> &'s str + Sync),
     (rules, misread, of_charts): (&Ruleset, Vec<(String, Misread)>, Vec<OfKind>),
+    files: (&BTreeSet<SourceId>, &BTreeMap<SourceId, Arc<Tree>>),
 ) {
     let asked =
         list("breaches").is_some_and(|list| rules.all().any(|(_, rules)| rules.by_subject().asks(list.subject, None)));
@@ -138,7 +139,7 @@ pub fn judge<'s>(
         let whole = !is_test(path) && !is_patch(path);
         whole && speaks.is_none_or(|speaks| speaks.contains(&file) || all_asking.contains(&file))
     };
-    names::judge(variants, directories, &wanted, compose::is_default);
+    names::judge(variants, directories, &wanted, files, compose::is_default);
 }
 
 /// Whether something that is installed in an image was made for a CUDA release, wherever that is listed.

@@ -106,7 +106,10 @@ impl<'r> Ways<'r> {
         let listed =
             |other: &String| beside(other) && is_directory != (is_file(other) && paths::directory(other) == parent);
         let is_listed = self.lists.get(parent).is_some_and(|list| list.iter().any(listed));
-        let leads = is_directory && self.flux.iter().any(|(to, _)| beside(to) && paths::directory(to) == parent);
+        // What leads there from within is applied by hand, or by what it leads to itself.
+        let outside = |from: &str| !within(from, at);
+        let leads = is_directory
+            && self.flux.iter().any(|(to, from)| beside(to) && paths::directory(to) == parent && outside(from));
         (is_listed || leads && !self.open) && !self.is_named(at) && !self.is_reached(at) && !self.builds_on(at, parent)
     }
 

@@ -301,7 +301,14 @@ fn repository(
     rebase(&mut variants, directories);
     link::join(&mut variants, directories);
     let asked = (speaks.as_ref(), |id| here.path(id));
-    contracts::judge(&mut variants, directories, asked, (rules, rendered.misread, rendered.breaches));
+    let idle = idle::files(&here);
+    contracts::judge(
+        &mut variants,
+        directories,
+        asked,
+        (rules, rendered.misread, rendered.breaches),
+        (&idle, &here.trees),
+    );
     // What is completed twice lacks the same twice.
     let mut cut: Vec<Problem> =
         variants.iter_mut().flat_map(|variant| std::mem::take(&mut variant.facts.cut)).collect();
@@ -311,7 +318,6 @@ fn repository(
     out.evaluation.findings.extend(names.absent(&here, &variants));
     let asked = variants::ask(&variants, (directories, paths), rules);
     out.evaluation.append(asked);
-    let idle = idle::files(&here);
     out.evaluation.findings.retain(|finding| !idle.contains(&finding.span.source));
     out.evaluation.undecided.retain(|undecided| !idle.contains(&undecided.span.source));
     repeated::merge(&mut out.evaluation.findings, sources);

@@ -23,9 +23,18 @@ pub fn paths(facts: &Facts, files: &Sources, wanted: &impl Fn(Span) -> bool) -> 
     let repository = Repository { listing, files };
     let of_jobs = facts.paths.iter().filter(|named| wanted(named.path.span));
     let of_jobs = of_jobs.filter_map(|NamedPath { path, role }| Some((path.get()?, path.span, Named::By(*role))));
-    let copied = facts.builds.iter().filter(|build| build.tool.is_absent() && wanted(build.span));
-    let copied =
-        copied.flat_map(|build| build.copies.iter()).filter_map(|path| Some((path.get()?, path.span, Named::Copied)));
+    // Where the directory above it is one of the repository, it is missing whatever else the file is about.
+    let rooted = |path: &str| {
+        path.split_once('/').is_some_and(|(first, _)| {
+            listing.roots.iter().any(|root| listing.there.contains(&paths::join(root, first)))
+        })
+    };
+    let copied = facts.builds.iter().filter(|build| build.tool.is_absent());
+    let copied = copied.flat_map(|build| build.copies.iter().map(move |path| (build, path)));
+    let copied = copied.filter_map(|(build, path)| {
+        let text = path.get()?;
+        (wanted(build.span) || rooted(text)).then_some((text, path.span, Named::Copied))
+    });
     let mut told = BTreeSet::new();
     let once = of_jobs.chain(copied).filter(|(path, span, _)| told.insert((span.source, path.as_str())));
     let absent = once.filter(|(path, span, named)| repository.lacks(path, span.source, *named)).take(MOST);
@@ -132,11 +141,20 @@ impl Repository<'_> {
     }
 }
 
+/// Whether nobody looked at what stands at a path or around it.
+pub fn is_closed(listing: &Listing, path: &str) -> bool {
+    paths::above(path).any(|above| !above.is_empty() && listing.closed.contains(above))
+}
+
 /// Whether a line of an ignore file may be about something of a name.
-fn may_name(line: &str, name: &str) -> bool {
+pub fn may_name(line: &str, name: &str) -> bool {
     let one = |part: &str| match part.split_once('*') {
         None => part == name,
-        Some((head, tail)) => name.starts_with(head) && name.ends_with(tail.rsplit('*').next().unwrap_or(tail)),
+        Some((head, tail)) => {
+            let mut between = tail.split('*').collect::<Vec<_>>();
+            let end = between.pop().unwrap_or_default();
+            name.starts_with(head) && name.ends_with(end) && between.iter().all(|part| name.contains(part))
+        }
     };
     !line.starts_with(['#', '!']) && line.split('/').any(|part| !part.is_empty() && one(part))
 }

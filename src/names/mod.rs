@@ -2,24 +2,28 @@
 //! how references are followed; which fields are some is told by the catalog, what is deployed together by the joins.
 
 mod absent;
+mod clients;
 mod compose;
 mod hosts;
 mod inside;
+mod listed;
 mod near;
 mod paths;
 mod references;
 mod selected;
 mod walk;
+mod whole;
 
 use crate::budget::{Share, Spent};
 use crate::facts::{Breach, BreachClass, Facts, Object, Workload, WorkloadFormat};
 use crate::known::Fact;
 use crate::link::{Deployed, Directories, Layout, Variant};
-use crate::parse::{Problem, View};
+use crate::parse::{Problem, Tree, View};
 use crate::source::{SourceId, Span};
 use crate::suggest::nearest;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// A name that leads nowhere.
 struct Broken {
@@ -51,11 +55,12 @@ impl Broken {
 }
 
 /// Adds to `breaches` of every variant; `wanted` says which places are looked at, `is_project` which names of files Compose
-/// finds by itself.
+/// finds by itself; nothing leads to the files that are `idle`.
 pub fn judge(
     variants: &mut [Variant],
     directories: &Directories<'_>,
     wanted: &(impl Fn(Span) -> bool + Sync),
+    (idle, trees): (&BTreeSet<SourceId>, &BTreeMap<SourceId, Arc<Tree>>),
     is_project: fn(&str) -> bool,
 ) {
     let layout = Layout::of(variants, directories);
@@ -81,9 +86,21 @@ pub fn judge(
         told
     };
     let mut inside: Vec<Told> = variants.par_iter().zip(&scopes).map(of_variant).collect();
-    for (own, (found, cut)) in references::all(deployed, &scopes, count).into_iter().enumerate() {
+    for (own, (found, cut)) in references::all(deployed, &scopes, idle, count).into_iter().enumerate() {
         inside[own].0.extend(found);
         inside[own].1.extend(cut);
+    }
+    let listing = variants.iter().find_map(|variant| variant.facts.listing.as_deref());
+    let mut missing = listed::missing(trees, layout.sources(), listing);
+    missing.extend(listed::unlisted(trees, layout.sources(), idle, variants));
+    let told: BTreeSet<Span> = inside.iter().flat_map(|told| &told.0).map(|breach| breach.field.span).collect();
+    let clients = clients::lost(trees, layout.sources(), idle, variants);
+    missing.extend(clients.into_iter().filter(|(_, found)| !told.contains(&found.class.span)));
+    if let (Some(first), false) = (inside.first_mut(), missing.is_empty()) {
+        first.0.extend(missing.into_iter().map(|(of, found)| found.entity(of)));
+    }
+    for (own, of, found) in whole::twice(deployed, idle) {
+        inside[own].0.push(found.entity(of));
     }
     for (variant, (found, cut)) in variants.iter_mut().zip(inside) {
         variant.facts.breaches.extend(found);
@@ -95,6 +112,8 @@ pub fn judge(
 struct Scope<'a> {
     objects: Vec<&'a Object>,
     workloads: Vec<&'a Workload>,
+    /// Objects of Flux that speak of no GPU: what they wait for keeps others waiting.
+    flux: Vec<&'a Object>,
 }
 
 impl<'a> Scope<'a> {
@@ -110,9 +129,14 @@ impl<'a> Scope<'a> {
         };
         let is_wanted = |place: Span| wanted(place) || joined.contains(&place);
         let objects = facts.objects.iter().map(|object| &**object);
+        let of_flux = |object: &&Object| {
+            let group = object.api_version.get().map_or("core", |version| group(version));
+            group.ends_with(".toolkit.fluxcd.io") && !is_wanted(object.span)
+        };
         let kubernetes =
             |w: &&Workload| w.format.get() == Some(&WorkloadFormat::Kubernetes) && !drafted.contains(&w.span);
         Self {
+            flux: objects.clone().filter(applied).filter(of_flux).collect(),
             objects: objects.filter(applied).filter(|object| is_wanted(object.span)).collect(),
             workloads: facts.workloads.iter().filter(kubernetes).filter(|w| is_wanted(w.span)).collect(),
         }

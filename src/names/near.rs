@@ -80,9 +80,21 @@ impl<'a> Nearby<'a> {
                 (*object, format!("{kind} {name} is not in the namespace {here}, but in {other}: {}", asked.row.fails))
             }
             None => {
-                let object = self.similar(place, asked)?;
-                let other = object.name.get()?;
-                (object, format!("no {kind} {name} is here, but {other}, which no field names: {}", asked.row.fails))
+                if let Some(object) = self.similar(place, asked) {
+                    let other = object.name.get()?;
+                    (
+                        object,
+                        format!("no {kind} {name} is here, but {other}, which no field names: {}", asked.row.fails),
+                    )
+                } else {
+                    let object = self.keyed(own, asked)?;
+                    let (other, key) = (object.name.get()?, &asked.parts.first()?.0);
+                    let says = format!(
+                        "the chart makes no {kind} {name}, but {other}, which has the key {key}: {}",
+                        asked.row.fails
+                    );
+                    (object, says)
+                }
             }
         };
         let class = Fact::watched(|| {
@@ -95,8 +107,7 @@ impl<'a> Nearby<'a> {
 
     /// Whether something makes an object of this name.
     pub fn is_made(&self, kind: &'static str, name: &str) -> bool {
-        let constant = |creator: catalog::Creator| creator.by.is_empty() && fits(creator.name, name);
-        catalog::creators(kind).any(constant) || self.made().contains(&(kind, name.to_owned()))
+        is_constant(kind, name) || self.made().contains(&(kind, name.to_owned()))
     }
 
     /// The only object beside a reference whose name is nearly the one that is named, and that nothing names.
@@ -135,6 +146,34 @@ impl<'a> Nearby<'a> {
         })
     }
 
+    /// The only object of a chart that has the keys that are asked of one that the chart does not make, where both are
+    /// called by the release.
+    fn keyed(&self, own: usize, asked: &Asked) -> Option<&'a Object> {
+        let path = &self.deployed.layout().sources().get(asked.name.1.source).path;
+        if !matches!(asked.kind, "core/Secret" | "core/ConfigMap")
+            || asked.parts.is_empty()
+            || !path.contains("templates/")
+        {
+            return None;
+        }
+        let objects = self.deployed.variants()[own].facts.objects.iter().map(|object| &**object);
+        let has = |object: &Object| {
+            let data = object.body.as_ref().map(|body| body.view());
+            let key = |key: &str| {
+                data.is_some_and(|data| {
+                    ["data", "stringData"].iter().any(|at| data.get(at).entries().iter().any(|(name, _)| *name == key))
+                })
+            };
+            asked.parts.iter().all(|(part, _)| key(part))
+        };
+        let mut found = objects.filter(|object| named_kind(object) == Some(asked.kind) && has(object));
+        let only = found.next().filter(|_| found.next().is_none())?;
+        // What both begin with is the name of a release that nothing states.
+        let other = only.name.get().filter(|_| only.assumed_name.get() == Some(&true))?;
+        let release = other.split('-').next().filter(|release| !release.is_empty())?;
+        asked.name.0.strip_prefix(release)?.starts_with('-').then_some(only)
+    }
+
     fn index(&self) -> &Index<'a> {
         self.index.get_or_init(|| {
             let mut index = Index::default();
@@ -171,6 +210,11 @@ impl<'a> Nearby<'a> {
             facts.flat_map(|facts| &facts.objects).flat_map(|object| made_by(object, self.count)).collect()
         })
     }
+}
+
+/// Whether an object of this name is made of which no file says so.
+pub fn is_constant(kind: &str, name: &str) -> bool {
+    catalog::creators(kind).any(|creator| creator.by.is_empty() && fits(creator.name, name))
 }
 
 /// What stands together with a file of a variant.

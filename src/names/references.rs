@@ -3,6 +3,7 @@
 use super::hosts;
 use super::near::Nearby;
 use super::walk::{self, Name, names, views};
+use super::whole::{Whole, is_flux};
 use super::{Broken, Scope, Tell, Told, called, inside, list, meant, share, stands_for_another, whole};
 use crate::budget::{Share, Spent};
 use crate::catalog::{self, Reference, references};
@@ -11,7 +12,7 @@ use crate::known::Fact;
 use crate::link::{Candidates, Deployed, Namespace, Reach};
 use crate::parse::View;
 use crate::source::SourceId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Objects that something may name, by namespace, kind and name.
 type Named<'a> = Candidates<'a, (Namespace<'a>, (&'static str, &'a str)), &'a Object>;
@@ -31,9 +32,14 @@ pub struct Asked {
 }
 
 /// What references of every variant lead nowhere.
-pub fn all(deployed: Deployed<'_>, scopes: &[Scope<'_>], count: usize) -> Vec<Told> {
+pub fn all(deployed: Deployed<'_>, scopes: &[Scope<'_>], idle: &BTreeSet<SourceId>, count: usize) -> Vec<Told> {
     let mut out: Vec<Told> = Vec::new();
-    let mut asked = Vec::new();
+    let (mut asked, mut of_flux) = (Vec::new(), Vec::new());
+    for (own, scope) in scopes.iter().enumerate() {
+        let mut waiting = Vec::new();
+        in_all((&scope.flux, &[]), count, &mut waiting, &mut Told::default());
+        of_flux.extend(waiting.into_iter().map(|one| (own, one)));
+    }
     for scope in scopes {
         let mut told = Told::default();
         let mut found = Vec::new();
@@ -41,7 +47,7 @@ pub fn all(deployed: Deployed<'_>, scopes: &[Scope<'_>], count: usize) -> Vec<To
         asked.push(found);
         out.push(told);
     }
-    if asked.iter().all(Vec::is_empty) {
+    if asked.iter().all(Vec::is_empty) && of_flux.is_empty() {
         return out;
     }
     let named: Named<'_> = Candidates::gather(deployed, Reach::Deployment, |facts| {
@@ -58,7 +64,8 @@ pub fn all(deployed: Deployed<'_>, scopes: &[Scope<'_>], count: usize) -> Vec<To
     {
         let keys = Namespace::sought(&one.namespace, (one.kind, one.name.0.as_str()));
         let objects = named.nearest(deployed.boundary(own), one.file, &keys, |_| true);
-        let objects: Vec<&Object> = objects.into_iter().copied().collect();
+        let deployed = |object: &&Object| !is_flux(one.kind) || !idle.contains(&object.span.source);
+        let objects: Vec<&Object> = objects.into_iter().copied().filter(deployed).collect();
         match (objects.is_empty(), one.row.near, one.parts.is_empty()) {
             (true, true, _) => lost.push((own, one)),
             (false, _, false) => found.push((own, one, objects)),
@@ -71,8 +78,14 @@ pub fn all(deployed: Deployed<'_>, scopes: &[Scope<'_>], count: usize) -> Vec<To
         let share = Share::of(count, bytes.map(|node| node.span().range().len()).sum());
         out[own].tell(one.name.1, one.of.clone(), of_parts(&one, &objects, &share));
     }
+    let whole = Whole::new(deployed, idle, count);
     for (own, one) in &lost {
-        out[*own].tell(one.name.1, one.of.clone(), Ok(nearby.find(*own, one).into_iter().collect()));
+        let made = || nearby.is_made(one.kind, &one.name.0);
+        let broken = nearby.find(*own, one).or_else(|| whole.find(one).filter(|_| !made()));
+        out[*own].tell(one.name.1, one.of.clone(), Ok(broken.into_iter().collect()));
+    }
+    for (own, one) in of_flux.iter().filter(|(_, one)| !nearby.is_made(one.kind, &one.name.0)) {
+        out[*own].tell(one.name.1, one.of.clone(), Ok(whole.find(one).into_iter().collect()));
     }
     out
 }

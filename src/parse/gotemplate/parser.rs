@@ -83,6 +83,9 @@ impl Parser {
                     nodes.push(if word == "break" { Node::Break } else { Node::Continue });
                 }
                 _ => {
+                    if let Some((word, meant)) = tokens.borrowed() {
+                        return fault(at, format!("function \"{word}\" not defined: Go templates write {meant}"));
+                    }
                     let mut pipe = self.pipe(&mut tokens, "command")?;
                     pipe.at = at;
                     nodes.push(Node::Action(pipe));
@@ -375,6 +378,21 @@ impl Tokens {
             self.skip_space();
             word
         })
+    }
+
+    /// A keyword of other template languages that comes next, with what stands for it in this one.
+    fn borrowed(&self) -> Option<(&str, &'static str)> {
+        const OTHERS: [(&str, &str); 7] = [
+            ("elif", "else if"),
+            ("elseif", "else if"),
+            ("elsif", "else if"),
+            ("endif", "end"),
+            ("endfor", "end"),
+            ("endwith", "end"),
+            ("endrange", "end"),
+        ];
+        let Some(Kind::Word(word)) = self.peek() else { return None };
+        OTHERS.iter().find(|(other, _)| other == word).map(|(_, meant)| (word.as_str(), *meant))
     }
 
     /// Takes the name of a template.
