@@ -2,6 +2,7 @@
 
 mod applications;
 mod bases;
+mod claims;
 mod containers;
 mod drafts;
 mod exposure;
@@ -81,6 +82,7 @@ pub fn document(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
     let kind = object.kind.get().cloned().unwrap_or_default();
     objects::read(tree, view, &kind, facts);
     nodes::read(tree, view, &kind, facts);
+    claims::read(view, &kind, facts);
     let drafted = releases::read(tree, view, &kind, facts);
     if kind == "Secret" {
         embedded::read(view.get("stringData"), "Secret", facts);
