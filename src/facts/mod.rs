@@ -23,7 +23,7 @@ pub use claims::{DeviceClaim, DeviceClass, DeviceRequest};
 pub use infra::{Cluster, Gpu, HelmRelease, Node, NodePool, Taint, UnknownValue};
 pub use listing::{Listing, NamedPath, PathRole};
 pub use objects::{Autoscaler, Breach, Budget, Metric, Object, Resource, Route, ScalingPolicy, Service};
-pub use promises::{ClusterQueue, DataClass, Quota, ServiceLevel, SpendingLimit};
+pub use promises::{ClusterQueue, DataClass, Flavor, Quota, ServiceLevel, SpendingLimit};
 pub use protection::{Endpoint, Key, Opening, PortRange, StartScript, Store};
 pub use software::{Build, Image, Instruction, Package, PackageFile, Software};
 pub use subject::{List, Subject, Variable, is_joined, list, subjects};
@@ -236,6 +236,10 @@ lists! {
         named: &["name"],
         ..subject("device_class", DeviceClass::TYPE)
     };
+    /// ClusterQueues of Kueue.
+    shared queues: Vec<Arc<ClusterQueue>> = Subject { named: &["name"], ..subject("queue", ClusterQueue::TYPE) };
+    /// Flavors of the resources that they hand out.
+    shared flavors: Vec<Arc<Flavor>> = Subject { named: &["name"], ..subject("flavor", Flavor::TYPE) };
     /// What breaks the contracts that software publishes about itself.
     own breaches: Vec<Breach> = Subject { named: &["of"], ..subject("breach", Breach::TYPE) };
     /// Infrastructure resources (Terraform, CloudFormation, ROS) as written.

@@ -6,12 +6,14 @@ mod claims;
 mod containers;
 mod drafts;
 mod exposure;
+mod holodeck;
 mod kaito;
 mod kubeai;
 mod nodes;
 mod objects;
 mod places;
 mod pods;
+mod queues;
 mod releases;
 mod runai;
 mod servers;
@@ -83,6 +85,8 @@ pub fn document(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
     objects::read(tree, view, &kind, facts);
     nodes::read(tree, view, &kind, facts);
     claims::read(view, &kind, facts);
+    queues::read(view, &kind, facts);
+    holodeck::read(tree, view, &kind, facts);
     let drafted = releases::read(tree, view, &kind, facts);
     if kind == "Secret" {
         embedded::read(view.get("stringData"), "Secret", facts);
