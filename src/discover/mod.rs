@@ -309,7 +309,13 @@ impl Discovery {
         };
         match kind_of(&path) {
             Some(kind) => self.found.push(found(in_chart(&disk), kind, (path, disk))),
-            None if named => self.skip(&disk, root, Reason::UnknownKind),
+            None if named => {
+                let found = found(false, Kind::Chart, (path, disk));
+                match shown_by_start(&found) {
+                    Some(kind) => self.found.push(Found { kind, ..found }),
+                    None => self.skip(&found.disk, root, Reason::UnknownKind),
+                }
+            }
             None => self.found.push(found(false, Kind::Chart, (path, disk))),
         }
     }

@@ -20,7 +20,7 @@ pub mod words;
 mod workload;
 
 pub use claims::{DeviceClaim, DeviceClass, DeviceRequest};
-pub use infra::{Cluster, Gpu, HelmRelease, Node, NodePool, Taint, UnknownValue};
+pub use infra::{Cluster, Gpu, HelmRelease, Node, NodePool, ServerOptions, Taint, UnknownValue};
 pub use listing::{Listing, NamedPath, PathRole};
 pub use objects::{Autoscaler, Breach, Budget, Metric, Object, Resource, Route, ScalingPolicy, Service};
 pub use promises::{ClusterQueue, DataClass, Flavor, Quota, ServiceLevel, SpendingLimit};
@@ -240,6 +240,12 @@ lists! {
     shared queues: Vec<Arc<ClusterQueue>> = Subject { named: &["name"], ..subject("queue", ClusterQueue::TYPE) };
     /// Flavors of the resources that they hand out.
     shared flavors: Vec<Arc<Flavor>> = Subject { named: &["name"], ..subject("flavor", Flavor::TYPE) };
+    /// Files of options that servers are told to read.
+    shared server_options: Vec<Arc<ServerOptions>> = Subject {
+        variable: "file",
+        named: &["path"],
+        ..subject("server_options", ServerOptions::TYPE)
+    };
     /// What breaks the contracts that software publishes about itself.
     own breaches: Vec<Breach> = Subject { named: &["of"], ..subject("breach", Breach::TYPE) };
     /// Infrastructure resources (Terraform, CloudFormation, ROS) as written.
