@@ -3,8 +3,8 @@
 use super::complete;
 use super::table::{Row, closest};
 use super::tables::{
-    ACCELERATOR_RESOURCES, FABRIC_RESOURCES, FEATURE_COMPUTE_CAPABILITIES, GATED_MODELS, KUBERNETES_API_REMOVALS,
-    LAUNCH_FLAGS, MODEL_SUPPORT,
+    ACCELERATOR_RESOURCES, DEVICE_CLASSES, FABRIC_RESOURCES, FEATURE_COMPUTE_CAPABILITIES, GATED_MODELS,
+    KUBERNETES_API_REMOVALS, LAUNCH_FLAGS, MODEL_SUPPORT,
 };
 use crate::suggest::{self, slips};
 use crate::version::Version;
@@ -22,7 +22,12 @@ pub struct Accelerator {
     pub name: &'static str,
 }
 
+/// The resource by which every DeviceClass may be asked for, before the name of the class.
+const OF_CLASS: &str = "deviceclass.resource.kubernetes.io/";
+
 fn resource_row(resource: &str) -> Option<Row> {
+    let class = resource.strip_prefix(OF_CLASS).and_then(|class| DEVICE_CLASSES.find("class", class));
+    let resource = class.map_or(resource, |class| class.text("resource"));
     ACCELERATOR_RESOURCES.rows().find(|r| match r.text("resource").strip_suffix('*') {
         Some(prefix) => resource.starts_with(prefix),
         None => resource == r.text("resource"),
@@ -46,8 +51,23 @@ pub fn accelerator(resource: &str) -> Option<Accelerator> {
 /// Whether an extended resource has no row and so may stand for accelerators of any unit. Names of Kubernetes' own
 /// domains and those without a domain are no extended resources.
 pub fn resource_unknown(resource: &str) -> bool {
+    if let Some(class) = resource.strip_prefix(OF_CLASS) {
+        return DEVICE_CLASSES.find("class", class).is_none();
+    }
     let domain = resource.split_once('/').map(|(domain, _)| domain);
     domain.is_some_and(|domain| !domain.ends_with("kubernetes.io")) && resource_row(resource).is_none()
+}
+
+/// What a DeviceClass of a published driver hands out: accelerators, or other devices.
+pub fn device_class(class: &str) -> Option<Option<Accelerator>> {
+    Some(accelerator(DEVICE_CLASSES.find("class", class)?.text("resource")))
+}
+
+/// The DeviceClass of a published driver that selects by the driver and the `type` of its devices.
+pub fn device_class_of(driver: &str, kind: Option<&str>) -> Option<&'static str> {
+    let fits =
+        |row: &Row| row.text("driver") == driver && (row.text("type").is_empty() || kind == Some(row.text("type")));
+    DEVICE_CLASSES.rows().find(|row| !driver.is_empty() && fits(row)).map(|row| row.text("class"))
 }
 
 /// Whether an extended resource is a device of a fast network.

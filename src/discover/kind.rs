@@ -117,10 +117,28 @@ pub fn kind_of(path: &str) -> Option<Kind> {
         return None;
     }
     if let Some(inner) = without_template_suffix(&name) {
-        let text = [Kind::Yaml, Kind::Json, Kind::Dockerfile, Kind::Requirements, Kind::Shell];
+        let text = [Kind::Yaml, Kind::Json, Kind::Dockerfile, Kind::Requirements, Kind::Shell, Kind::TerraformVars];
         return kind_of_name(inner, directory).filter(|kind| text.contains(kind));
     }
+    // What people copy and fill in.
+    let draft = [".example", ".sample", ".dist"].iter().find_map(|suffix| name.strip_suffix(suffix));
+    if draft.is_some_and(|inner| inner.ends_with(".tfvars")) {
+        return Some(Kind::TerraformVars);
+    }
     kind_of_name(&name, directory)
+}
+
+/// What a template whose name does not say it is shows at its start: a script, or an object of Kubernetes.
+pub(super) fn kind_of_template(path: &str, start: &str) -> Option<Kind> {
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    let inner = without_template_suffix(&name)?;
+    if inner.contains('.') || kind_of(path).is_some() {
+        return None;
+    }
+    let shell = start.lines().next().is_some_and(|line| line.starts_with("#!") && line.trim_end().ends_with("sh"));
+    let keys = ["apiVersion:", "kind:"];
+    let object = keys.iter().all(|key| start.lines().any(|line| line.starts_with(key)));
+    shell.then_some(Kind::Shell).or_else(|| object.then_some(Kind::Yaml))
 }
 
 /// Whether a file would be linted if its name were not one that tools of developers use.
@@ -217,7 +235,7 @@ fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
         "json" if stem.ends_with(".tfvars") => Some(Kind::TerraformVars),
         "json" if stem.ends_with(".tf") || stem.ends_with(".tofu") => Some(Kind::TerraformJson),
         "json" => Some(Kind::Json),
-        "sh" | "bash" | "slurm" | "sbatch" | "sb" | "sub" | "pbs" | "lsf" | "bsub" | "qsub" | "sge" => {
+        "sh" | "bash" | "slurm" | "slrm" | "sbatch" | "sb" | "sub" | "pbs" | "lsf" | "bsub" | "qsub" | "sge" => {
             Some(Kind::Shell)
         }
         "nomad" => Some(Kind::Nomad),
@@ -239,7 +257,10 @@ fn is_not_deployed(name: &str) -> bool {
 }
 
 fn is_requirements(stem: &str, directory: &str) -> bool {
-    stem.contains("requirements") || stem.starts_with("constraints") || directory == "requirements"
+    stem.contains("requirements")
+        || stem.starts_with("constraints")
+        || stem.ends_with("-constraints")
+        || matches!(directory, "requirements" | "constraints")
 }
 
 /// `Dockerfile`, `Dockerfile.cuda`, `Dockerfile-gpu`, but not `dockerfile_parser.py`.
@@ -306,12 +327,31 @@ mod tests {
             ("prod.auto.tfvars.json", Some(Kind::TerraformVars)),
             ("docker-bake.hcl", Some(Kind::Bake)),
             ("train.sbatch", Some(Kind::Shell)),
+            ("nccl.slrm", Some(Kind::Shell)),
+            ("constraints/cuda.txt", Some(Kind::Requirements)),
+            ("terraform.tfvars.example", Some(Kind::TerraformVars)),
+            ("terraform.tfvars.template", Some(Kind::TerraformVars)),
+            ("job.template", None),
             ("Makefile", Some(Kind::Makefile)),
             ("build/Makefile.gpu", Some(Kind::Makefile)),
             ("common.mk", Some(Kind::Makefile)),
             ("user_data.sh.tftpl", Some(Kind::Shell)),
         ] {
             assert_eq!(kind_of(path), kind, "{path}");
+        }
+    }
+
+    #[test]
+    fn templates_without_a_name_show_what_they_are() {
+        for (path, start, kind) in [
+            ("submit.template", "#!/bin/bash\n#SBATCH -N 2\n", Some(Kind::Shell)),
+            ("job.tpl", "# a job\napiVersion: batch/v1\nkind: Job\n", Some(Kind::Yaml)),
+            ("letter.template", "Dear {{ name }}\n", None),
+            ("values.tpl", "image: x\n", None),
+            ("backend.tf.tftpl", "#!/bin/bash\n", None),
+            ("tool", "#!/bin/bash\n", None),
+        ] {
+            assert_eq!(kind_of_template(path, start), kind, "{path}");
         }
     }
 

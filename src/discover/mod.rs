@@ -309,7 +309,13 @@ impl Discovery {
         };
         match kind_of(&path) {
             Some(kind) => self.found.push(found(in_chart(&disk), kind, (path, disk))),
-            None if named => self.skip(&disk, root, Reason::UnknownKind),
+            None if named => {
+                let found = found(false, Kind::Chart, (path, disk));
+                match shown_by_start(&found) {
+                    Some(kind) => self.found.push(Found { kind, ..found }),
+                    None => self.skip(&found.disk, root, Reason::UnknownKind),
+                }
+            }
             None => self.found.push(found(false, Kind::Chart, (path, disk))),
         }
     }
@@ -375,7 +381,7 @@ impl Discovery {
             found.in_module = found.disk.ancestors().skip(1).any(|directory| modules.contains(directory));
             let template = found.in_module && kind::is_terraform_template(&found.path);
             let data = || (template || named.contains(&found.path)).then_some(Kind::Data);
-            let kind = kind_in(&charts, &found.path).or_else(data);
+            let kind = kind_in(&charts, &found.path).or_else(data).or_else(|| shown_by_start(found));
             found.kind = kind.unwrap_or(found.kind);
             of_tools += usize::from(kind.is_none() && kind::is_of_a_tool(&found.path));
             copies += usize::from(kind.is_none() && kind::is_copy(&found.path));
@@ -611,6 +617,20 @@ impl Found {
 
 /// How encrypted files begin, and what reads them.
 const SEALS: [(&[u8], &str); 2] = [(b"\0GITCRYPT\0", "git-crypt"), (b"age-encryption.org/v1", "age")];
+
+/// How much of a file shows what it is.
+const START: u64 = 8 << 10;
+
+/// The kind of a template that its text shows.
+fn shown_by_start(found: &Found) -> Option<Kind> {
+    kind::without_template_suffix(&found.path)?;
+    let mut start = Vec::new();
+    match &found.unsaved {
+        Some(text) => start.extend(text.bytes().take(START as usize)),
+        None => drop(gate::open(&found.disk).ok()?.take(START).read_to_end(&mut start)),
+    }
+    kind::kind_of_template(&found.path, &String::from_utf8_lossy(&start))
+}
 
 /// The most of a file that is searched for what it may be.
 const MOST_SEARCHED: u64 = 64 << 20;

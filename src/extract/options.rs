@@ -2,9 +2,10 @@
 //! Knows how they look; who reads them is joined. https://docs.vllm.ai/en/latest/configuration/serve_args.html
 
 use crate::catalog;
-use crate::facts::{Facts, Labels};
+use crate::facts::{Facts, Labels, ServerOptions};
 use crate::known::{Fact, Why};
 use crate::parse::{Node, View};
+use std::sync::Arc;
 
 /// Options that a file has to state before it is one of these: others have keys of one name.
 const LEAST: usize = 2;
@@ -74,5 +75,9 @@ pub fn read(root: Node<'_>, path: &str, facts: &mut Facts) {
         };
         options.insert(name, fact);
     }
+    let mut file = ServerOptions::blank(root.head());
+    file.path = Fact::value(path.to_owned(), root.head());
+    file.options = options.clone();
+    facts.server_options.push(Arc::new(file));
     facts.options.push((path.to_owned(), options));
 }

@@ -6,7 +6,7 @@ use crate::catalog;
 use crate::facts::value::REST;
 use crate::facts::{Facts, Launch, Training};
 use crate::known::{Fact, Known};
-use crate::parse::{Node, View, shell};
+use crate::parse::{Node, View, placeholder, shell};
 use crate::source::Span;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,7 +26,19 @@ const NESTED: &[(&str, &[&str])] = &[
     ("nemo", &["trainer.devices", "model.micro_batch_size"]),
     ("litgpt", &["train.micro_batch_size", "train.global_batch_size", "devices"]),
     ("megatron", &["MODEL_ARGS.--micro-batch-size"]),
+    ("verl", &["actor_rollout_ref.rollout", "trainer.n_gpus_per_node"]),
+    ("verl", &["actor_rollout_ref.rollout", "actor_rollout_ref.actor"]),
+    ("nemo-rl", &["policy.model_name", "cluster.gpus_per_node"]),
 ];
+
+/// Trainers that Hydra configures, and how the assignments among the words of their commands begin.
+const HYDRA: &[(&str, &[&str])] = &[
+    ("verl", &["actor_rollout_ref.", "trainer.n_gpus_per_node="]),
+    ("nemo-rl", &["cluster.gpus_per_node=", "cluster.num_nodes=", "policy.generation."]),
+];
+
+/// Parts of a policy of NeMo RL of which one is in use, and whether it is the one without being said so.
+const BACKENDS: [(&str, bool); 2] = [("policy.dtensor_cfg.", true), ("policy.megatron_cfg.", false)];
 
 /// Flags of Megatron that state the shape of the model.
 const SHAPE: [&str; 11] = [
@@ -138,7 +150,7 @@ pub fn config_map(view: View<'_>, facts: &mut Facts) {
 /// Whether a text may be a trainer's configuration.
 pub fn may_be_file(text: &str) -> bool {
     let keys = SHAPES.iter().flat_map(|(_, all, any)| all.iter().chain(*any));
-    keys.chain(&["_component_", "training_config"]).any(|key| text.contains(key))
+    keys.chain(&["_component_", "training_config", "actor_rollout_ref", "gpus_per_node"]).any(|key| text.contains(key))
 }
 
 /// The training run that a command starts; `None` when nothing says that it is one.
@@ -153,7 +165,7 @@ pub fn of(launch: &Launch) -> Option<Box<Training>> {
         run.iter().any(|program| programs.contains(&program.as_str()))
             || marks.iter().any(|m| launch.flags.contains_key(*m))
     };
-    let trainer = COMMANDS.iter().find(named).map(|(trainer, ..)| *trainer);
+    let trainer = COMMANDS.iter().find(named).map(|(trainer, ..)| *trainer).or_else(|| by_hydra(&launch.words));
     let configs = configurations(launch, &words, trainer);
     let launched = launch.engine.get().is_some_and(|engine| LAUNCHERS.contains(&engine.as_str()));
     if trainer.is_none() && (!launched || configs.is_empty()) {
@@ -163,7 +175,7 @@ pub fn of(launch: &Launch) -> Option<Box<Training>> {
     if let Some(trainer) = trainer {
         out.trainer = Fact::value(trainer.to_owned(), launch.engine.span);
         read(trainer, &mut out, |key| {
-            let assigned = || words.iter().find_map(|word| assignment(word, key));
+            let assigned = || launch.words.iter().rev().find_map(|word| assignment(word, key));
             launch.flags.get(&key.replace('_', "-")).cloned().or_else(assigned)
         });
     }
@@ -188,11 +200,24 @@ fn configurations(launch: &Launch, words: &[&Fact<String>], trainer: Option<&str
     out
 }
 
-/// The value of a word `key=value`.
+/// The trainer whose options of Hydra stand among the words of a command.
+fn by_hydra(words: &[Fact<String>]) -> Option<&'static str> {
+    let assigns = |word: &Fact<String>, start: &str| {
+        word.get().is_some_and(|text| text.contains('=') && text.trim_start_matches('+').starts_with(start))
+    };
+    let of = |(_, starts): &&(&str, &[&str])| starts.iter().any(|start| words.iter().any(|word| assigns(word, start)));
+    HYDRA.iter().find(of).map(|(trainer, _)| *trainer)
+}
+
+/// The value of a word `key=value`; Hydra adds a key behind `+`.
 fn assignment(word: &Fact<String>, key: &str) -> Option<Fact<String>> {
-    let value = word.get()?.strip_prefix(key)?.strip_prefix('=')?;
+    let value = word.get()?.trim_start_matches('+').strip_prefix(key)?.strip_prefix('=')?;
     let start = word.span.end as usize - value.len().min(word.span.range().len());
-    Some(Fact::value(value.to_owned(), Span::new(word.span.source, start..word.span.end as usize)))
+    let place = Span::new(word.span.source, start..word.span.end as usize);
+    Some(match placeholder(value) {
+        Some(why) => Fact::unknown(why, place),
+        None => Fact::value(value.trim_matches(['\'', '"']).to_owned(), place),
+    })
 }
 
 fn is_configuration(text: &str) -> bool {
@@ -201,8 +226,15 @@ fn is_configuration(text: &str) -> bool {
 
 /// Reads the options of a trainer; an option that is left to the trainer (`auto`) states nothing.
 fn read(trainer: &str, out: &mut Training, lookup: impl Fn(&str) -> Option<Fact<String>>) {
+    let in_use = |key: &str| {
+        let Some((backend, unsaid)) = BACKENDS.iter().find(|(start, _)| key.starts_with(start)) else { return true };
+        match lookup(&format!("{backend}enabled")) {
+            Some(stated) => stated.get().is_some_and(|stated| stated.eq_ignore_ascii_case("true")),
+            None => *unsaid,
+        }
+    };
     for option in catalog::training_options(trainer) {
-        let Some(fact) = lookup(option.key) else { continue };
+        let Some(fact) = lookup(option.key).filter(|_| in_use(option.key)) else { continue };
         let meaning = fact.and_then(|value| match option.meaning(&value) {
             Some("auto" | "none" | "None" | "null" | "") | None => Known::Absent,
             Some(meaning) => Known::Value(meaning.to_owned()),

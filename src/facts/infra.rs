@@ -133,6 +133,14 @@ entities! {
         object: Option<Raw>,
     }
 
+    /// A file of options that servers are told to read, whoever does.
+    ServerOptions {
+        /// The file, or `ConfigMap/name/key`.
+        path: Fact<String>,
+        /// Its options by their long names with dashes.
+        options: Labels,
+    }
+
     /// A taint.
     Taint {
         /// Key.

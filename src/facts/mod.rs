@@ -5,6 +5,7 @@
 //! are asked about, the variables that they have, the functions that list entities and what `gpulint facts` shows follow
 //! from that, and so does the reference of the rule language.
 
+mod claims;
 mod infra;
 mod listing;
 mod objects;
@@ -18,10 +19,11 @@ pub mod value;
 pub mod words;
 mod workload;
 
-pub use infra::{Cluster, Gpu, HelmRelease, Node, NodePool, Taint, UnknownValue};
+pub use claims::{DeviceClaim, DeviceClass, DeviceRequest};
+pub use infra::{Cluster, Gpu, HelmRelease, Node, NodePool, ServerOptions, Taint, UnknownValue};
 pub use listing::{Listing, NamedPath, PathRole};
 pub use objects::{Autoscaler, Breach, Budget, Metric, Object, Resource, Route, ScalingPolicy, Service};
-pub use promises::{ClusterQueue, DataClass, Quota, ServiceLevel, SpendingLimit};
+pub use promises::{ClusterQueue, DataClass, Flavor, Quota, ServiceLevel, SpendingLimit};
 pub use protection::{Endpoint, Key, Opening, PortRange, StartScript, Store};
 pub use software::{Build, Image, Instruction, Package, PackageFile, Software};
 pub use subject::{List, Subject, Variable, is_joined, list, subjects};
@@ -221,6 +223,28 @@ lists! {
         named: &["kind", "name"],
         kind: Some("kind"),
         ..subject("object", Object::TYPE)
+    };
+    /// Claims of devices (Dynamic Resource Allocation), and templates of them.
+    shared device_claims: Vec<Arc<DeviceClaim>> = Subject {
+        variable: "claim",
+        named: &["kind", "name"],
+        ..subject("device_claim", DeviceClaim::TYPE)
+    };
+    /// Classes of devices that files state (Dynamic Resource Allocation).
+    shared device_classes: Vec<Arc<DeviceClass>> = Subject {
+        variable: "class",
+        named: &["name"],
+        ..subject("device_class", DeviceClass::TYPE)
+    };
+    /// ClusterQueues of Kueue.
+    shared queues: Vec<Arc<ClusterQueue>> = Subject { named: &["name"], ..subject("queue", ClusterQueue::TYPE) };
+    /// Flavors of the resources that they hand out.
+    shared flavors: Vec<Arc<Flavor>> = Subject { named: &["name"], ..subject("flavor", Flavor::TYPE) };
+    /// Files of options that servers are told to read.
+    shared server_options: Vec<Arc<ServerOptions>> = Subject {
+        variable: "file",
+        named: &["path"],
+        ..subject("server_options", ServerOptions::TYPE)
     };
     /// What breaks the contracts that software publishes about itself.
     own breaches: Vec<Breach> = Subject { named: &["of"], ..subject("breach", Breach::TYPE) };

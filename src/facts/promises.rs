@@ -1,5 +1,6 @@
 //! What deployments are held against: promises to users, classes of data, quotas of queues.
 
+use super::Labels;
 use super::value::entities;
 use crate::known::Fact;
 
@@ -52,10 +53,22 @@ entities! {
         quotas: Vec<Quota>,
     }
 
+    /// A flavor of the resources that queues of Kueue hand out.
+    Flavor {
+        /// Its name.
+        name: Fact<String>,
+        /// Labels of the nodes that it stands for, which pods get as selectors.
+        node_labels: Labels,
+        /// The Topology of those nodes.
+        topology: Fact<String>,
+    }
+
     /// How much of a resource a flavor of a queue has.
     Quota {
         /// The resource.
         resource: Fact<String>,
+        /// The flavor of it, of a queue of Kueue.
+        flavor: Fact<String>,
         /// nominalQuota, or the limit of a queue of Volcano or KAI, in base units.
         nominal: Fact<f64>,
     }

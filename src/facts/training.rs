@@ -9,7 +9,7 @@ entities! {
     Training {
         /// The file that states it, or `ConfigMap/name/key`; absent for a command line.
         path: Fact<String>,
-        /// axolotl, llama-factory, torchtune, transformers, trl, megatron, nemo, litgpt; deepspeed and accelerate for their own files.
+        /// axolotl, llama-factory, torchtune, transformers, trl, megatron, nemo, litgpt, verl, nemo-rl; deepspeed and accelerate for their own files.
         trainer: Fact<String>,
         /// Model that is trained, by name or path.
         model: Fact<String>,
@@ -49,6 +49,12 @@ entities! {
         tensor_parallel: Fact<i64>,
         /// Pipeline parallel size.
         pipeline_parallel: Fact<i64>,
+        /// Tensor parallel size of the engine that generates what is learnt from (reinforcement learning).
+        rollout_tensor_parallel: Fact<i64>,
+        /// That engine: vllm, sglang, trtllm, hf …
+        rollout_engine: Fact<String>,
+        /// Share of the GPU memory that it may take.
+        rollout_memory_utilization: Fact<f64>,
         /// Whether activations between tensor parallel regions are split along the sequence.
         sequence_parallel: Fact<bool>,
         /// Whether activations are computed again in the backward pass.
@@ -82,7 +88,7 @@ settings! {
     Training: model method objective quantization micro_batch_size accumulation_steps global_batch_size devices nodes
         processes sequence_len packing optimizer precision other_precision stack zero_stage tensor_parallel pipeline_parallel sequence_parallel gradient_checkpointing
         activation_offload optimizer_offload parameter_offload lora_rank attention chunked_loss
-        optimizer_in_backward backend device
+        optimizer_in_backward backend device rollout_tensor_parallel rollout_engine rollout_memory_utilization
 }
 
 impl Training {

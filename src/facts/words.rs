@@ -150,6 +150,8 @@ words! {
         Shell = "shell",
         /// Compute classes of GKE.
         ComputeClass = "compute-class",
+        /// Environments of NVIDIA's Holodeck.
+        Holodeck = "holodeck",
         /// gpulint's own configuration file.
         Configuration = "configuration",
     }

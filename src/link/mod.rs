@@ -6,6 +6,7 @@ mod bases;
 mod boundary;
 mod candidates;
 mod chart_values;
+mod claims;
 mod devices;
 mod directories;
 mod driver;
@@ -83,6 +84,7 @@ pub fn join(variants: &mut [Variant], directories: &Directories<'_>) {
     }
     each(variants, &layout, |facts| &mut facts.resources, promises::of_resources);
     each(variants, &layout, |facts| &mut facts.stores, promises::of_stores);
+    each(variants, &layout, |facts| &mut facts.device_claims, claims::complete);
     let mut cut = Vec::new();
     each(
         variants,
@@ -93,6 +95,7 @@ pub fn join(variants: &mut [Variant], directories: &Directories<'_>) {
             options::link(workloads, deployed);
             environment::link(workloads, deployed, &mut cut);
             objects::link(workloads, deployed);
+            claims::link(workloads, deployed);
             queues::link(workloads, deployed);
             node::link(workloads, deployed);
             deployed.each(workloads, |workload, _| devices::link(workload));

@@ -15,7 +15,11 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
     if workloads.iter().flatten().all(|workload| workload.queue.get().is_none()) {
         return;
     }
-    let (local, cluster) = (of_kind(deployed, "LocalQueue"), of_kind(deployed, "ClusterQueue"));
+    let local = of_kind(deployed, "LocalQueue");
+    let cluster: Candidates<'_, &str, &ClusterQueue> = Candidates::gather(deployed, Reach::Cluster, |facts| {
+        let listed = facts.queues.iter();
+        listed.filter_map(|queue| Some((queue.span.source, vec![queue.name.get()?.as_str()], &**queue))).collect()
+    });
     let (flavors, queues) = (of_kind(deployed, "ResourceFlavor"), of_kind(deployed, "Queue"));
     deployed.each(workloads, |workload, boundary| {
         let from = workload.span.source;
@@ -29,9 +33,8 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
         let submitted = local.only(boundary, from, &Namespace::sought(&workload.namespace, queue.as_str()), |_| true);
         let Some(body) = submitted.and_then(|queue| queue.body.as_ref()) else { return };
         let name = body.view().path("spec.clusterQueue").string();
-        let behind =
-            name.get().and_then(|name| cluster.only(boundary, from, &[(Namespace::Any, name.as_str())], |_| true));
-        workload.cluster_queue = behind.and_then(|queue| read(queue));
+        let behind = name.get().and_then(|name| cluster.only(boundary, from, &[name.as_str()], |_| true));
+        workload.cluster_queue = behind.map(|queue| (*queue).clone());
         for pod in &mut workload.pods {
             let only = behind.and_then(|queue| only_flavor(queue, pod));
             let name = only.as_ref().and_then(|name| name.get());
@@ -90,12 +93,10 @@ fn of_kind<'a>(deployed: Deployed<'a>, kind: &str) -> Candidates<'a, (Namespace<
 }
 
 /// The flavor that the GPUs of a pod are of, where its queue has a single one for them.
-fn only_flavor(queue: &Object, pod: &Pod) -> Option<Fact<String>> {
+fn only_flavor(queue: &ClusterQueue, pod: &Pod) -> Option<Fact<String>> {
     let resource = pod.containers.iter().find_map(|container| container.gpu_resource.get())?;
-    let groups = queue.body.as_ref()?.view().path("spec.resourceGroups");
-    let covers = |group: &View<'_>| group.get("coveredResources").strings().iter().any(|of| of.get() == Some(resource));
-    let mut flavors = groups.items().filter(covers).flat_map(|group| group.get("flavors").items());
-    flavors.next().filter(|_| flavors.next().is_none()).map(|only| only.get("name").string())
+    let mut flavors = queue.quotas.iter().filter(|quota| quota.resource.get() == Some(resource));
+    flavors.next().filter(|_| flavors.next().is_none()).map(|only| only.flavor.clone())
 }
 
 /// Kueue adds the labels of a flavor to the selector of a pod that it admits, and its tolerations.
@@ -111,21 +112,4 @@ fn admit(pod: &mut Pod, flavor: View<'_>) {
         toleration.effect = item.get("effect").string();
         pod.tolerations.push(toleration);
     }
-}
-
-fn read(queue: &Object) -> Option<ClusterQueue> {
-    let spec = queue.body.as_ref()?.view().get("spec");
-    let mut out = ClusterQueue::blank(queue.span);
-    out.name = queue.name.clone();
-    out.cohort = spec.get("cohortName").string().or(|| spec.get("cohort").string());
-    for group in spec.get("resourceGroups").items() {
-        out.covered.extend(group.get("coveredResources").strings());
-        for resource in group.get("flavors").items().flat_map(|flavor| flavor.get("resources").items()) {
-            let mut quota = Quota::blank(resource.place());
-            quota.resource = resource.get("name").string();
-            quota.nominal = resource.get("nominalQuota").parse(quantity::parse);
-            out.quotas.push(quota);
-        }
-    }
-    Some(out)
 }

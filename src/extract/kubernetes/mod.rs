@@ -2,15 +2,18 @@
 
 mod applications;
 mod bases;
+mod claims;
 mod containers;
 mod drafts;
 mod exposure;
+mod holodeck;
 mod kaito;
 mod kubeai;
 mod nodes;
 mod objects;
 mod places;
 mod pods;
+mod queues;
 mod releases;
 mod runai;
 mod servers;
@@ -81,6 +84,9 @@ pub fn document(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
     let kind = object.kind.get().cloned().unwrap_or_default();
     objects::read(tree, view, &kind, facts);
     nodes::read(tree, view, &kind, facts);
+    claims::read(view, &kind, facts);
+    queues::read(view, &kind, facts);
+    holodeck::read(tree, view, &kind, facts);
     let drafted = releases::read(tree, view, &kind, facts);
     if kind == "Secret" {
         embedded::read(view.get("stringData"), "Secret", facts);

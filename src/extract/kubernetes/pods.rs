@@ -1,6 +1,6 @@
 //! Pod specs, wherever they stand.
 
-use super::containers;
+use super::{claims, containers};
 use crate::facts::{ContainerRole, Labels, Pod, Requirement, Toleration, Volume};
 use crate::known::{Fact, Why};
 use crate::parse::{Node, Raw, Tree, View};
@@ -59,6 +59,7 @@ pub fn spec_of(tree: &Arc<Tree>, spec: View<'_>, role: &str) -> Pod {
         Some(why) => Fact::unknown(why, spec.get("containers").place()),
         None => gpus(&pod),
     };
+    claims::leave_open(&mut pod);
     pod
 }
 
@@ -69,15 +70,20 @@ pub fn scheduling(pod: &mut Pod, spec: View<'_>) {
     let terms: Vec<View<'_>> = required.get("nodeSelectorTerms").items().collect();
     // Terms are alternatives: only a single one is a requirement.
     if let [term] = terms.as_slice() {
-        pod.node_affinity = term.get("matchExpressions").items().map(requirement).collect();
+        affine(pod, *term);
     }
+    pod.tolerations = spec.get("tolerations").items().map(toleration).collect();
+    pod.spot = spot(pod);
+}
+
+/// Takes the only term of a required node affinity: what leaves one value is selected.
+pub fn affine(pod: &mut Pod, term: View<'_>) {
+    pod.node_affinity = term.get("matchExpressions").items().map(requirement).collect();
     for term in pod.node_affinity.iter().filter(|term| term.operator.get().is_some_and(|operator| operator == "In")) {
         if let (Some(key), [value]) = (term.key.get(), term.values.as_slice()) {
             pod.node_selector.entry(key.clone()).or_insert_with(|| value.clone());
         }
     }
-    pod.tolerations = spec.get("tolerations").items().map(toleration).collect();
-    pod.spot = spot(pod);
 }
 
 /// A match expression, or a requirement of a Karpenter pool.

@@ -17,7 +17,7 @@ pub fn vllm(tree: &Arc<Tree>, spec: View<'_>, role: &str) -> Pod {
     let mut pod = pods::spec_of(tree, deployment, role);
     let term = deployment.get("nodeSelectorTerms").items().next();
     if let (Some(term), 1) = (term, deployment.get("nodeSelectorTerms").items().count()) {
-        pod.node_affinity = term.get("matchExpressions").items().map(pods::requirement).collect();
+        pods::affine(&mut pod, term);
     }
     pod.tolerations = deployment.get("toleration").items().map(pods::toleration).collect();
     pod.runtime_class = deployment.get("runtimeClass").string();

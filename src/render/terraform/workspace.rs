@@ -91,6 +91,11 @@ impl<'t> Workspace<'t> {
                 directories.entry(paths::directory(&path).to_owned()).or_default().files.push(hcl);
             }
         }
+        // What is to be copied and filled in stands for what nobody committed.
+        let draft = |path: &str| !path.trim_end_matches(".json").ends_with(".tfvars");
+        let stated: BTreeSet<String> =
+            values.iter().filter(|(path, _)| !draft(path)).map(|(path, _)| paths::directory(path).to_owned()).collect();
+        values.retain(|(path, _)| !draft(path) || !stated.contains(paths::directory(path)));
         // Only these are read without being named on Terraform's command line; a lone file is named there.
         let plain = |path: &str| paths::name(path).trim_end_matches(".json") == "terraform.tfvars";
         let read = |path: &str| plain(path) || path.trim_end_matches(".json").ends_with(".auto.tfvars");
