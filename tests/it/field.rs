@@ -51,6 +51,10 @@ fn rounds_and_batches_are_counted_right() {
             batches += 1;
         }
     }
+    let fixes = rows("fixes-02.csv");
+    let in_scope: Vec<_> = fixes.iter().filter(|row| &row[2] == "in").collect();
+    let told = in_scope.iter().filter(|row| &row[3] == "yes").count();
+    assert!(page.contains(&format!("| {} | {} | {told} |", fixes.len(), in_scope.len())));
     assert!(rounds > 0 && batches > 0);
 }
 
