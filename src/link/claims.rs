@@ -25,7 +25,9 @@ pub fn complete(claims: &mut [Vec<Arc<DeviceClaim>>], deployed: Deployed<'_>) {
     let classes = classes(deployed);
     deployed.each(claims, |claim, boundary| {
         let claim = Arc::make_mut(claim);
-        for request in claim.requests.iter_mut().filter(|request| request.device.is_unknown()) {
+        let strange =
+            |request: &&mut DeviceRequest| matches!(&request.device.known, Known::Unknown(Why::NotInCatalog(_)));
+        for request in claim.requests.iter_mut().filter(strange) {
             let Some(class) = request.device_class.get() else { continue };
             let object = classes.only(boundary, request.span.source, &[(false, class.clone())], |_| true);
             if let Some((object, handed)) = object.and_then(|object| Some((object, handed_out(object)?))) {
@@ -82,7 +84,7 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
             // Pods that name one claim get the same devices.
             let by_name = stated.iter().find(|one| !one.template && one.gpus(None).is_some());
             if let Some(one) = by_name.filter(|_| !alone) {
-                let why = Why::Ambiguous(format!("several pods may share the claim {}", one.name).into());
+                let why = Why::NotModelled(format!("a claim that several pods share ({})", one.name).into());
                 pod.gpus = Fact::unknown(why, one.place);
             }
         }

@@ -51,11 +51,15 @@ fn classic(spec: View<'_>, class: View<'_>) -> DeviceRequest {
     let mut out = DeviceRequest::blank(class.place());
     out.device_class = class.string();
     let parameters = spec.get("parametersRef");
-    out.count = match parameters.is_some() {
-        true => Fact::unknown(Why::NotModelled("parameters of a claim of v1alpha2".into()), parameters.place()),
-        false => Fact::value(1, class.place()),
-    };
+    out.count = Fact::value(1, class.place());
     device(&mut out);
+    if parameters.is_some() {
+        // They may ask for several, and for parts of one.
+        let why = || Why::NotModelled("parameters of a claim of v1alpha2".into());
+        out.count = Fact::unknown(why(), parameters.place());
+        out.device = Fact::unknown(why(), parameters.place());
+        out.device_name = Fact::absent(class.place());
+    }
     out
 }
 
@@ -72,9 +76,7 @@ fn request(view: View<'_>, alternative_of: &Fact<String>) -> DeviceRequest {
     let (mode, count) = (view.get("allocationMode"), view.get("count"));
     out.count = match mode.string().known {
         _ if view.get("adminAccess").boolean().get() == Some(&true) => Fact::value(0, view.get("adminAccess").place()),
-        Known::Value(mode_is) if mode_is == "All" => {
-            Fact::unknown(Why::LeftTo("the scheduler, all that a node has".into()), mode.place())
-        }
+        Known::Value(mode_is) if mode_is == "All" => Fact::unknown(Why::LeftTo("the scheduler".into()), mode.place()),
         Known::Unknown(why) => Fact::unknown(why, mode.place()),
         _ if count.is_some() || count.unknown().is_some() => count.int(),
         _ => Fact::value(1, class.place()),

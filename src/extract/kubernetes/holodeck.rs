@@ -41,7 +41,7 @@ fn pool(tree: &Arc<Tree>, view: View<'_>, (group, key): (View<'_>, &str)) -> Nod
         out.driver = stated.map_or(Fact::absent(driver.place()), |place| place.parse(Version::parse));
     }
     let kubernetes = spec.get("kubernetes");
-    let stated = [kubernetes.path("release.version"), kubernetes.get("kubernetesVersion")];
+    let stated = [kubernetes.path("release.version"), kubernetes.get("kubernetesVersion"), kubernetes.get("version")];
     let stated = stated.into_iter().find(|place| place.is_some());
     out.kubernetes = stated.map_or(Fact::absent(kubernetes.place()), |place| {
         place.parse(|text| Version::parse(text.trim_start_matches('v')))
