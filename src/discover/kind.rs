@@ -396,7 +396,6 @@ mod tests {
             "dockerfiles",
             "Makefile.am",
             "_helpers.tpl",
-            "prod.tfvars.template",
             ".#job.yaml",
             ".terraform.lock.hcl",
             "Cargo.toml",

@@ -265,7 +265,9 @@ fn with_pattern<T>(pattern: &str, ask: impl FnOnce(&Pattern) -> T) -> T {
 
 fn matches(text: &str, pattern: &str) -> bool {
     let compile = || regex::RegexBuilder::new(pattern).size_limit(1 << 20).build().ok();
-    with_pattern(pattern, |known| known.compiled.get_or_init(compile).as_ref().is_some_and(|regex| regex.is_match(text)))
+    with_pattern(pattern, |known| {
+        known.compiled.get_or_init(compile).as_ref().is_some_and(|regex| regex.is_match(text))
+    })
 }
 
 /// About how many states a pattern has, which is counted once.

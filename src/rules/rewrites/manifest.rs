@@ -47,7 +47,9 @@ pub(super) const ALL: &[Rewrite] = &[
         question: Question::Places,
         unless: &[],
         apply: |files| {
-            let rooted = |(path, text): &(String, String)| path.starts_with('.') || text.contains("path: ") || text.contains("-modules ");
+            let rooted = |(path, text): &(String, String)| {
+                path.starts_with('.') || text.contains("path: ") || text.contains("-modules ")
+            };
             let moved = files.iter().map(|(path, text)| (format!("deploy/live/{path}"), text.clone()));
             (!files.iter().any(rooted)).then(|| moved.collect())
         },
