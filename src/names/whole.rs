@@ -9,7 +9,7 @@ use crate::link::Deployed;
 use crate::paths;
 use crate::source::SourceId;
 use std::cell::OnceCell;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// The kinds of Flux, by their groups.
 const FLUX: &str = ".toolkit.fluxcd.io/";
@@ -221,7 +221,7 @@ pub fn twice(deployed: Deployed<'_>, idle: &BTreeSet<SourceId>) -> Vec<(usize, F
     let by = |at: &str| -> Vec<&(String, Option<String>)> {
         applied.iter().filter(|(path, _)| !path.is_empty() && within(at, path)).collect()
     };
-    let mut seen: HashMap<(String, String, String), Vec<(usize, &Object)>> = HashMap::new();
+    let mut seen: BTreeMap<_, Vec<(usize, &Object)>> = BTreeMap::new();
     for (own, object) in
         objects().filter(|(_, object)| !idle.contains(&object.span.source) && object.drafted.get() != Some(&true))
     {
@@ -249,7 +249,7 @@ pub fn twice(deployed: Deployed<'_>, idle: &BTreeSet<SourceId>) -> Vec<(usize, F
             // One Kustomization leads to both, through others or by itself.
             ways.iter().any(|way| others.contains(way)) && as_stated(&ways) && as_stated(&others)
         };
-        if one == other && !same_file || !(same_file || of_flux()) {
+        if !same_file && (one == other || !of_flux()) {
             continue;
         }
         let place = second.body.as_ref().map_or(second.span, |body| body.view().path("metadata.name").place());

@@ -96,7 +96,7 @@ pub(super) const ALL: &[Rewrite] = &[
         about: "quantities have other units: Mi for Gi, m for whole CPUs",
         question: Question::Spellings,
         unless: &[],
-        apply: |files| every(files, |all| all.iter_mut().map(|one| units(one)).fold(false, |any, one| any | one)),
+        apply: |files| every(files, |all| all.iter_mut().map(units).fold(false, |any, one| any | one)),
     },
     Rewrite {
         name: "counts-quoted",
@@ -124,7 +124,7 @@ pub(super) const ALL: &[Rewrite] = &[
         about: "images come from a mirror, under their own paths",
         question: Question::Kinds,
         unless: &["registry", "image.reference", "pull_secrets"],
-        apply: |files| every(files, |all| containers(all, |one| image(one, |image| mirrored(image)))),
+        apply: |files| every(files, |all| containers(all, |one| image(one, mirrored))),
     },
     Rewrite {
         name: "image-with-digest",

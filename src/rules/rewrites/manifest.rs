@@ -11,7 +11,7 @@ pub(super) const ALL: &[Rewrite] = &[
         about: "the documents of a file stand in the opposite order",
         question: Question::Halves,
         unless: &[],
-        apply: |files| each(files, is_yaml, |text| reversed(text)),
+        apply: |files| each(files, is_yaml, reversed),
     },
     Rewrite {
         name: "keys-reversed",

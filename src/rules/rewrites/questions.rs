@@ -142,7 +142,7 @@ fn fewer(examples: &[Example]) -> bool {
 
 /// Whether an example does not state what the first mark of another stands for.
 fn unstated(example: &Example, all: &[Example]) -> bool {
-    let marked = example.files.iter().find_map(|(_, text)| text.split_once('‹').map(|(before, rest)| (before, rest)));
+    let marked = example.files.iter().find_map(|(_, text)| text.split_once('‹'));
     let Some((before, rest)) = marked else { return true };
     let line = before.rsplit('\n').next().unwrap_or_default();
     let after = rest.split_once('›').map_or("", |(_, after)| after);
