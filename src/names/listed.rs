@@ -44,9 +44,9 @@ pub fn missing(
                 continue;
             }
             let says = match bare {
-                true => format!("{entry} has no kustomization: nothing of this one is applied"),
+                true => format!("{entry} has no kustomization: this one is not applied"),
                 false => format!(
-                    "there is no {entry} in {}: nothing of this kustomization is applied",
+                    "there is no {entry} in {}: this kustomization is not applied",
                     if directory.is_empty() { "this directory" } else { directory }
                 ),
             };
@@ -195,7 +195,7 @@ pub fn unlisted(
         let Some((at, list, place)) = found else { continue };
         let child = path[at.len()..].trim_start_matches('/').split('/').next().unwrap_or_default().to_owned();
         let user = files.get(user.source).path.as_str();
-        let says = format!("{child} is listed nowhere, so nothing of it is deployed: {user} needs it, {needs}");
+        let says = format!("{child} is listed nowhere, so it is not deployed: {user} needs it, {needs}");
         let broken = Broken { class: Fact::value(BreachClass::NotListed, place), says, meant: None, instead: None };
         let of = Fact::value(files.get(*list).path.clone(), place);
         out.entry((place, child)).or_insert((of, broken));

@@ -75,11 +75,11 @@ impl<'a> Whole<'a> {
         if kind == CLAIM && self.may_be_of_chart(asked) || there.is_empty() && self.is_written(short, name) {
             return None;
         }
-        let idle = there.first().map(|(object, _)| (format!("this {short}, which nothing deploys"), object.span));
+        let idle = there.first().map(|(object, _)| (format!("this {short}, which no file deploys"), object.span));
         let says = match &idle {
-            Some(_) => format!("nothing deploys {short} {name}: {}", asked.row.fails),
+            Some(_) => format!("no file deploys {short} {name}: {}", asked.row.fails),
             None => {
-                format!("nothing here makes {short} {name}, as it does all others that are named: {}", asked.row.fails)
+                format!("no file here makes {short} {name}, as it does all others that are named: {}", asked.row.fails)
             }
         };
         let meant = idle.is_none().then(|| self.meant(kind, name)).flatten();
