@@ -238,7 +238,7 @@ fn hosts(text: &str) -> impl Iterator<Item = Host<'_>> {
     let is_of_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     text.match_indices(".svc").filter_map(move |(end, sign)| {
         let rest = text[end + sign.len()..].strip_prefix(".cluster.local").unwrap_or(&text[end + sign.len()..]);
-        let start = text[..end].rfind(|c: char| !is_of_name(c) && c != '.').map_or(0, |at| at + 1);
+        let start = text[..end].trim_end_matches(|c: char| is_of_name(c) || c == '.').len();
         let (name, space) = text[start..end].split_once('.')?;
         let before = text[..start].chars().next_back();
         let alone = before.is_none_or(|c| matches!(c, '/' | '"' | '\'' | ' ' | '=' | ',' | '@' | ';'));
@@ -267,6 +267,7 @@ mod tests {
         };
         assert_eq!(found("http://vllm.ai.svc.cluster.local:8000/v1"), ["vllm ai 8000"]);
         assert_eq!(found("vllm.ai.svc,x@db.data.svc:5432"), ["vllm ai ", "db data 5432"]);
+        assert_eq!(found("‹vllm.ai.svc:80 ”vllm.ai.svc:80"), [""; 0]);
         assert_eq!(found("http://${HOST}.ai.svc:80 *.ai.svc pod.vllm.ai.svc:80 a.b.svc.clusterset.local"), [""; 0]);
     }
 }

@@ -23,6 +23,13 @@ fn err(root: &Path, arguments: &[&str]) -> String {
 }
 
 #[test]
+fn rules_see_the_fault_in_other_ways_of_writing_and_leave_no_question_open() {
+    let root = directory(&[]);
+    let output = gpulint(root.path(), &["test", "--brittle"]);
+    assert_eq!(code(&output), 0, "{}", out(&output));
+}
+
+#[test]
 fn a_new_rule_has_every_key_and_passes() {
     let root = directory(&[]);
     assert_eq!(code(&gpulint(root.path(), &["new", "rule", "policies/too-many-gpus"])), 0);
