@@ -9,7 +9,8 @@ use crate::link::Variant;
 use crate::parse::{Node, Tree};
 use crate::paths;
 use crate::source::{SourceId, Sources, Span};
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 /// Texts that are kept out of repositories, by parts of their names.
@@ -26,6 +27,7 @@ pub fn missing(
     listing: Option<&Listing>,
 ) -> Vec<(Fact<String>, Broken)> {
     let Some(listing) = listing else { return Vec::new() };
+    let spoken = OnceCell::new();
     let mut out = Vec::new();
     for (id, tree) in all {
         let path = files.get(*id).path.as_str();
@@ -39,7 +41,7 @@ pub fn missing(
             let bare = is_resource && !absent && is_bare(listing, &at);
             if !(absent || bare)
                 || PRIVATE.iter().any(|word| paths::name(&at).contains(word))
-                || is_made(files, (&at, bare), *id)
+                || is_made(listing, (&at, bare), spoken.get_or_init(|| words(files)))
             {
                 continue;
             }
@@ -123,15 +125,17 @@ fn is_bare(listing: &Listing, path: &str) -> bool {
         && !KUSTOMIZATIONS.iter().any(|name| listing.closed.contains(&format!("{inner}{name}")))
 }
 
-/// Whether a script or a page speaks of the file, or a template of it stands there.
-fn is_made(files: &Sources, (path, bare): (&str, bool), by: SourceId) -> bool {
-    let name = paths::name(path);
+/// The words of scripts and pages: of files that are no data.
+fn words(files: &Sources) -> HashSet<&str> {
     let is_data = |path: &str| [".yaml", ".yml", ".json"].iter().any(|end| path.ends_with(end));
-    let others = files.iter().filter(|(id, _)| *id != by);
-    others.map(|(_, source)| source).any(|source| {
-        !bare && source.path.starts_with(path) && source.path != path
-            || !is_data(&source.path) && source.text.contains(name)
-    })
+    let texts = files.iter().map(|(_, source)| source).filter(|source| !is_data(&source.path));
+    texts.flat_map(|source| source.text.split(|c: char| !c.is_alphanumeric() && !"._-".contains(c))).collect()
+}
+
+/// Whether a script or a page speaks of the file, or a template of it stands there.
+fn is_made(listing: &Listing, (path, bare): (&str, bool), spoken: &HashSet<&str>) -> bool {
+    let mut beside = listing.there.range(path.to_owned()..).take_while(|one| one.starts_with(path));
+    !bare && beside.any(|one| one != path) || spoken.contains(paths::name(path))
 }
 
 /// The only thing beside a path whose name is nearly that.
