@@ -3,8 +3,8 @@
 use super::complete;
 use super::table::{Row, closest};
 use super::tables::{
-    ACCELERATOR_RESOURCES, DEVICE_CLASSES, FABRIC_RESOURCES, FEATURE_COMPUTE_CAPABILITIES, GATED_MODELS,
-    KUBERNETES_API_REMOVALS, LAUNCH_FLAGS, MODEL_SUPPORT,
+    ACCELERATOR_RESOURCES, DEVICE_CLASSES, DEVICE_PLUGINS, FABRIC_RESOURCES, FEATURE_COMPUTE_CAPABILITIES,
+    GATED_MODELS, KUBERNETES_API_REMOVALS, LAUNCH_FLAGS, MODEL_SUPPORT,
 };
 use crate::suggest::{self, slips};
 use crate::version::Version;
@@ -56,6 +56,11 @@ pub fn resource_unknown(resource: &str) -> bool {
     }
     let domain = resource.split_once('/').map(|(domain, _)| domain);
     domain.is_some_and(|domain| !domain.ends_with("kubernetes.io")) && resource_row(resource).is_none()
+}
+
+/// The domain of what a device plugin offers, where a line names its image or its chart.
+pub fn device_plugin(line: &str) -> Option<&'static str> {
+    DEVICE_PLUGINS.rows().find(|row| line.contains(row.text("sign"))).map(|row| row.text("domain"))
 }
 
 /// What a DeviceClass of a published driver hands out: accelerators, or other devices.

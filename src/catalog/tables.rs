@@ -51,6 +51,7 @@ tables! {
         "cuda*:version driver:version min_driver:version sm image_branches image_brands image_os \
         image_os_supported";
     DEVICE_CLASSES device_classes "class* driver type resource";
+    DEVICE_PLUGINS device_plugins "sign* domain";
     DRIVER_BRANCHES driver_branches
         "branch*:300..2000 kind:LTSB|PB|NFB|dev released:date end_of_life:date latest:version native_cuda:version \
         max_cuda_major:version forward_compat_cuda:version";

@@ -3,6 +3,7 @@
 
 use super::Broken;
 use super::absent::{is_closed, may_name};
+use crate::catalog;
 use crate::facts::{BreachClass, Listing};
 use crate::known::Fact;
 use crate::link::Variant;
@@ -147,17 +148,6 @@ fn nearest(listing: &Listing, path: &str) -> Option<String> {
     found.or_else(|| beside.first().copied().filter(|_| beside.len() == 1)).map(str::to_owned)
 }
 
-/// By what it is told that a file installs a device plugin, with the domain of what it offers.
-const PLUGINS: [(&str, &str); 7] = [
-    ("nvidia/k8s-device-plugin", "nvidia.com/"),
-    ("chart: nvidia-device-plugin", "nvidia.com/"),
-    ("chart: gpu-operator", "nvidia.com/"),
-    ("rocm/k8s-device-plugin", "amd.com/"),
-    ("chart: amd-gpu", "amd.com/"),
-    ("intel/intel-gpu-plugin", "gpu.intel.com/"),
-    ("chart: intel-device-plugins-gpu", "gpu.intel.com/"),
-];
-
 /// Device plugins and rules for labels of nodes that nothing deploys, although what is deployed needs them and nothing else
 /// brings them.
 pub fn unlisted(
@@ -214,8 +204,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 
 /// The domain of what the device plugin offers that a file installs.
 fn plugin(text: &str) -> Option<&'static str> {
-    let is_one = |line: &str| PLUGINS.iter().find(|(sign, _)| line.contains(sign)).map(|(_, domain)| *domain);
-    text.contains("apiVersion:").then(|| lines(text).find_map(is_one)).flatten()
+    text.contains("apiVersion:").then(|| lines(text).find_map(catalog::device_plugin)).flatten()
 }
 
 /// What is deployed and asks for something of a domain, with where it stands.

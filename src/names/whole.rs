@@ -29,6 +29,7 @@ pub struct Whole<'a> {
     count: usize,
     made: OnceCell<Made<'a>>,
     asked: OnceCell<HashSet<(&'static str, String)>>,
+    counted: OnceCell<HashMap<&'static str, (usize, usize)>>,
     remote: OnceCell<bool>,
 }
 
@@ -48,8 +49,8 @@ pub fn is_flux(kind: &str) -> bool {
 impl<'a> Whole<'a> {
     /// Of what is deployed; nothing leads to the files that are `idle`.
     pub fn new(deployed: Deployed<'a>, idle: &'a BTreeSet<SourceId>, count: usize) -> Self {
-        let (made, asked, remote) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Self { deployed, idle, count, made, asked, remote }
+        let (made, asked, counted, remote) = (OnceCell::new(), OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Self { deployed, idle, count, made, asked, counted, remote }
     }
 
     /// Whether something that is called so is made by no file that is deployed.
@@ -65,10 +66,8 @@ impl<'a> Whole<'a> {
         if there.iter().any(|(_, deployed)| *deployed) || made.open.contains(kind) || self.is_remote() {
             return None;
         }
-        let is_there = |name: &str| made.named.get(&(kind, name)).is_some_and(|all| all.iter().any(|one| one.1));
-        let of_kind = self.asked().iter().filter(|(other, _)| *other == kind);
-        let (here, lost): (Vec<_>, Vec<_>) = of_kind.partition(|(_, name)| is_there(name));
-        if here.len() < OTHERS || here.len() < FOR_EACH * lost.len() {
+        let (here, lost) = self.counted().get(kind).copied().unwrap_or_default();
+        if here < OTHERS || here < FOR_EACH * lost {
             return None;
         }
         let short = kind.rsplit('/').next().unwrap_or(kind);
@@ -104,6 +103,20 @@ impl<'a> Whole<'a> {
                 }
             }
             made
+        })
+    }
+
+    /// Of how many names of a kind something is deployed, and of how many nothing is.
+    fn counted(&self) -> &HashMap<&'static str, (usize, usize)> {
+        self.counted.get_or_init(|| {
+            let named = &self.made().named;
+            let mut counted: HashMap<_, (usize, usize)> = HashMap::new();
+            for (kind, name) in self.asked() {
+                let is_there = named.get(&(*kind, name.as_str())).is_some_and(|all| all.iter().any(|one| one.1));
+                let (here, lost) = counted.entry(*kind).or_default();
+                *(if is_there { here } else { lost }) += 1;
+            }
+            counted
         })
     }
 
