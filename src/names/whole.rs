@@ -28,7 +28,7 @@ pub struct Whole<'a> {
     idle: &'a BTreeSet<SourceId>,
     count: usize,
     made: OnceCell<Made<'a>>,
-    asked: OnceCell<HashSet<(&'static str, String)>>,
+    asked: OnceCell<BTreeSet<(&'static str, String)>>,
     counted: OnceCell<HashMap<&'static str, (usize, usize)>>,
     remote: OnceCell<bool>,
 }
@@ -121,7 +121,7 @@ impl<'a> Whole<'a> {
     }
 
     /// What files name, by kind.
-    fn asked(&self) -> &HashSet<(&'static str, String)> {
+    fn asked(&self) -> &BTreeSet<(&'static str, String)> {
         self.asked.get_or_init(|| {
             let facts = self.deployed.variants().iter().map(|variant| &variant.facts);
             let asked = facts.flat_map(|facts| in_facts(facts, self.count));
