@@ -29,6 +29,7 @@ declare -A shapes=(
   [keys.yaml]='each "a: @\n"'
   [pods.yaml]='printf "$foo"; each "  g@: {image: x, resources: {limits: {nvidia.com/gpu: 1}}}\n"'
   [documents.yaml]='each "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c@}\ndata: {a: b}\n"'
+  [links.yaml]='each "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d@}\nspec:\n  selector: {matchLabels: {app: d@}}\n  template:\n    metadata: {labels: {app: d@}}\n    spec: {containers: [{name: c, image: vllm/vllm-openai:v0.6.0, resources: {limits: {nvidia.com/gpu: 1}}}]}\n---\napiVersion: v1\nkind: Service\nmetadata: {name: d@}\nspec: {selector: {app: d@}, ports: [{port: 80}]}\n"'
   [fixes.yaml]='each "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p@, annotations: {karpenter.sh/do-not-disrupt: true}}\nspec: {containers: [{name: c, image: a/b:1, resources: {limits: {nvidia.com/gpu: 1}}}]}\n"'
   [quoted.yaml]='each "a@: \"b\nc\"\n"'
   [signs.yaml]='printf "a: {{ b }} c\nx: y\n# "; each "{{"'

@@ -592,8 +592,18 @@ impl Scope {
 /// The longest first part of a conjunction that depends on no other loop than its own: an element that it rules out is ruled
 /// out in every turn of the loops around.
 pub fn sieve(body: &Typed, own: u64) -> Option<&Typed> {
+    first_part(body, &|first| first.loops & !own == 0)
+}
+
+/// The longest first part of a conjunction that nothing but the element decides: one that it rules out is ruled out for
+/// everything that is asked about.
+pub fn common_sieve(body: &Typed, own: u64) -> Option<&Typed> {
+    first_part(body, &|first| first.loops & own != 0 && first.loops & !own == 0 && !first.asks)
+}
+
+fn first_part<'t>(body: &'t Typed, fits: &dyn Fn(&Typed) -> bool) -> Option<&'t Typed> {
     let Node::Binary(Op::And, first, _) = &body.node else { return None };
-    if first.loops & !own == 0 { Some(first) } else { sieve(first, own) }
+    if fits(first) { Some(first) } else { first_part(first, fits) }
 }
 
 /// Whether a value of type `found` may stand where `wanted` is asked for.

@@ -3,7 +3,7 @@
 use super::lookup::{self, Index, Key};
 use super::{Eval, REMEMBERED, Truth, too_much, truth};
 use crate::facts::value::{Data, Value};
-use crate::rules::lang::check::{Macro, Turns, Typed, sieve};
+use crate::rules::lang::check::{Macro, Turns, Typed, common_sieve, sieve};
 use crate::rules::lang::values::elements;
 use std::rc::Rc;
 
@@ -13,10 +13,14 @@ impl<'a> Eval<'a> {
         let whole = self.value(list);
         let all = elements(&whole);
         let same_for_all = matches!(kind, Macro::Exists | Macro::Filter) && !list.asks && list.loops == 0;
-        let looked_up = if same_for_all { self.looked_up(&all, body, turns) } else { None };
-        let items = match (looked_up, turns.sieve) {
+        let fewer = if same_for_all && all.len() >= lookup::WORTH {
+            self.looked_up(&all, body, turns).or_else(|| self.sifted_for_all(&all, body, turns))
+        } else {
+            None
+        };
+        let items = match (fewer, turns.sieve) {
             (Some(items), _) => items,
-            (None, Some(kept)) => self.sifted(all, body, turns, kept),
+            (None, Some(kept)) => self.sifted(&all, body, turns, kept),
             (None, None) => all,
         };
         self.turns(kind, (whole, items), turns.slot, body)
@@ -24,9 +28,6 @@ impl<'a> Eval<'a> {
 
     /// Those elements of a list for which a condition may hold, where that can be looked up.
     fn looked_up(&mut self, items: &[Value<'a>], condition: &'a Typed, turns: Turns) -> Option<Rc<[Value<'a>]>> {
-        if items.len() < lookup::WORTH {
-            return None;
-        }
         let mut best: Option<Vec<u32>> = None;
         for key in lookup::keys(condition, turns.own) {
             let wanted = self.apart(|eval| eval.value(key.wanted)).0;
@@ -76,10 +77,10 @@ impl<'a> Eval<'a> {
             })
     }
 
-    /// Those of some elements that the first part of a condition does not rule out.
+    /// Those of some elements that the first part of a condition does not rule out, in every turn of the loops around.
     fn sifted(
         &mut self,
-        items: Rc<[Value<'a>]>,
+        items: &Rc<[Value<'a>]>,
         condition: &'a Typed,
         Turns { slot, own, .. }: Turns,
         place: usize,
@@ -87,21 +88,41 @@ impl<'a> Eval<'a> {
         if let Some((Value { data: Data::List(kept), .. }, _)) = self.kept.get(place).and_then(Option::as_ref) {
             return Rc::clone(kept);
         }
-        let Some(first) = sieve(condition, own) else { return items };
+        let Some(first) = sieve(condition, own) else { return Rc::clone(items) };
+        let (kept, _) = self.apart(|eval| eval.let_through(items, slot, first));
+        self.keep(place, (kept.clone(), Rc::default()));
+        elements(&kept)
+    }
+
+    /// Those that the first part of a condition does not rule out, for everything that is asked about there.
+    fn sifted_for_all(
+        &mut self,
+        items: &[Value<'a>],
+        condition: &'a Typed,
+        Turns { slot, own, .. }: Turns,
+    ) -> Option<Rc<[Value<'a>]>> {
+        let first = common_sieve(condition, own)?;
+        let address = std::ptr::from_ref(first) as usize;
+        let common = self.around.common;
+        if let Some((kept, _)) = common.known.borrow().get(&address) {
+            return Some(elements(kept));
+        }
+        let (kept, _) = self.for_all(|eval| eval.let_through(items, slot, first));
+        common.known.borrow_mut().insert(address, (kept.clone(), Rc::default()));
+        Some(elements(&kept))
+    }
+
+    /// The elements that a condition does not rule out.
+    fn let_through(&mut self, items: &[Value<'a>], slot: usize, condition: &'a Typed) -> Value<'a> {
         let mut kept = Vec::new();
-        self.apart(|eval| {
-            for item in items.iter() {
-                eval.slots[slot] = Some(item.clone());
-                if truth(eval.value(first)) != Truth::False {
-                    kept.push(item.clone());
-                }
-                eval.trail.clear();
+        for item in items {
+            self.slots[slot] = Some(item.clone());
+            if truth(self.value(condition)) != Truth::False {
+                kept.push(item.clone());
             }
-            Value::of(Data::Null)
-        });
-        let kept: Rc<[Value<'a>]> = kept.into();
-        self.keep(place, (Value::of(Data::List(Rc::clone(&kept))), Rc::default()));
-        kept
+            self.trail.clear();
+        }
+        Value::of(Data::List(kept.into()))
     }
 
     fn turns(

@@ -49,37 +49,42 @@ pub fn keys(condition: &Typed, own: u64) -> Vec<Key<'_>> {
     }
 }
 
+/// A text, or nothing where nothing may be wanted.
+type Wanted = Option<String>;
+
 impl Key<'_> {
     /// The texts of which one has to be wanted for the comparison to hold; `None` where it may hold without.
-    fn texts(&self, compared: Value<'_>) -> Option<Vec<String>> {
+    fn texts(&self, compared: Value<'_>) -> Option<Vec<Wanted>> {
         match (self.how, compared.data) {
-            (How::Equal | How::Holds, Data::Str(text)) => Some(vec![text.into_owned()]),
+            (How::Equal | How::Holds, Data::Str(text)) => Some(vec![Some(text.into_owned())]),
             // Nothing is no text.
             (How::IsHeld, Data::List(items)) => texts(items.iter().filter(|item| !matches!(item.data, Data::Null))),
+            (How::Equal, Data::Null) => Some(vec![None]),
             (_, Data::Null) => Some(Vec::new()),
             _ => None,
         }
     }
 
     /// The texts that are wanted, where only texts can be.
-    pub fn wanted(&self, wanted: Value<'_>) -> Option<Vec<String>> {
+    pub fn wanted(&self, wanted: Value<'_>) -> Option<Vec<Wanted>> {
         match (self.how, wanted.data) {
-            (How::Equal | How::IsHeld, Data::Str(text)) => Some(vec![text.into_owned()]),
+            (How::Equal | How::IsHeld, Data::Str(text)) => Some(vec![Some(text.into_owned())]),
+            (How::Equal, Data::Null) => Some(vec![None]),
             (How::Holds, Data::List(items)) => texts(items.iter()),
             _ => None,
         }
     }
 }
 
-fn texts<'v, 'a: 'v>(items: impl Iterator<Item = &'v Value<'a>>) -> Option<Vec<String>> {
-    let text = |item: &Value<'_>| if let Data::Str(text) = &item.data { Some(text.to_string()) } else { None };
+fn texts<'v, 'a: 'v>(items: impl Iterator<Item = &'v Value<'a>>) -> Option<Vec<Wanted>> {
+    let text = |item: &Value<'_>| if let Data::Str(text) = &item.data { Some(Some(text.to_string())) } else { None };
     items.map(text).collect()
 }
 
 /// Positions of elements by the texts that something of theirs has.
 #[derive(Debug, Default)]
 pub struct Index {
-    by_text: HashMap<String, Vec<u32>>,
+    by_text: HashMap<Wanted, Vec<u32>>,
     /// Those of which something else may be wanted.
     others: Vec<u32>,
 }
@@ -95,7 +100,7 @@ impl Index {
     }
 
     /// Positions of the elements that may be meant, in their order.
-    pub fn find(&self, wanted: &[String]) -> Vec<u32> {
+    pub fn find(&self, wanted: &[Wanted]) -> Vec<u32> {
         let named = wanted.iter().filter_map(|text| self.by_text.get(text)).flatten();
         let mut found: Vec<u32> = named.chain(&self.others).copied().collect();
         found.sort_unstable();
