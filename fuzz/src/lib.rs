@@ -74,6 +74,7 @@ fn run(files: &[(&str, &str)], rules: &Ruleset, config: &Config) -> (Verdict, Ou
         comments: &outcome.comments,
         annotations,
         coverage: Coverage { skipped: outcome.skipped.clone(), notes: outcome.notes.clone(), ..Coverage::default() },
+        ..judge::Input::default()
     };
     let today = jiff::civil::date(2030, 1, 1);
     let options = Options { select: vec![], ignore: vec![], min_confidence: None, today };
