@@ -18,6 +18,7 @@ use crate::rules::lang::values::elements;
 use crate::rules::{BySubject, Ruleset};
 use crate::source::{SourceId, Span};
 use rayon::prelude::*;
+use std::cell::LazyCell;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -127,17 +128,18 @@ impl Evaluation {
     }
 
     /// Asks one rule, as long as something is left to spend, and pays for what is told.
-    fn ask<'a>(&mut self, rule: &'a Rule, asked: &Asked<'a>, around: &Around<'a>) {
-        if around.share.spent().is_some() {
+    fn ask<'a>(&mut self, rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>) {
+        let share = Rc::clone(eval.share());
+        if share.spent().is_some() {
             return;
         }
         let mut told = Evaluation::default();
         // A rule that panics is a finding at what it was asked about; the others are asked all the same.
-        if catch_unwind(AssertUnwindSafe(|| ask(rule, asked, around, &mut told))).is_err() {
+        if catch_unwind(AssertUnwindSafe(|| ask(rule, asked, eval, &mut told))).is_err() {
             let message = format!("gpulint failed on the rule {} here; please report it", rule.id);
             told.findings.push(Finding::own("internal-error", Severity::Error, asked.entity.span(), message));
         }
-        if around.share.make(TOLD * told.bytes()).is_ok() {
+        if share.make(TOLD * told.bytes()).is_ok() {
             self.append(told);
         }
     }
@@ -172,8 +174,11 @@ fn ask_all(
         let added = Around { context, share: share(), common: &common_added };
         for asked in &all {
             let kind = asked.subject.kind.map(|field| text(asked.entity, field));
+            // One evaluation goes from rule to rule: most are answered by the first thing that they ask.
+            let mut of_own = LazyCell::new(|| Eval::of(own.clone(), &asked.variables));
+            let mut of_added = LazyCell::new(|| Eval::of(added.clone(), &asked.variables));
             for rule in rules.about(asked.subject, kind.as_deref()).filter(|rule| !tests || !rule.is_of_deployments()) {
-                out.ask(rule, asked, if rule.added { &added } else { &own });
+                out.ask(rule, asked, if rule.added { &mut of_added } else { &mut of_own });
             }
         }
         for spent in [own, added].iter().filter_map(|around| around.share.spent()) {
@@ -234,23 +239,21 @@ fn text(entity: &dyn Entity, field: &str) -> String {
 }
 
 /// Asks one rule about one entity (or about each element of its list).
-fn ask<'a>(rule: &'a Rule, asked: &Asked<'a>, around: &Around<'a>, out: &mut Evaluation) {
-    let mut eval = Eval::new(around.clone(), &rule.params, &rule.lets, rule.slots);
-    for (slot, value) in asked.variables.iter().enumerate() {
-        eval.set(slot, value.clone());
-    }
+fn ask<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, out: &mut Evaluation) {
+    eval.begin(&rule.params, &rule.lets, rule.slots);
     match &rule.each {
-        None => decide(rule, asked, &mut eval, out),
+        None => decide(rule, asked, eval, out),
         Some((slot, list)) => {
             let (list, _) = eval.run(list);
             let items = elements(&list);
+            let share = Rc::clone(eval.share());
             if !rule.added {
-                around.share.grow(items.len() * ELEMENT);
+                share.grow(items.len() * ELEMENT);
             }
-            for item in items.iter().take_while(|_| around.share.spent().is_none()) {
+            for item in items.iter().take_while(|_| share.spent().is_none()) {
                 eval.forget_lets();
                 eval.set(*slot, item.clone());
-                decide(rule, asked, &mut eval, out);
+                decide(rule, asked, eval, out);
             }
         }
     }

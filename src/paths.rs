@@ -20,6 +20,14 @@ pub fn name(path: &str) -> &str {
     split(path).1
 }
 
+/// Names of the file that a directory stands for where kustomize reads it.
+pub const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+
+/// Whether a path is that of a kustomization.
+pub fn is_kustomization(path: &str) -> bool {
+    KUSTOMIZATIONS.contains(&name(path))
+}
+
 /// The parts of a path, without empty ones and `.`.
 pub fn parts(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|part| !matches!(*part, "" | "."))

@@ -14,6 +14,7 @@ pub use gate::{Gate, MAX_SETTINGS, bytes, text};
 pub use kind::{Kind, charts, is_named_format, kind_in, kind_of};
 pub use template::{Template, is_template_name};
 
+use crate::paths;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use repository::work_tree;
 use std::collections::{BTreeMap, BTreeSet};
@@ -506,9 +507,6 @@ pub struct Bringer<'o> {
     root: PathBuf,
 }
 
-/// Names of the file that a directory stands for where a kustomization names it.
-const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
-
 impl<'o> Bringer<'o> {
     /// For the files of a run.
     ///
@@ -526,7 +524,7 @@ impl<'o> Bringer<'o> {
         let mut path = path.to_owned();
         let mut disk = admit(&path)?;
         if disk.is_dir() && kind == Kind::Yaml {
-            let inner = KUSTOMIZATIONS.iter().find(|name| disk.join(name).is_file())?;
+            let inner = paths::KUSTOMIZATIONS.iter().find(|name| disk.join(name).is_file())?;
             path = format!("{}/{inner}", path.trim_end_matches('/'));
             disk = admit(&path)?;
         }

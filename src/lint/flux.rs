@@ -137,7 +137,7 @@ impl<'r> Patching<'r, '_> {
         let (tree, path) = (Arc::clone(&self.here.trees[&id]), self.here.path(id));
         self.done.insert(id, Arc::clone(&tree));
         let at = paths::above(paths::directory(path)).find(|at| self.appliers.contains_key(at));
-        let Some(at) = at.filter(|_| !kustomize::is_kustomization(path)) else { return Ok(tree) };
+        let Some(at) = at.filter(|_| !paths::is_kustomization(path)) else { return Ok(tree) };
         let share = Share::least(tree.len() * STEP);
         let mut forms: Vec<Doc> = Vec::new();
         for applier in self.appliers[at].clone() {

@@ -5,7 +5,6 @@ use super::Repository;
 use crate::discover::Kind;
 use crate::parse::{Node, Tree};
 use crate::paths;
-use crate::render::kustomize;
 use crate::source::SourceId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -72,7 +71,7 @@ impl<'r> Ways<'r> {
                         let found = from.filter(|to| to.is_empty() || directories.contains(to.as_str())).last();
                         out.flux.extend(found.map(|to| (to, directory)));
                     }
-                    _ if kustomize::is_kustomization(path) => out.kustomization(directory, (tree, root)),
+                    _ if paths::is_kustomization(path) => out.kustomization(directory, (tree, root)),
                     _ => {}
                 }
             }
@@ -96,7 +95,7 @@ impl<'r> Ways<'r> {
     fn left_out<'p>(&self, path: &'p str) -> Vec<&'p str> {
         let directories = paths::above(paths::directory(path)).filter(|directory| directory.contains('/'));
         let mut out: Vec<&str> = directories.filter(|at| self.is_left_out(at, true)).collect();
-        out.extend(Some(path).filter(|_| !kustomize::is_kustomization(path) && self.is_left_out(path, false)));
+        out.extend(Some(path).filter(|_| !paths::is_kustomization(path) && self.is_left_out(path, false)));
         out
     }
 
@@ -144,7 +143,7 @@ struct Spoken<'r> {
 impl<'r> Spoken<'r> {
     fn of(here: &'r Repository<'_>) -> Self {
         let mut out: BTreeMap<String, BTreeSet<&'r str>> = BTreeMap::new();
-        for (id, kind) in here.files.iter().filter(|(id, _)| !kustomize::is_kustomization(here.path(*id))) {
+        for (id, kind) in here.files.iter().filter(|(id, _)| !paths::is_kustomization(here.path(*id))) {
             let (path, text) = (here.path(*id), &here.sources.get(*id).text);
             let script = matches!(kind, Kind::Shell | Kind::Makefile | Kind::Text);
             for word in text.split(|c: char| !c.is_alphanumeric() && !"._-/".contains(c)) {

@@ -8,6 +8,7 @@ use crate::facts::Facts;
 use crate::finding::Unlinted;
 use crate::link::Variant;
 use crate::parse::{Problem, Tree};
+use crate::paths;
 use crate::render::kustomize::{self, File, Files};
 use crate::source::{SourceId, Span};
 use rayon::prelude::*;
@@ -54,7 +55,7 @@ struct One {
 
 /// Builds every kustomization that no other one includes.
 pub fn build(repository: &Repository<'_>) -> Kustomized {
-    if !repository.iter().any(|(_, source)| kustomize::is_kustomization(&source.path)) {
+    if !repository.iter().any(|(_, source)| paths::is_kustomization(&source.path)) {
         return Kustomized::default();
     }
     let files = Files::new(repository.iter().map(|(id, source)| {

@@ -10,7 +10,6 @@ use crate::known::Fact;
 use crate::link;
 use crate::parse::{Dialect, Node, View, yaml};
 use crate::paths;
-use crate::render::kustomize;
 use crate::source::{SourceId, Traced};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -32,9 +31,7 @@ fn names(input: &Input) -> Vec<Named> {
     let says = |signs: &[&str]| signs.iter().any(|sign| input.text.contains(sign));
     let mut out = Names { directory: paths::directory(&input.path), out: Vec::new() };
     match input.kind {
-        Kind::Yaml | Kind::Json if kustomize::is_kustomization(&input.path) => {
-            out.documents(input, Names::kustomization)
-        }
+        Kind::Yaml | Kind::Json if paths::is_kustomization(&input.path) => out.documents(input, Names::kustomization),
         Kind::Yaml if says(&["apiVersion: builtin"]) => out.documents(input, Names::transformer),
         Kind::Yaml if says(&["services"]) && says(&["dockerfile", "extends", "include"]) => {
             out.documents(input, Names::compose);

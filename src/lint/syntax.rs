@@ -8,7 +8,9 @@ use crate::facts::Facts;
 use crate::finding::{Severity, Unlinted};
 use crate::parse::{self, Problem, Tree, yaml};
 use crate::source::{Source, Span};
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
 /// Most problems that are told of one file: one that is something else than its name says has one on every line.
 const MOST: usize = 5;
@@ -21,12 +23,16 @@ const MOST_KEYS: usize = 50;
 pub fn documents(tree: &mut Tree, path: &str, text: &str, meant: bool) -> Result<Vec<(Problem, Trouble)>, String> {
     let mut problems = std::mem::take(&mut tree.problems);
     problems.retain(|problem| tree.cut.as_ref() != Some(problem));
-    let known = meant
-        || discover::is_named_format(path)
-        || extract::is_known(tree, path)
-        || !problems.is_empty() && extract::speaks_of_a_format(text);
+    let broken = !problems.is_empty();
+    // Asked of every document: most files have no problem, and no key twice.
+    let known = LazyCell::new(|| {
+        meant
+            || discover::is_named_format(path)
+            || extract::is_known(tree, path)
+            || broken && extract::speaks_of_a_format(text)
+    });
     match problems.first() {
-        Some(first) if !known => return Err(reason(first, text)),
+        Some(first) if !*known => return Err(reason(first, text)),
         _ => {}
     }
     let lost = match tree.unfinished.is_empty() && !tree.documents.is_empty() {
@@ -35,8 +41,9 @@ pub fn documents(tree: &mut Tree, path: &str, text: &str, meant: bool) -> Result
         false => Lost::File,
     };
     let mut out = shortened(problems, lost);
-    out.extend(tree.cut.take().map(|cut| (cut, Trouble::NotLinted(Unlinted::Budget))));
-    out.extend(duplicates(tree, path, known));
+    let twice = duplicates(tree, path, &known);
+    out.extend(tree.cut.clone().map(|cut| (cut, Trouble::NotLinted(Unlinted::Budget))));
+    out.extend(twice);
     Ok(out)
 }
 
@@ -71,7 +78,7 @@ fn shortened(mut problems: Vec<Problem>, lost: Lost) -> Vec<(Problem, Trouble)> 
 }
 
 /// Keys that are written twice, where a value is lost or a tool refuses the file.
-fn duplicates(tree: &Tree, path: &str, known: bool) -> Vec<(Problem, Trouble)> {
+fn duplicates(tree: &Tree, path: &str, known: &impl Deref<Target = bool>) -> Vec<(Problem, Trouble)> {
     // Delimiters that look like comments (`#% if %#`) may part the two: which ones a template has, its tool is told elsewhere.
     if discover::is_template_name(path) {
         return Vec::new();
@@ -86,8 +93,8 @@ fn duplicates(tree: &Tree, path: &str, known: bool) -> Vec<(Problem, Trouble)> {
     let told = |duplicate: yaml::Duplicate| {
         let (consequence, for_the_same) = consequence(format_at(duplicate.span), path);
         let (severity, value) = match duplicate.same {
-            true => (for_the_same.filter(|_| known)?, "the same value"),
-            false if known => (Severity::Warning, "another value"),
+            true => (for_the_same.filter(|_| **known)?, "the same value"),
+            false if **known => (Severity::Warning, "another value"),
             false => (Severity::Info, "another value"),
         };
         let message =

@@ -17,9 +17,6 @@ use std::sync::Arc;
 /// Texts that are kept out of repositories, by parts of their names.
 const PRIVATE: [&str; 8] = ["secret", "cred", "token", "password", ".env", "sops", "cert", "key"];
 
-/// Names of kustomizations.
-const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
-
 /// The entries of kustomizations that lead to nothing in a repository that was walked as a whole; `all` are the files that were
 /// read as trees.
 pub fn missing(
@@ -32,7 +29,7 @@ pub fn missing(
     let mut out = Vec::new();
     for (id, tree) in all {
         let path = files.get(*id).path.as_str();
-        if !KUSTOMIZATIONS.contains(&paths::name(path)) || !listing.there.contains(path) {
+        if !paths::is_kustomization(path) || !listing.there.contains(path) {
             continue;
         }
         let directory = paths::directory(path);
@@ -121,9 +118,9 @@ fn is_bare(listing: &Listing, path: &str) -> bool {
     let inner = format!("{path}/");
     let mut below = listing.there.range(inner.clone()..).take_while(|one| one.starts_with(&inner)).peekable();
     below.peek().is_some()
-        && !below.any(|one| KUSTOMIZATIONS.contains(&&one[inner.len()..]))
+        && !below.any(|one| paths::KUSTOMIZATIONS.contains(&&one[inner.len()..]))
         && !is_closed(listing, path)
-        && !KUSTOMIZATIONS.iter().any(|name| listing.closed.contains(&format!("{inner}{name}")))
+        && !paths::KUSTOMIZATIONS.iter().any(|name| listing.closed.contains(&format!("{inner}{name}")))
 }
 
 /// The words of scripts and pages: of files that are no data.
@@ -143,7 +140,7 @@ fn is_made(listing: &Listing, (path, bare): (&str, bool), spoken: &HashSet<&str>
 fn nearest(listing: &Listing, path: &str) -> Option<String> {
     let directory = paths::directory(path);
     let beside = listing.there.iter().filter(|one| paths::directory(one) == directory).map(|one| paths::name(one));
-    let beside: Vec<&str> = beside.filter(|name| !KUSTOMIZATIONS.contains(name)).collect();
+    let beside: Vec<&str> = beside.filter(|name| !paths::KUSTOMIZATIONS.contains(name)).collect();
     let found = crate::suggest::nearest(paths::name(path), beside.iter().copied());
     found.or_else(|| beside.first().copied().filter(|_| beside.len() == 1)).map(str::to_owned)
 }
@@ -181,7 +178,7 @@ pub fn unlisted(
         let Some((needs, user)) = needed else { continue };
         let path = files.get(*id).path.as_str();
         let found = paths::above(paths::directory(path)).find_map(|at| {
-            let names = KUSTOMIZATIONS.map(|name| paths::join(at, name));
+            let names = paths::KUSTOMIZATIONS.map(|name| paths::join(at, name));
             let (list, tree) = in_use().find(|(id, _)| names.contains(&files.get(**id).path))?;
             let resources = tree.roots().find_map(|root| root.get("resources"))?;
             Some((at, list, resources.items().last()?.span()))

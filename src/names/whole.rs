@@ -197,7 +197,6 @@ fn defines(text: &str, kind: &str, is_line: impl Fn(&str) -> bool + Copy) -> boo
 
 /// Whether a kustomization takes in a directory of another repository.
 fn lists_remote(path: &str, text: &str) -> bool {
-    let is_kustomization = matches!(paths::name(path), "kustomization.yaml" | "kustomization.yml" | "Kustomization");
     let lines =
         text.lines().filter(|line| !line.trim_start().starts_with('#') && !line.trim_start().starts_with("repo:"));
     let mut words = lines.flat_map(|line| line.split([' ', ',', '[', ']', '"', '\'']));
@@ -206,7 +205,7 @@ fn lists_remote(path: &str, text: &str) -> bool {
         // Flux itself makes none of what we look for.
         other && !word.contains("github.com/fluxcd/flux2") && !word.ends_with(".yaml") && !word.ends_with(".yml")
     };
-    is_kustomization && words.any(is_remote)
+    paths::is_kustomization(path) && words.any(is_remote)
 }
 
 /// Two objects that are one.

@@ -633,7 +633,7 @@ impl<'t> Node<'t> {
     pub fn entries(self) -> Vec<(Node<'t>, Node<'t>)> {
         let mut out: Vec<(Node<'t>, Node<'t>)> = Vec::with_capacity(self.width());
         // Few keys are compared sooner than they are hashed.
-        if self.width() <= FEW && self.own().all(|(key, _)| key.text() != Some("<<")) {
+        if self.width() <= FEW && !self.merges() {
             for (key, value) in self.own() {
                 let text = key.text();
                 match out.iter_mut().find(|(before, _)| text.is_some() && before.text() == text) {
@@ -688,13 +688,25 @@ impl<'t> Node<'t> {
 
     /// The key and value of an entry of a mapping, merge keys applied; the last of duplicates, as kubectl does.
     pub fn entry(self, key: &str) -> Option<(Node<'t>, Node<'t>)> {
-        self.stated(key).or_else(|| self.open())
+        self.written(key).or_else(|| if self.merges() { self.merged(key).or_else(|| self.open()) } else { None })
     }
 
     /// The same, where the key itself is written.
     pub(super) fn stated(self, key: &str) -> Option<(Node<'t>, Node<'t>)> {
-        let of = |layer: Node<'t>| layer.own().rev().find(|(k, _)| k.text() == Some(key));
-        of(self).or_else(|| self.layers().into_iter().skip(1).find_map(of))
+        self.written(key).or_else(|| if self.merges() { self.merged(key) } else { None })
+    }
+
+    fn written(self, key: &str) -> Option<(Node<'t>, Node<'t>)> {
+        self.own().rev().find(|(k, _)| k.text() == Some(key))
+    }
+
+    fn merged(self, key: &str) -> Option<(Node<'t>, Node<'t>)> {
+        self.layers().into_iter().skip(1).find_map(|layer| layer.written(key))
+    }
+
+    /// Whether it has a merge key. Most have none, and most keys that are asked for are not there.
+    fn merges(self) -> bool {
+        self.own().any(|(key, _)| key.text() == Some("<<"))
     }
 
     /// Why its text names no key: a placeholder or an expression stands for the name.

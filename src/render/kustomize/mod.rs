@@ -61,17 +61,12 @@ struct Kustomization {
     lacks: Option<Spent>,
 }
 
-/// Whether a path is that of a kustomization.
-pub fn is_kustomization(path: &str) -> bool {
-    matches!(paths::name(path), "kustomization.yaml" | "kustomization.yml" | "Kustomization")
-}
-
 impl<'a> Files<'a> {
     /// Sorts out the files of a run.
     pub fn new(files: impl IntoIterator<Item = (&'a str, File<'a>)>) -> Self {
         let files: BTreeMap<&str, File<'a>> = files.into_iter().collect();
         let mut kustomizations = BTreeMap::new();
-        for (path, file) in files.iter().filter(|(path, _)| is_kustomization(path)) {
+        for (path, file) in files.iter().filter(|(path, _)| paths::is_kustomization(path)) {
             let Some(root) = file.tree.and_then(|tree| tree.roots().next()) else { continue };
             // Flux has a kind of the same name.
             let foreign =

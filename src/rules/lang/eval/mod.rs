@@ -72,9 +72,11 @@ pub struct Eval<'a> {
     around: Around<'a>,
     params: &'a [Const],
     slots: Vec<Option<Value<'a>>>,
+    /// How many of them were given: those stay for the next rule.
+    given: usize,
     /// Bindings that are evaluated on first use: slot, expression, and what it used.
     lets: &'a [(usize, Typed)],
-    let_trails: Vec<Rc<[Used<'a>]>>,
+    let_trails: Vec<Option<Rc<[Used<'a>]>>>,
     trail: Vec<Used<'a>>,
     /// What is the same in all turns of the loops around it, with what it used.
     kept: Vec<Option<Kept<'a>>>,
@@ -86,11 +88,27 @@ impl<'a> Eval<'a> {
         self.around.context.use_of(value, from)
     }
 
-    /// An evaluation with `slots` variables.
-    pub fn new(around: Around<'a>, params: &'a [Const], lets: &'a [(usize, Typed)], slots: usize) -> Self {
-        let let_trails = vec![Rc::default(); lets.len()];
-        let (slots, trail, kept) = (vec![None; slots], Vec::new(), Vec::new());
-        Self { around, params, slots, lets, let_trails, trail, kept }
+    /// An evaluation in which the first slots hold what is asked about.
+    pub fn of(around: Around<'a>, given: &[Value<'a>]) -> Self {
+        let slots = given.iter().cloned().map(Some).collect();
+        let (let_trails, trail, kept) = (Vec::new(), Vec::new(), Vec::new());
+        Self { around, params: &[], slots, given: given.len(), lets: &[], let_trails, trail, kept }
+    }
+
+    /// Begins anew, with what one rule binds: `slots` variables in all.
+    pub fn begin(&mut self, params: &'a [Const], lets: &'a [(usize, Typed)], slots: usize) {
+        (self.params, self.lets) = (params, lets);
+        self.slots.truncate(self.given);
+        self.slots.resize(slots.max(self.given), None);
+        self.let_trails.clear();
+        self.let_trails.resize(lets.len(), None);
+        self.trail.clear();
+        self.kept.clear();
+    }
+
+    /// What it may spend.
+    pub fn share(&self) -> &Rc<Share> {
+        &self.around.share
     }
 
     /// Makes place for more variables: what a rule says may bind some that it does not ask with.
@@ -276,7 +294,7 @@ impl<'a> Eval<'a> {
     fn slot(&mut self, slot: usize) -> Value<'a> {
         if let Some(value) = &self.slots[slot] {
             if let Some(index) = self.lets.iter().position(|(s, _)| *s == slot) {
-                self.trail.extend_from_slice(&self.let_trails[index]);
+                self.trail.extend_from_slice(self.let_trails[index].as_deref().unwrap_or_default());
             }
             return value.clone();
         }
@@ -284,7 +302,7 @@ impl<'a> Eval<'a> {
         let lets = self.lets;
         let (value, own) = self.apart(|eval| eval.value(&lets[index].1));
         self.trail.extend_from_slice(&own);
-        self.let_trails[index] = own;
+        self.let_trails[index] = Some(own);
         self.slots[slot] = Some(value.clone());
         value
     }

@@ -24,7 +24,8 @@ fn run(text: &str) -> String {
     let facts = Facts::default();
     let facts_around = Surroundings::alone(&facts);
     let (context, common) = (Context::anywhere(&facts_around), Common::new(Share::of(1, 0)));
-    let mut eval = Eval::new(around(&context, &common), &[], &[], scope.variables.len());
+    let mut eval = Eval::of(around(&context, &common), &[]);
+    eval.begin(&[], &[], scope.variables.len());
     let text = |text: &'static str| Value::of(Data::Str(Cow::Borrowed(text)));
     eval.set(0, Value::unknown(Why::Template, None));
     eval.set(1, Value::of(Data::Null));
@@ -109,7 +110,8 @@ fn the_facts_that_decided_are_remembered() {
         let facts = Facts::default();
         let facts_around = Surroundings::alone(&facts);
         let (context, common) = (Context::anywhere(&facts_around), Common::new(Share::of(1, 0)));
-        let mut eval = Eval::new(around(&context, &common), &[], &[], 1);
+        let mut eval = Eval::of(around(&context, &common), &[]);
+        eval.begin(&[], &[], 1);
         eval.set(0, entity.reflect());
         eval.run(&typed).1.into_iter().map(|used| used.path.into()).collect()
     };
@@ -131,7 +133,8 @@ fn what_rests_on_something_unread_is_remembered() {
         let facts = Facts::default();
         let facts_around = Surroundings::alone(&facts);
         let (context, common) = (Context::anywhere(&facts_around), Common::new(Share::of(1, 0)));
-        let mut eval = Eval::new(around(&context, &common), &[], &[], scope.variables.len());
+        let mut eval = Eval::of(around(&context, &common), &[]);
+        eval.begin(&[], &[], scope.variables.len());
         eval.set(0, entity.reflect());
         eval.run(&typed).1.iter().any(|used| used.unread)
     };
