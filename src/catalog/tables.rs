@@ -143,6 +143,7 @@ tables! {
     REFERENCES references
         "group* kind* at* name* names* part* kind_at+ namespace_at+ parts+ optional+ near+:flag fails+";
     REGISTRIES registries "registry* least:1..10 most:1..10";
+    REMOVED_METRICS removed_metrics "metric* engine since:version instead";
     REMOVED_PROGRAMS removed_programs "program* package since:version instead";
     RUNTIME_NEEDS runtime_needs "package* versions*:range cuda:version cudnn:version only_gpu:flag";
     SCALING_POLICIES scaling_policies "type* at metric inward outward target";
