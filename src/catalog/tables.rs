@@ -119,6 +119,7 @@ tables! {
         "month*:version cuda:version driver:version min_driver:version tensorrt:version cudnn:version \
         nccl:version os python:version min_compute_capability:version";
     NODE_IMAGES node_images "platform* image* driver:flag last_kubernetes:version end_of_support:date";
+    NUMPY_FREE numpy_free "package*";
     OPENINGS openings "type* at* applies ports from to sources public";
     OPTIMIZERS optimizers "optimizer* aliases+ state_bytes:0..64 state_bytes_16bit:0..64";
     PACKAGE_EXTRAS package_extras "package* extra* brings";
@@ -143,6 +144,7 @@ tables! {
     REFERENCES references
         "group* kind* at* name* names* part* kind_at+ namespace_at+ parts+ optional+ near+:flag fails+";
     REGISTRIES registries "registry* least:1..10 most:1..10";
+    REMOVED_METRICS removed_metrics "metric* engine since:version instead";
     REMOVED_PROGRAMS removed_programs "program* package since:version instead";
     RUNTIME_NEEDS runtime_needs "package* versions*:range cuda:version cudnn:version only_gpu:flag";
     SCALING_POLICIES scaling_policies "type* at metric inward outward target";

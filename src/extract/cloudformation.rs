@@ -43,6 +43,11 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
         } else if !templates.used.contains(name)
             && let Some((mut pool, scripts)) = templates.pool(root, (properties, span), (of, name))
         {
+            if let Known::Unknown(Why::Variable(name)) = &pool.image_type.known
+                && let Some(asked) = looked_up(root, name)
+            {
+                pool.image_type = asked;
+            }
             scripts.iter().for_each(|script| started.read(script, (path, &mut pool), facts));
             facts.pools.push(Arc::new(pool));
         }
@@ -211,6 +216,14 @@ fn of_text(root: Node<'_>, text: &str, place: Span) -> Vec<Fact<String>> {
         rest = behind;
     }
     found.into_iter().map(|start| Fact::value(start + rest, place)).collect()
+}
+
+/// The parameter of Systems Manager that a parameter of a template is looked up by.
+fn looked_up(root: Node<'_>, name: &str) -> Option<Fact<String>> {
+    let parameter = root.view().get("Parameters").get(name);
+    let of = parameter.get("Type").string();
+    let default = parameter.get("Default").string();
+    (of.get()?.starts_with("AWS::SSM::Parameter::Value<") && default.get().is_some()).then_some(default)
 }
 
 /// What a parameter may be. What Systems Manager holds is not what the template says.

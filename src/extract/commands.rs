@@ -90,6 +90,11 @@ pub fn container(words: &[Word], at: usize) -> Option<Workload> {
             Some("gpus") => {
                 let devices = document.gpus(value);
                 document.put("gpus", devices);
+                // As Docker itself reads it.
+                if wrappers::base_name(words[at].text()) == "docker" {
+                    let option = document.value(value);
+                    document.put("x-gpus", option);
+                }
             }
             Some(key) => {
                 let value = document.value(value);

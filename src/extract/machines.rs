@@ -108,7 +108,7 @@ pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: 
     out.min_nodes = at(view, shape.count.0).int();
     out.max_nodes = at(view, shape.count.1).int().or(|| view.get("node_count").int());
     out.disk_bytes = item(view, shape.disk_gb, View::float).map(gib);
-    out.image_type = item(view, shape.image, View::string);
+    out.image_type = item(view, shape.image, image);
     out.image_release = at(view, shape.release).string();
     out.labels = labels(last(view, shape.labels));
     out.taints = taints(view, shape.taints);
@@ -154,6 +154,12 @@ pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: 
     }
     out.object = Some(Raw::new(tree, view));
     Some(out)
+}
+
+/// An image, or the parameter of Systems Manager that CloudFormation is to look it up by.
+fn image(view: View<'_>) -> Fact<String> {
+    let asked = view.node().and_then(Node::text).filter(|text| text.starts_with("{{resolve:ssm:"));
+    asked.map_or_else(|| view.string(), |asked| Fact::value(asked.to_owned(), view.place()))
 }
 
 /// Whether machines may be taken away: one of some conditions holds.

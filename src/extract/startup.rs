@@ -40,6 +40,7 @@ impl Started {
     /// Reads what a machine of a pool runs, what that starts on it, and what it says of the machine. `path` is that of the file.
     pub fn read(&mut self, text: &Traced, (path, pool): (&str, &mut NodePool), facts: &mut Facts) {
         let key = (text.whole(), text.text().to_owned());
+        pool.start_scripts.push(Fact::value(key.1.clone(), key.0));
         if let Some(told) = self.told.get(&key) {
             return told.apply(pool);
         }

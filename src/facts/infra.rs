@@ -109,7 +109,8 @@ entities! {
         taints: Vec<Taint>,
         /// Requirements (Karpenter).
         requirements: Vec<Requirement>,
-        /// AMI type, image type or OS SKU: AL2023_x86_64_NVIDIA, COS_CONTAINERD, Ubuntu.
+        /// AMI type, image type or OS SKU: AL2023_x86_64_NVIDIA, COS_CONTAINERD, Ubuntu; or what it is looked up by: a parameter
+        /// of Systems Manager, a pattern of names.
         image_type: Fact<String>,
         /// Release of that image.
         image_release: Fact<String>,
@@ -123,6 +124,8 @@ entities! {
         disk_bytes: Fact<i64>,
         /// Name of the placement group that its machines are in, or the resource that stands for it.
         placement_group: Fact<String>,
+        /// What its machines run when they start.
+        start_scripts: Vec<Fact<String>>,
         /// Whether its machines start with EFA interfaces.
         efa: Fact<bool>,
         /// Zones or subnets it spans.

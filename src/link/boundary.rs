@@ -3,7 +3,7 @@
 
 use super::Variant;
 use super::directories::{Dir, Directories};
-use crate::facts::Workload;
+use crate::facts::{Workload, WorkloadFormat};
 use crate::parse::Raw;
 use crate::paths;
 use crate::source::{SourceId, Sources};
@@ -19,10 +19,23 @@ pub struct Layout<'s> {
     directories: &'s Directories<'s>,
     /// Directories, and those in each that hold workloads.
     children: BTreeMap<Dir, BTreeSet<Dir>>,
+    /// The same of workloads that somebody is seen to run, which an image by itself is not.
+    running: BTreeMap<Dir, BTreeSet<Dir>>,
     /// Files of modules that nobody calls.
     uncalled: BTreeSet<SourceId>,
     /// Directories with a configuration of their own, and the sources of it, where there are several.
     governed: Vec<(String, Range<u32>)>,
+}
+
+/// Notes a directory among those of each directory above it.
+fn add(children: &mut BTreeMap<Dir, BTreeSet<Dir>>, directories: &Directories<'_>, at: Dir) {
+    let mut below = at;
+    for above in directories.upwards(below).skip(1) {
+        if !children.entry(above).or_default().insert(below) {
+            break;
+        }
+        below = above;
+    }
 }
 
 impl<'s> Layout<'s> {
@@ -37,19 +50,17 @@ impl<'s> Layout<'s> {
         // What a script or a run of CI starts is deployed with nothing.
         let deployed = |workload: &&Workload| workload.format.get().is_none_or(|format| format.is_deployed());
         let workloads = facts().flat_map(|facts| &facts.workloads).filter(deployed);
-        let files = workloads.filter(|w| w.object.as_ref().is_none_or(stated)).map(|w| w.span.source);
-        let mut children: BTreeMap<Dir, BTreeSet<Dir>> = BTreeMap::new();
-        for file in files.filter(|file| !infrastructure(*file)) {
-            let mut below = directories.at(file);
-            for above in directories.upwards(below).skip(1) {
-                if !children.entry(above).or_default().insert(below) {
-                    break;
-                }
-                below = above;
+        let workloads = workloads.filter(|w| w.object.as_ref().is_none_or(stated));
+        let (mut children, mut running) = (BTreeMap::new(), BTreeMap::new());
+        for workload in workloads.filter(|w| !infrastructure(w.span.source)) {
+            let at = directories.at(workload.span.source);
+            add(&mut children, directories, at);
+            if workload.format.get() != Some(&WorkloadFormat::Image) {
+                add(&mut running, directories, at);
             }
         }
         let governed = facts().flat_map(|facts| facts.governed.iter().cloned()).collect();
-        Self { directories, children, uncalled, governed }
+        Self { directories, children, running, uncalled, governed }
     }
 
     /// Whether there are only a few parts in a directory, of one deployment.
@@ -79,7 +90,7 @@ impl<'s> Layout<'s> {
             || self.directories.is_outside(above)
             // Infrastructure with workloads of its own is for those.
             || self.is_one(shared)
-                && self.children.get(&shared).is_none_or(|parts| !parts.contains(&self.directories.branch(shared, above)))
+                && self.running.get(&shared).is_none_or(|parts| !parts.contains(&self.directories.branch(shared, above)))
     }
 
     /// Whether what a file states by name or labels may be about another: as far as it may hold for it, and where it
@@ -149,7 +160,7 @@ impl<'s> Layout<'s> {
         let mut out = Vec::new();
         let mut next = above;
         if self.is_one(above) {
-            for part in self.children.get(&above).into_iter().flatten() {
+            for part in self.running.get(&above).into_iter().flatten() {
                 out.push(next..*part);
                 next = self.directories.end(*part);
             }
@@ -170,8 +181,8 @@ impl<'s> Layout<'s> {
     pub fn about(&self, above: Dir, stating: SourceId) -> Range<Dir> {
         let here = self.at(stating);
         let part = || self.directories.branch(above, here);
-        let free = |parts: &BTreeSet<Dir>| parts.len() <= MANY && !parts.contains(&part());
-        let whole = above == here || self.directories.is_outside(here) || self.children.get(&above).is_none_or(free);
+        let free = || self.is_one(above) && self.running.get(&above).is_none_or(|parts| !parts.contains(&part()));
+        let whole = above == here || self.directories.is_outside(here) || free();
         above..if whole { self.directories.end(above) } else { above.next() }
     }
 

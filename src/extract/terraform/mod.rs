@@ -37,8 +37,9 @@ pub fn modules(workspace: &Workspace<'_>, facts: &mut Facts) -> (Vec<Problem>, V
     for root in roots {
         let of = |keyword: &'static str| root.blocks.iter().filter(move |block| block.keyword == keyword);
         let mut stated = Facts::default();
+        let written = of("resource").chain(of("data").filter(|block| is_read(block))).map(Stated::of);
         resources(
-            of("resource").chain(of("data").filter(|block| is_read(block))).map(Stated::of).collect(),
+            All::new(written.collect(), of("data").map(Stated::of).filter(pools::finds_images).collect()),
             (&|id| paths.get(&id).copied().unwrap_or_default(), &providers::regions(&root.blocks)),
             &mut stated,
         );
@@ -101,6 +102,8 @@ impl<'b> Stated<'b> {
 /// The resources of a root, with the places of those that others refer to.
 struct All<'b> {
     stated: Vec<Stated<'b>>,
+    /// Data sources that look images of machines up.
+    images: Vec<Stated<'b>>,
     /// By type and label.
     labels: BTreeMap<(&'b str, &'b str), Vec<usize>>,
     /// By type and the name that they state.
@@ -108,8 +111,8 @@ struct All<'b> {
 }
 
 impl<'b> All<'b> {
-    fn new(stated: Vec<Stated<'b>>) -> Self {
-        let mut out = Self { stated, labels: BTreeMap::new(), names: BTreeMap::new() };
+    fn new(stated: Vec<Stated<'b>>, images: Vec<Stated<'b>>) -> Self {
+        let mut out = Self { stated, images, labels: BTreeMap::new(), names: BTreeMap::new() };
         for (at, one) in out.stated.iter().enumerate().filter(|(_, one)| REFERRED.contains(&one.kind.0)) {
             out.labels.entry((one.kind.0, one.name.0)).or_default().push(at);
             if let Some(name) = one.view.get("name").string().get() {
@@ -164,11 +167,10 @@ fn referred(all: &All<'_>, from: &Stated<'_>, kinds: &[&str], value: View<'_>) -
 
 /// `path` is where a file stands, `regions` are those of providers.
 fn resources<'p>(
-    all: Vec<Stated<'_>>,
+    all: All<'_>,
     (path, regions): (&dyn Fn(SourceId) -> &'p str, &BTreeMap<String, Fact<String>>),
     facts: &mut Facts,
 ) {
-    let all = All::new(all);
     pools::read(&all, path, facts);
     workloads::read(&all, facts);
     // Many releases may be given one large file of values.

@@ -4,7 +4,7 @@ use super::{All, Stated, referred};
 use crate::extract::machines::{self, groups};
 use crate::extract::{clusters, startup};
 use crate::facts::{Facts, NodePool, Taint};
-use crate::known::Fact;
+use crate::known::{Fact, Known, Why};
 use crate::parse::View;
 use crate::source::SourceId;
 use std::collections::BTreeSet;
@@ -54,6 +54,9 @@ pub fn read<'p>(all: &All<'_>, path: &dyn Fn(SourceId) -> &'p str, facts: &mut F
                     used.insert(template);
                     groups::inherit(&mut out, of_template(&all.stated[template]));
                 }
+                if let Some(asked) = looked_up(all, stated, &out.image_type) {
+                    out.image_type = asked;
+                }
                 match kind {
                     "aws_autoscaling_group" => groups::read(&mut out, view),
                     "google_container_node_pool" => {
@@ -76,6 +79,34 @@ pub fn read<'p>(all: &All<'_>, path: &dyn Fn(SourceId) -> &'p str, facts: &mut F
         }
         facts.pools.push(Arc::new(pool));
     }
+}
+
+/// Whether a data source looks images of machines up.
+pub fn finds_images(source: &Stated<'_>) -> bool {
+    ["aws_ami", "aws_ssm_parameter"].contains(&source.kind.0)
+}
+
+/// What an image is looked up by that a data source finds (`data.aws_ssm_parameter.gpu.value`): the name of a parameter, a
+/// pattern of names.
+fn looked_up(all: &All<'_>, pool: &Stated<'_>, image: &Fact<String>) -> Option<Fact<String>> {
+    let Known::Unknown(Why::Remote(reference)) = &image.known else { return None };
+    let mut parts = reference.strip_prefix("data.")?.split('.');
+    let (kind, name) = (parts.next()?, parts.next()?);
+    let name = name.split('[').next().unwrap_or(name);
+    let named = all.images.iter().filter(|found| (found.kind.0, found.name.0) == (kind, name));
+    let mut own: Vec<&Stated<'_>> = named.collect();
+    if own.iter().any(|found| found.module == pool.module) {
+        own.retain(|found| found.module == pool.module);
+    }
+    let [source] = own[..] else { return None };
+    let filters = source.view.get("filter").items();
+    let by_name = filters.into_iter().find(|filter| filter.get("name").string().get().is_some_and(|n| n == "name"));
+    let asked = match by_name {
+        Some(filter) => filter.get("values").items().next()?,
+        None => ["name", "name_regex"].iter().map(|key| source.view.get(key)).find(|view| view.is_some())?,
+    };
+    // What a variable is a part of says enough, mostly.
+    asked.traced().map(|text| Fact::value(text.text().to_owned(), text.whole()))
 }
 
 /// The taint of a pool that AKS keeps for its own pods.
