@@ -57,9 +57,13 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile
     TextFile { comments, cut, ..TextFile::default() }
 }
 
+/// A setting of a unit: its name, and where its value stands.
+type Setting<'t> = (&'t str, Range<usize>);
+
 /// The settings of the section of a service, lines that are continued included, and the comments of the unit.
-fn settings(text: &str) -> (Vec<(&str, Range<usize>)>, Vec<Range<usize>>) {
-    let (mut out, mut comments): (Vec<(&str, Range<usize>)>, Vec<Range<usize>>) = (Vec::new(), Vec::new());
+fn settings(text: &str) -> (Vec<Setting<'_>>, Vec<Range<usize>>) {
+    let mut out: Vec<Setting<'_>> = Vec::new();
+    let mut comments = Vec::new();
     let (mut offset, mut service, mut continued) = (0, false, false);
     for line in text.split_inclusive('\n') {
         let (start, end) = (offset, offset + line.trim_end().len());
@@ -85,7 +89,7 @@ fn settings(text: &str) -> (Vec<(&str, Range<usize>)>, Vec<Range<usize>>) {
 }
 
 /// The assignments of a setting, separated by blanks, each maybe in quotes: the name, and where the value stands.
-fn assignments<'t>(text: &'t str, setting: &Range<usize>) -> impl Iterator<Item = (&'t str, Range<usize>)> {
+fn assignments<'t>(text: &'t str, setting: &Range<usize>) -> impl Iterator<Item = Setting<'t>> {
     let mut words: Vec<Range<usize>> = Vec::new();
     let (mut quote, mut from) = (None, None);
     for (at, sign) in text[setting.clone()].char_indices().map(|(at, sign)| (setting.start + at, sign)) {
