@@ -37,6 +37,7 @@ fn parse(id: SourceId, found: &Found) -> usize {
         | Kind::Shell
         | Kind::Slurm
         | Kind::Makefile
+        | Kind::Unit
         | Kind::Text
         | Kind::Chart
         | Kind::Data => {}

@@ -69,6 +69,7 @@ tables! {
     FLOATING_TAGS floating_tags "repository* tag*:pattern";
     GATED_MODELS gated_models "models*";
     GCP_ATTACHABLE_GPUS gcp_attachable_gpus "accelerator* machine_family counts";
+    GCP_GPU_ZONES gcp_gpu_zones "family* region* zones";
     GCP_MACHINE_FAMILIES gcp_machine_families "family* memory_gib_per_vcpu:0..64";
     GKE_MACHINES gke_machines "accelerator* machine_type";
     GPU_NAMES gpu_names "name* product_label+ gpu+";

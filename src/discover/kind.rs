@@ -33,6 +33,8 @@ pub enum Kind {
     Shell,
     /// Makefiles.
     Makefile,
+    /// Services of systemd.
+    Unit,
     /// `config.pbtxt` of a model that Triton serves.
     Pbtxt,
     /// `slurm.conf`, `gres.conf` and `cgroup.conf`.
@@ -49,7 +51,7 @@ pub enum Kind {
 impl Kind {
     /// Whether its tool reads bytes in any encoding, so that a comment in another one than UTF-8 harms nothing.
     pub fn is_bytes(self) -> bool {
-        matches!(self, Kind::Dockerfile | Kind::Requirements | Kind::Shell | Kind::Makefile)
+        matches!(self, Kind::Dockerfile | Kind::Requirements | Kind::Shell | Kind::Makefile | Kind::Unit)
     }
 }
 
@@ -117,7 +119,15 @@ pub fn kind_of(path: &str) -> Option<Kind> {
         return None;
     }
     if let Some(inner) = without_template_suffix(&name) {
-        let text = [Kind::Yaml, Kind::Json, Kind::Dockerfile, Kind::Requirements, Kind::Shell, Kind::TerraformVars];
+        let text = [
+            Kind::Yaml,
+            Kind::Json,
+            Kind::Dockerfile,
+            Kind::Requirements,
+            Kind::Shell,
+            Kind::TerraformVars,
+            Kind::Unit,
+        ];
         return kind_of_name(inner, directory).filter(|kind| text.contains(kind));
     }
     // What people copy and fill in.
@@ -243,6 +253,7 @@ fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
         "hcl" if stem.ends_with(".pkr") => Some(Kind::Packer),
         "hcl" if !NOT_JOBS.iter().any(|other| stem.ends_with(other)) => Some(Kind::Nomad),
         "mk" | "mak" => Some(Kind::Makefile),
+        "service" => Some(Kind::Unit),
         "dockerfile" | "containerfile" => Some(Kind::Dockerfile),
         "txt" | "in" if is_requirements(stem, directory) => Some(Kind::Requirements),
         "toml" if stem == "pylock" || stem.starts_with("pylock.") => Some(Kind::Toml),
@@ -335,6 +346,8 @@ mod tests {
             ("Makefile", Some(Kind::Makefile)),
             ("build/Makefile.gpu", Some(Kind::Makefile)),
             ("common.mk", Some(Kind::Makefile)),
+            ("llm.service", Some(Kind::Unit)),
+            ("templates/llm.service.j2", Some(Kind::Unit)),
             ("user_data.sh.tftpl", Some(Kind::Shell)),
         ] {
             assert_eq!(kind_of(path), kind, "{path}");

@@ -4,7 +4,7 @@ use super::{
     TextFile, ansible, bake, bounded, ci, cloudformation, clusters, compose, describes_others, dockerfile, dstack, ecs,
     embedded, helmfile, kubernetes, llama_swap, makefile, nomad, options, package_indexes, package_tables, packer,
     platforms, protection, pulumi, recipes, requirements, setup, skypilot, slurm, slurm_conf, toolkit, training,
-    triton, truss, values,
+    triton, truss, units, values,
 };
 use crate::budget::Share;
 use crate::discover::{self, Kind};
@@ -297,6 +297,12 @@ pub static TEXTS: &[TextFormat] = &[
         about: "`setup.cfg`, and lists of packages that `setup.py` writes out",
         kinds: &[Kind::Setup],
         read: setup::read,
+    },
+    TextFormat {
+        name: "systemd",
+        about: "services of systemd (`.service`): what they start, with their environment",
+        kinds: &[Kind::Unit],
+        read: units::read,
     },
     TextFormat { name: "makefile", about: "recipes of Makefiles", kinds: &[Kind::Makefile], read: makefile::read },
     TextFormat {

@@ -53,6 +53,7 @@ pub mod toolkit;
 pub mod training;
 pub mod triton;
 pub mod truss;
+pub mod units;
 pub mod values;
 pub mod wrappers;
 pub mod written;

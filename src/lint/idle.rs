@@ -145,7 +145,7 @@ impl<'r> Spoken<'r> {
         let mut out: BTreeMap<String, BTreeSet<&'r str>> = BTreeMap::new();
         for (id, kind) in here.files.iter().filter(|(id, _)| !paths::is_kustomization(here.path(*id))) {
             let (path, text) = (here.path(*id), &here.sources.get(*id).text);
-            let script = matches!(kind, Kind::Shell | Kind::Makefile | Kind::Text);
+            let script = matches!(kind, Kind::Shell | Kind::Makefile | Kind::Text | Kind::Unit);
             for word in text.split(|c: char| !c.is_alphanumeric() && !"._-/".contains(c)) {
                 if !script && !word.contains(['/', '.']) {
                     continue;

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::facts::value::{Data, REST, key_of};
+use crate::parse::Node;
 use crate::quantity;
 use crate::rules::lang::values::{elements, list, number, same, version};
 use crate::suggest;
@@ -185,6 +186,14 @@ functions! {
     "same_file" (param("entity", dyn_type), param("other", dyn_type)) -> Output::Type(bool_type), false, "Whether one file states both.", |a, _| {
         let stated = a[0].span.zip(a[1].span);
         Value::of(Data::Bool(stated.is_some_and(|(one, other)| one.source == other.source)))
+    };
+    "written" (param("map", dyn_type), param("key", str_type)) -> Output::Type(str_type), false, "A text of a document as it is written, with what would stand for a value elsewhere: `${NAME}` of a script.", |a, _| {
+        let (Data::Node(view), Some(key)) = (&a[0].data, text(&a[1])) else { return Value::of(Data::Null) };
+        let stated = view.get(&key);
+        match stated.node().and_then(Node::text) {
+            Some(text) => Value::at(Data::Str(Cow::Owned(text.to_owned())), stated.place()),
+            None => Value::of(Data::Null),
+        }
     };
     "same_place" (param("value", dyn_type), param("other", dyn_type)) -> Output::Type(bool_type), false, "Whether the same text states both.", |a, _| {
         let stated = a[0].span.zip(a[1].span);

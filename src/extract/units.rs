@@ -1,0 +1,160 @@
+//! Units of systemd: the commands of a service as what a script launches, with the environment that the unit states. Knows
+//! the syntax of units and how a service starts; places nothing on machines.
+//! <https://www.freedesktop.org/software/systemd/man/latest/systemd.service.html>
+
+use super::{TextFile, commands, install, scripts};
+use crate::facts::Facts;
+use crate::parse::shell::{self, Arms, Command, Script};
+use crate::source::{SourceId, Span, Traced};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Settings that say what is run before a service, and as it. What runs afterwards serves nobody.
+const COMMANDS: [&str; 2] = ["ExecStart", "ExecStartPre"];
+
+/// Signs before a program that say how it is run, and no part of its name.
+const SIGNS: [char; 6] = ['-', '@', ':', '+', '!', '|'];
+
+/// What stands for the part of a unit's name by which one is made of a template: no file says it.
+const INSTANCE: [&str; 4] = ["%i", "%I", "%j", "%J"];
+
+/// Reads a unit; one that starts nothing states nothing.
+pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile {
+    let whole = Traced::verbatim(text, Span::new(id, 0..text.len()), 0);
+    let (settings, comments) = settings(text);
+    let mut script = Script::default();
+    let mut set: BTreeMap<&str, Traced> = BTreeMap::new();
+    for (_, value) in settings.iter().filter(|(key, _)| *key == "Environment") {
+        if text[value.clone()].trim().is_empty() {
+            set.clear();
+        }
+        set.extend(assignments(text, value).map(|(name, value)| (name, whole.slice(value))));
+    }
+    for (number, (index, (key, value))) in (0..).zip(settings.iter().enumerate()) {
+        if !COMMANDS.contains(key) {
+            continue;
+        }
+        // An empty one takes back those before it.
+        let dropped =
+            settings[index..].iter().any(|(other, value)| other == key && text[value.clone()].trim().is_empty());
+        let stated = &text[value.clone()];
+        if dropped || INSTANCE.iter().any(|sign| stated.contains(sign)) {
+            continue;
+        }
+        let start = value.start + stated.len() - stated.trim_start_matches(SIGNS).len();
+        let one = shell::parse(&whole.slice(start..value.end)).resolved_within(&|name| set.get(name).cloned());
+        // Each command has a process of its own.
+        let arms = Arms::alone(number);
+        let handed = set.iter().map(|(name, value)| (*name, value.clone()));
+        script.commands.extend(Command::exporting(handed, whole.span(value.clone()), &arms));
+        script.append(one, &arms);
+    }
+    let comments = comments.into_iter().map(|comment| whole.span(comment)).collect();
+    facts.package_files.extend(install::of_script(&script, path).into_iter().map(Arc::new));
+    commands::read(&script, facts);
+    let cut = scripts::read(&script, path, facts);
+    TextFile { comments, cut, ..TextFile::default() }
+}
+
+/// A setting of a unit: its name, and where its value stands.
+type Setting<'t> = (&'t str, Range<usize>);
+
+/// The settings of the section of a service, lines that are continued included, and the comments of the unit.
+fn settings(text: &str) -> (Vec<Setting<'_>>, Vec<Range<usize>>) {
+    let mut out: Vec<Setting<'_>> = Vec::new();
+    let mut comments = Vec::new();
+    let (mut offset, mut service, mut continued) = (0, false, false);
+    for line in text.split_inclusive('\n') {
+        let (start, end) = (offset, offset + line.trim_end().len());
+        offset += line.len();
+        let stated = line.trim();
+        if stated.starts_with(['#', ';']) {
+            comments.push(start + line.len() - line.trim_start().len()..end);
+            continue;
+        }
+        if continued {
+            if let Some((_, value)) = out.last_mut().filter(|_| service) {
+                value.end = end;
+            }
+        } else if stated.starts_with('[') {
+            service = stated == "[Service]";
+        } else if let Some((key, value)) = line.split_once('=').filter(|_| service) {
+            let from = start + key.len() + 1 + value.len() - value.trim_start_matches([' ', '\t']).len();
+            out.push((key.trim(), from.min(end)..end));
+        }
+        continued = stated.ends_with('\\');
+    }
+    (out, comments)
+}
+
+/// The assignments of a setting, separated by blanks, each maybe in quotes: the name, and where the value stands.
+fn assignments<'t>(text: &'t str, setting: &Range<usize>) -> impl Iterator<Item = Setting<'t>> {
+    let mut words: Vec<Range<usize>> = Vec::new();
+    let (mut quote, mut from) = (None, None);
+    for (at, sign) in text[setting.clone()].char_indices().map(|(at, sign)| (setting.start + at, sign)) {
+        match (quote, from) {
+            (Some(open), Some(start)) if sign == open => {
+                words.push(start..at);
+                (quote, from) = (None, None);
+            }
+            (Some(_), _) => {}
+            (None, None) if sign == '"' || sign == '\'' => (quote, from) = (Some(sign), Some(at + 1)),
+            (None, None) if !sign.is_whitespace() && sign != '\\' => from = Some(at),
+            (None, Some(start)) if sign.is_whitespace() => {
+                words.push(start..at);
+                from = None;
+            }
+            (None, _) => {}
+        }
+    }
+    words.extend(from.filter(|_| quote.is_none()).map(|start| start..setting.end));
+    words.into_iter().filter_map(|word| {
+        let (name, value) = text[word.clone()].split_once('=')?;
+        let quotes = |value: &str| value.len() - value.trim_start_matches(['"', '\'']).len();
+        let start = word.start + name.len() + 1 + quotes(value);
+        let end = word.end - (value.len() - value.trim_end_matches(['"', '\'']).len());
+        let named = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        named.then(|| (name, start.min(end)..end.max(start.min(end))))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn launched(text: &str) -> Facts {
+        let mut facts = Facts::default();
+        read(SourceId(0), "llm.service", text, &mut facts);
+        facts
+    }
+
+    #[test]
+    fn a_service_launches_what_it_starts_with_its_environment() {
+        let text = "[Unit]\nDescription=vllm serve other\n\n[Service]\n# the model\nEnvironment=HF_HOME=/srv/hf \"CUDA_VISIBLE_DEVICES=0,1\"\n\
+                    ExecStartPre=-/bin/mkdir -p /srv/hf\nExecStart=/opt/vllm/bin/vllm serve org/model \\\n    --port 8001 \\\n    --max-model-len 4096\n\
+                    Restart=always\n\n[Install]\nWantedBy=multi-user.target\n";
+        let facts = launched(text);
+        assert_eq!(facts.workloads.len(), 1);
+        let container = &facts.workloads[0].pods[0].containers[0];
+        let launch = container.launch.as_ref().expect("a launch");
+        assert_eq!(launch.engine.get().map(String::as_str), Some("vllm"));
+        assert_eq!(&text[launch.max_model_len.span.range()], "4096");
+        assert_eq!(container.env["HF_HOME"].value.get().map(String::as_str), Some("/srv/hf"));
+        assert_eq!(&text[container.env["CUDA_VISIBLE_DEVICES"].value.span.range()], "0,1");
+    }
+
+    #[test]
+    fn what_is_taken_back_or_made_of_a_template_is_not_read() {
+        let serve = "/opt/vllm/bin/vllm serve org/model";
+        for text in [
+            format!("[Service]\nExecStart={serve}\nExecStart=\n"),
+            format!("[Service]\nExecStart={serve} --port %i\n"),
+            format!("[Other]\nExecStart={serve}\n"),
+            format!("[Service]\nExecStop={serve}\n"),
+        ] {
+            assert_eq!(launched(&text).workloads.len(), 0, "{text}");
+        }
+        assert_eq!(launched(&format!("[Service]\nExecStart=\nExecStart={serve}\n")).workloads.len(), 1);
+    }
+}
