@@ -31,7 +31,7 @@ tables! {
     BASE_IMAGES base_images "repository* tag*:pattern os os_version:version env lacks";
     BASE_OS base_os
         "distribution* version*:version codename+ libc:glibc|musl glibc:version python:version \
-        externally_managed:flag gcc:4..99 sh:dash";
+        externally_managed:flag gcc:4..99 sh:dash apt_key:kept|last|gone";
     BROKEN_PAIRS broken_pairs "package* versions*:range provider* broken*:range error";
     BUILDS builds
         "package* version*:version variant* default+:flag cuda:version cuda_major:version rocm:version \

@@ -2,7 +2,8 @@
 
 use super::arguments::Lint;
 use crate::discover::{self, Bringer, Found, Gate, Kind, MAX_BYTES, Options, Reason, Seen, Skipped, Template};
-use crate::facts::Listing;
+use crate::extract;
+use crate::facts::{DockerRuntime, Listing};
 use crate::finding::Unlinted;
 use crate::judge::baseline;
 use crate::lint::{self, Input, Named};
@@ -10,6 +11,7 @@ use crate::paths;
 use crate::source::one_line;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -89,8 +91,32 @@ pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
     let found = discovery.found.into_iter().chain(brought).map(|found| (found.path, found.disk)).collect();
     let Seen { there, closed, ignored, roots } = discovery.seen;
     let name = options.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let listing = Arc::new(Listing { name, there, closed, ignored, roots });
+    let docker_runtime = asks_for_runtime(&all.inputs).then(|| of_pages(&there, &options.root)).flatten();
+    let listing = Arc::new(Listing { name, there, closed, ignored, roots, docker_runtime });
     Ok(Files { inputs: all.inputs, skipped, unlinted: all.unlinted, found, excluded, listing })
+}
+
+/// Most pages that are read for what they say of the runtime, and most bytes of one.
+const MOST_PAGES: (usize, u64) = (2_000, 1 << 20);
+
+/// Whether a file leaves GPUs to a runtime of Docker that somebody sets up.
+fn asks_for_runtime(inputs: &[Input]) -> bool {
+    inputs.iter().any(|input| {
+        input.text.contains("services:")
+            && (input.text.contains("NVIDIA_VISIBLE_DEVICES")
+                || input.text.contains("runtime:") && input.text.contains("nvidia"))
+    })
+}
+
+/// What pages say of the runtime: they are read for nothing else.
+fn of_pages(there: &BTreeSet<String>, root: &Path) -> Option<DockerRuntime> {
+    let is_page = |path: &&String| [".md", ".rst", ".mdx", ".adoc"].iter().any(|end| path.ends_with(end));
+    let read = |path: &String| {
+        let file = root.join(path);
+        let small = fs::metadata(&file).is_ok_and(|data| data.is_file() && data.len() <= MOST_PAGES.1);
+        extract::runtimes::of_text(&fs::read_to_string(file).ok().filter(|_| small)?)
+    };
+    there.iter().filter(is_page).take(MOST_PAGES.0).filter_map(read).max()
 }
 
 /// What was read so far.

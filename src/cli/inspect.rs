@@ -284,6 +284,8 @@ fn lint(files: Vec<(String, String)>, rules: &Ruleset) -> Linted {
     // A file that only a whole repository has says that this is one.
     let (ignored, files): (Vec<_>, Vec<_>) = files.into_iter().partition(|(path, _)| path == ".gitignore");
     let listing = ignored.first().map(|(_, text)| whole(files.iter().map(|(path, _)| path.as_str()), text));
+    let pages = files.iter().filter(|(path, _)| path.ends_with(".md"));
+    let docker_runtime = pages.filter_map(|(_, text)| crate::extract::runtimes::of_text(text)).max();
     let charts = discover::charts(files.iter().map(|(path, _)| path.as_str()));
     let mut inputs: Vec<Input> = files
         .into_iter()
@@ -296,6 +298,7 @@ fn lint(files: Vec<(String, String)>, rules: &Ruleset) -> Linted {
         sources.push(Source::new(path, text));
     }
     facts.listing = listing;
+    facts.docker_runtime = docker_runtime;
     let outcome = lint::run(inputs, facts, sources, rules);
     Linted { sources: outcome.sources, findings: outcome.evaluation.findings, skipped: outcome.skipped }
 }

@@ -34,7 +34,8 @@ fn made(facts: &mut Facts, image: &str, (dockerfile, place): (Option<String>, Sp
         let (name, tag) = image[..at].rsplit_once(':')?;
         (!tag.contains('/')).then_some(name)
     };
-    let name = image.find(OPEN).map_or(Some(image), untagged);
+    let image = &super::made::left_open(image);
+    let name = image.find(OPEN).map_or(Some(image.as_str()), untagged);
     let Some(name) = name.filter(|name| !name.is_empty()) else { return };
     let dockerfile = dockerfile.filter(|path| !path.contains(OPEN) && !path.contains("://"));
     let by = dockerfile.map_or_else(|| super::made::left(place), |path| Fact::value(path, place));
@@ -149,7 +150,7 @@ fn steps(view: View<'_>, (home, mut here): (&str, &str), depth: usize, facts: &m
     for step in view.get("steps").items() {
         let uses = step.get("uses").string();
         if uses.get().is_some_and(|action| action.starts_with("docker/build-push-action")) {
-            action(step.get("with"), (view.get("steps"), home), facts);
+            action(step.get("with"), (view, home), facts);
         }
         // https://github.com/redhat-actions/buildah-build, https://github.com/redhat-actions/push-to-registry
         if uses.get().is_some_and(|action| action.starts_with("redhat-actions/")) {
@@ -174,7 +175,8 @@ fn steps(view: View<'_>, (home, mut here): (&str, &str), depth: usize, facts: &m
 }
 
 /// What GitHub's action for builds makes; the tags may be those of a step that lists images.
-fn action(with: View<'_>, (steps, home): (View<'_>, &str), facts: &mut Facts) {
+fn action(with: View<'_>, (job, home): (View<'_>, &str), facts: &mut Facts) {
+    let steps = job.get("steps");
     let text = |key: &str| with.get(key).traced().map(|text| text.text().to_owned());
     let context = text("context").unwrap_or_else(|| ".".to_owned());
     let file = text("file").unwrap_or_else(|| format!("{context}/Dockerfile"));
@@ -185,9 +187,46 @@ fn action(with: View<'_>, (steps, home): (View<'_>, &str), facts: &mut Facts) {
     });
     let names = listed.unwrap_or(tags);
     for name in names.split([',', '\n']).map(str::trim).filter(|name| !name.is_empty()) {
-        let file = (!with.get("target").is_some()).then(|| paths::join(home, &file));
-        made(facts, name, (file, with.get("tags").place()));
+        for name in of_matrix(name, job) {
+            let file = (!with.get("target").is_some()).then(|| paths::join(home, &file));
+            made(facts, &name, (file, with.get("tags").place()));
+        }
     }
+}
+
+/// Most names that the matrix of a job makes of one.
+const MOST_NAMES: usize = 64;
+
+/// Most variables of a matrix in one name.
+const MOST_VARIABLES: usize = 3;
+
+/// A name with each value that the matrix of its job gives a variable of it.
+/// <https://docs.github.com/en/actions/how-tos/write-workflows/choose-what-workflows-do/run-job-variations>
+fn of_matrix(name: &str, job: View<'_>) -> Vec<String> {
+    let matrix = job.path("strategy.matrix");
+    let filled = |name: String| match variable(&name) {
+        None => vec![name],
+        Some((before, key, after)) => {
+            let listed = matrix.get(&key).items().map(|value| value.string());
+            let included = matrix.get("include").items().map(|one| one.get(&key).string());
+            let values = listed.chain(included).filter_map(|value| value.get().cloned());
+            values.map(|value| format!("{before}{value}{after}")).collect()
+        }
+    };
+    let mut names = vec![name.to_owned()];
+    for _ in 0..MOST_VARIABLES {
+        names = names.into_iter().flat_map(filled).take(MOST_NAMES).collect();
+    }
+    names
+}
+
+/// The first variable of a matrix in a name, with what stands before and after it.
+fn variable(name: &str) -> Option<(String, String, String)> {
+    name.match_indices("${{").find_map(|(at, _)| {
+        let (inner, after) = name[at + 3..].split_once("}}")?;
+        let key = inner.trim().strip_prefix("matrix.")?;
+        Some((name[..at].to_owned(), key.to_owned(), after.to_owned()))
+    })
 }
 
 /// What the commands of a script build, as long as it can be told where they run.

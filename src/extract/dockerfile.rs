@@ -9,7 +9,7 @@ use super::{image, install, launch, scripts, wrappers};
 use crate::budget::{NODE, Share, Spent};
 use crate::facts::value::REST;
 use crate::facts::{Build, Container, EnvVar, Facts, Instruction, Labels, Launch, Package, PackageManager, PythonHome};
-use crate::known::{Fact, Why};
+use crate::known::{Fact, Known, Why};
 use crate::parse::dockerfile::{self, Instruction as Line};
 use crate::parse::{Problem, markers, placeholder, shell};
 use crate::paths;
@@ -378,12 +378,35 @@ fn run(line: &Line, stage: &mut Build, scope: &Scope<'_>) {
         });
         installed(command, &words, branch(line, &script, command), stage, scope);
     }
+    script.fallbacks().into_iter().for_each(|fallback| tried_first(line, &script, fallback, stage));
     for command in script.substituted() {
         let words: Vec<Traced> = command.words.iter().map(|w| w.traced().clone()).collect();
         if scope.share.make(NODE * (1 + words.len())).is_err() {
             return;
         }
         installed(&command, &words, branch(line, &script, &command), stage, scope);
+    }
+}
+
+/// Of a package that a command installs, and that the one behind its `||` installs too, one of the two is there.
+fn tried_first(line: &Line, script: &shell::Script, (first, then, construct): (usize, usize, u32), stage: &mut Build) {
+    let [either, branch] = markers::BRANCHES;
+    let of = |at: usize| script.commands[at].span;
+    let within = |package: &Package, at: usize| of(at).contains(package.span);
+    let name = |package: &Package| package.name.get().cloned();
+    let names = |at| stage.packages.iter().filter(|one| within(one, at)).filter_map(name).collect::<BTreeSet<_>>();
+    let both: BTreeSet<String> = names(first).intersection(&names(then)).cloned().collect();
+    let variable = format!("{}_{construct}", line.span.start);
+    for package in stage.packages.iter_mut().filter(|one| one.name.get().is_some_and(|name| both.contains(name))) {
+        if of(first).contains(package.span) {
+            let own = package.marker.get().map(|own| format!("({own}) and "));
+            let marker = format!("{}{either}{variable} == '0'", own.unwrap_or_default());
+            package.marker = Fact::value(marker, of(first));
+        } else if of(then).contains(package.span)
+            && let Known::Value(marker) = &mut package.marker.known
+        {
+            *marker = marker.replace(&format!("{branch}{variable} "), &format!("{either}{variable} "));
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::kubernetes;
 use crate::budget::{STEP, Share, Spent};
-use crate::facts::{Facts, HelmRelease, ReleaseFormat};
+use crate::facts::{Facts, HelmRelease, NamedPath, PathRole, ReleaseFormat};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Problem, Raw, Tree, View, merged};
 use crate::version::Version;
@@ -57,6 +57,10 @@ fn install(whole: &Raw, tree: &Tree, (environments, share): (&[&str], &Share), f
         // What stands inline is the same in every environment.
         if at == 0 {
             kubernetes::in_values(&release, facts);
+            let chart = view.get("chart").string();
+            if chart.get().is_some_and(|chart| chart.starts_with("./") || chart.starts_with("../")) {
+                facts.paths.push(NamedPath { path: chart, role: PathRole::Chart });
+            }
         }
         facts.releases.push(Arc::new(release));
     }

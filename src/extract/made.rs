@@ -79,6 +79,26 @@ pub fn of_text(id: SourceId, text: &str) -> Vec<(String, Fact<String>)> {
     names.into_iter().filter_map(named).collect()
 }
 
+/// Parts of names that only a run of a pipeline knows, as patterns, with how many parts each is.
+/// <https://docs.github.com/en/actions/reference/workflows-and-actions/contexts>, <https://docs.gitlab.com/ci/variables/predefined_variables/>
+const OPEN: [(&str, &str); 4] = [
+    (r"\$\{\{\s*github\.repository\s*\}\}|\$\{?GITHUB_REPOSITORY\b\}?", "*/*"),
+    (r"\$\{\{\s*(?:github\.(?:repository_owner|actor|event\.repository\.name)|(?:secrets|vars)\.\w+)\s*\}\}", "*"),
+    (r"\$\{?GITHUB_(?:REPOSITORY_OWNER|ACTOR)\b\}?|\$\{?CI_(?:REGISTRY|PROJECT_NAME)\b\}?", "*"),
+    (r"\$\{?CI_REGISTRY_IMAGE\b\}?", "*/*/*"),
+];
+
+/// A name with a `*` for each part that only a run of a pipeline knows.
+pub fn left_open(name: &str) -> String {
+    static READ: OnceLock<Option<Vec<(Regex, &str)>>> = OnceLock::new();
+    if !name.contains('$') {
+        return name.to_owned();
+    }
+    let read = || OPEN.iter().map(|(pattern, parts)| Some((Regex::new(pattern).ok()?, *parts))).collect();
+    let patterns = READ.get_or_init(read).iter().flatten();
+    patterns.fold(name.to_owned(), |name, (pattern, parts)| pattern.replace_all(&name, *parts).into_owned())
+}
+
 /// What makes an image without a Dockerfile that is known.
 pub fn left(place: Span) -> Fact<String> {
     Fact::unknown(Why::LeftTo("what builds the image".into()), place)
@@ -99,7 +119,7 @@ fn name_of(written: &str, variables: &BTreeMap<&str, &str>) -> Option<String> {
     const PATTERN: &str =
         r"\$\{\{\s*env\.(?P<c>\w+)\s*\}\}|\$[({](?P<a>\w+)(?::?-(?P<default>[^})]*))?[)}]|\$(?P<b>\w+)";
     let used = USED.get_or_init(|| Regex::new(PATTERN).ok()).as_ref()?;
-    let mut name = written.to_owned();
+    let mut name = left_open(written);
     for _ in 0..CHAIN {
         let value = |c: &Captures<'_>| {
             let called = ["a", "b", "c"].iter().find_map(|group| c.name(group)).map_or("", |found| found.as_str());
@@ -141,6 +161,9 @@ mod tests {
             ("    SAVE IMAGE --push team/serve:latest\n", "team/serve"),
             ("docker_build('team/serve', '.')\n", "team/serve"),
             ("oci_push(\n    repository = \"registry.example/serve\",\n # build\n)\n", "registry.example/serve"),
+            ("docker push ghcr.io/${{ github.repository }}/serve:latest\n", "ghcr.io/*/*/serve"),
+            ("docker build -t $CI_REGISTRY_IMAGE/serve:$CI_COMMIT_SHA .\n", "*/*/*/serve"),
+            ("docker push ${{ secrets.DOCKERHUB_USERNAME }}/serve:latest\n", "*/serve"),
             ("az acr build --registry r --image team/serve:v1 .\n", "team/serve"),
         ] {
             assert_eq!(made(text), [name], "{text}");

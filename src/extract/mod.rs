@@ -40,6 +40,7 @@ pub mod pulumi;
 pub mod queues;
 pub mod recipes;
 pub mod requirements;
+pub mod runtimes;
 pub mod sagemaker;
 pub mod scripts;
 pub mod setup;

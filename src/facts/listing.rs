@@ -16,6 +16,17 @@ pub struct Listing {
     pub ignored: BTreeSet<String>,
     /// Directories of repositories that were walked as a whole.
     pub roots: BTreeSet<String>,
+    /// What pages say of the NVIDIA runtime of Docker, where something asks for it.
+    pub docker_runtime: Option<DockerRuntime>,
+}
+
+/// How the NVIDIA runtime is set up for Docker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DockerRuntime {
+    /// Docker knows it.
+    Registered,
+    /// It runs every container that names no other.
+    Default,
 }
 
 /// A path that a file names.
@@ -34,4 +45,6 @@ pub enum PathRole {
     Run,
     /// A directory that Slurm writes the output of a job into.
     Output,
+    /// The directory of a chart, as seen from the file that installs it.
+    Chart,
 }

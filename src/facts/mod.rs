@@ -21,7 +21,7 @@ mod workload;
 
 pub use claims::{DeviceClaim, DeviceClass, DeviceRequest};
 pub use infra::{Cluster, Gpu, HelmRelease, Node, NodePool, ServerOptions, Taint, UnknownValue};
-pub use listing::{Listing, NamedPath, PathRole};
+pub use listing::{DockerRuntime, Listing, NamedPath, PathRole};
 pub use objects::{Autoscaler, Breach, Budget, Metric, Object, Resource, Route, ScalingPolicy, Service};
 pub use promises::{ClusterQueue, DataClass, Flavor, Quota, ServiceLevel, SpendingLimit};
 pub use protection::{Endpoint, Key, Opening, PortRange, StartScript, Store};
@@ -129,6 +129,8 @@ macro_rules! lists {
             pub paths: Vec<NamedPath>,
             /// What stands in the repositories of the run, where that was looked at.
             pub listing: Option<Arc<Listing>>,
+            /// What scripts and pages say of the NVIDIA runtime of Docker.
+            pub docker_runtime: Option<DockerRuntime>,
             /// Directories with a configuration of their own, and the sources that it is read from, where there are several: what
             /// those state holds for nothing else.
             pub governed: Vec<(String, Range<u32>)>,
@@ -165,6 +167,7 @@ macro_rules! lists {
                 self.unread.extend(other.unread);
                 self.paths.extend(other.paths);
                 self.listing = self.listing.take().or(other.listing);
+                self.docker_runtime = self.docker_runtime.max(other.docker_runtime);
                 self.governed.extend(other.governed);
                 self.cut.extend(other.cut);
             }

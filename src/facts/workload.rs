@@ -130,6 +130,9 @@ entities! {
         priority_class: Fact<String>,
         /// runtimeClassName, or Compose `runtime`.
         runtime_class: Fact<String>,
+        /// How a script or a page of the repository sets the NVIDIA runtime up for Docker: registered, or default for every container.
+        #[joined = true]
+        docker_runtime: Fact<String>,
         /// schedulerName as stated.
         scheduler: Fact<String>,
         /// restartPolicy as stated.

@@ -8,8 +8,8 @@ use crate::catalog;
 use crate::evidence;
 use crate::facts::value::{Blank, REST};
 use crate::facts::{
-    Build, Container, Facts, Image, Launch, Package, PackageFile, PackageFileKind, PackageManager, PythonHome,
-    Software, Workload, WorkloadFormat,
+    Build, Container, DockerRuntime, Facts, Image, Launch, Package, PackageFile, PackageFileKind, PackageManager,
+    PythonHome, Software, Workload, WorkloadFormat,
 };
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Problem, View};
@@ -53,7 +53,7 @@ fn called(build: &Build) -> Vec<Called> {
         let path = stated.to_lowercase();
         let stem = path.ends_with(".dockerfile").then(|| paths::name(&path).trim_end_matches(".dockerfile"));
         let names = [Some(paths::name(paths::directory(&path))), Some(variant(&path)), stem];
-        out.extend(names.into_iter().flatten().map(|name| Called::Name(name.to_owned())));
+        out.extend(names.into_iter().flatten().map(|name| Called::Name(plain(name))));
         out.push(Called::Final);
     }
     out
@@ -172,6 +172,10 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
         facts.images.iter().map(|image| (image.1.span.source, vec![canonical(&image.0)], image)).collect()
     });
     let listing = deployed.variants().iter().find_map(|variant| variant.facts.listing.as_deref());
+    let of_scripts = deployed.variants().iter().filter_map(|variant| variant.facts.docker_runtime).max();
+    let runtime = listing.and_then(|listing| listing.docker_runtime).max(of_scripts);
+    let open = deployed.variants().iter().flat_map(|variant| &variant.facts.images).map(|(name, _)| name.as_str());
+    let open: Vec<&str> = open.filter(|name| name.contains('*')).collect();
     let project = listing.map(|listing| listing.name.as_str()).filter(|_| !builds.is_empty()).unwrap_or_default();
     let alone: Vec<bool> = workloads.iter().map(|workloads| runs_one_image(workloads)).collect();
     deployed.each(workloads, |workload, boundary| {
@@ -185,6 +189,11 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
         });
         let own = own.or_else(|| builds.find(boundary, &[Called::Recipe(from)], |_| true));
         for pod in &mut workload.pods {
+            let told = runtime.map(|runtime| match runtime {
+                DockerRuntime::Registered => "registered".to_owned(),
+                DockerRuntime::Default => "default".to_owned(),
+            });
+            pod.docker_runtime = Fact::from_option(told, pod.span);
             for container in pod.containers.iter_mut().chain(&mut pod.init_containers) {
                 let made = made(&container.image, from, (&images, boundary));
                 let stated = || match (context, declared(&made, boundary)) {
@@ -211,7 +220,7 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
                     container.launch = build.and_then(|build| entered(build));
                 }
                 let stated = build.is_some() || !made.is_empty() || context.is_some_and(View::is_some);
-                let here = stated || is_called_like(&container.image, project);
+                let here = stated || is_called_like(&container.image, project) || is_pushed(&container.image, &open);
                 container.image.made_here = Fact::value(here, container.image.reference.span);
                 container.image.build = build.cloned();
                 container.software = software;
@@ -243,10 +252,7 @@ fn made<'i>(
     let Some(reference) = image.reference.get() else { return Vec::new() };
     let reference = canonical(reference);
     let name = reference.split('@').next().unwrap_or(reference);
-    let untagged = match name.rsplit_once(':') {
-        Some((untagged, tag)) if !tag.contains('/') => untagged,
-        _ => name,
-    };
+    let untagged = untagged(name);
     let mut names = vec![name, untagged];
     // A stream of OpenShift is an image of its registry.
     if name.starts_with(OPENSHIFT) {
@@ -257,6 +263,15 @@ fn made<'i>(
         found = images.all(boundary, &names, |_| true);
     }
     found.into_iter().copied().collect()
+}
+
+/// The name of an image without its tag and its digest.
+fn untagged(reference: &str) -> &str {
+    let name = reference.split('@').next().unwrap_or(reference);
+    match name.rsplit_once(':') {
+        Some((untagged, tag)) if !tag.contains('/') => untagged,
+        _ => name,
+    }
 }
 
 /// The path of the one Dockerfile that makes an image: `Some(None)` where several do.
@@ -345,8 +360,13 @@ fn of_name<'i>(
     if is_public(image) {
         return None;
     }
-    let name = image.repository.get()?.rsplit('/').next()?.to_lowercase();
+    let name = plain(paths::name(image.repository.get()?));
     builds.only(boundary, from, &[Called::Name(name)], |_| true)
+}
+
+/// A name without what it is divided with.
+fn plain(text: &str) -> String {
+    text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), "")
 }
 
 /// What follows `Dockerfile` in a name.
@@ -360,9 +380,21 @@ fn is_public(image: &Image) -> bool {
     image.family.get().is_some() || image.reference.get().is_none_or(server)
 }
 
+/// Whether a pipeline pushes an image whose name it puts together of what it is not told here: each `*` is one part of the
+/// name, and what is left of it is the image's.
+fn is_pushed(image: &Image, open: &[&str]) -> bool {
+    let Some(reference) = image.reference.get().filter(|_| !open.is_empty() && !is_public(image)) else { return false };
+    let parts = |name| untagged(canonical(name)).split('/').collect::<Vec<_>>();
+    let name = parts(reference);
+    open.iter().any(|open| {
+        let open = parts(open);
+        let alike = |(open, part): (&&str, &&str)| *open == "*" || open == part;
+        open.len() == name.len() && open.last() != Some(&"*") && open.iter().zip(&name).all(alike)
+    })
+}
+
 /// Whether an image has the name of the project around it: `team/my-tool` in `MyTool`.
 fn is_called_like(image: &Image, project: &str) -> bool {
-    let plain = |text: &str| text.to_lowercase().replace(|c: char| !c.is_alphanumeric(), "");
     let name = image.repository.get().map(|repository| plain(paths::name(repository))).unwrap_or_default();
     !name.is_empty() && name == plain(project) && !is_public(image)
 }

@@ -15,6 +15,7 @@ mod idle;
 mod kustomizations;
 mod named;
 mod optional;
+mod packed;
 mod read;
 mod releases;
 mod repeated;
@@ -272,6 +273,8 @@ fn repository(
     builds::with_arguments(&here, &mut facts);
     facts.indexes.extend(here.iter().flat_map(|(id, source)| extract::indexes::of_text(id, &source.text)));
     facts.images.extend(here.iter().flat_map(|(id, source)| extract::made::of_text(id, &source.text)));
+    let told = here.iter().filter_map(|(_, source)| extract::runtimes::of_text(&source.text)).max();
+    facts.docker_runtime = facts.docker_runtime.max(told);
     let (stated, unread) = unrendered(&here, &taken_in.files);
     facts.append(stated);
     facts.unread.extend(&unread);
@@ -320,6 +323,7 @@ fn repository(
     out.evaluation.append(asked);
     out.evaluation.findings.retain(|finding| !idle.contains(&finding.span.source));
     out.evaluation.undecided.retain(|undecided| !idle.contains(&undecided.span.source));
+    packed::place(&mut out.evaluation.findings, &here);
     repeated::merge(&mut out.evaluation.findings, sources);
     out.skipped.extend(idle.into_iter().map(|id| (here.path(id).to_owned(), idle::REASON.to_owned())));
     out.coverage = coverage::coverage(&here, mentions, &variants, rules);

@@ -21,7 +21,13 @@ const MAKES: [&str; 3] = ["mkdir", "makedirs", "install -d"];
 pub fn paths(facts: &Facts, files: &Sources, wanted: &impl Fn(Span) -> bool) -> Vec<Breach> {
     let Some(listing) = &facts.listing else { return Vec::new() };
     let repository = Repository { listing, files };
-    let of_jobs = facts.paths.iter().filter(|named| wanted(named.path.span));
+    // A list of charts need not say what they are for: the chart that is meant does.
+    let meant = |NamedPath { path, role }: &NamedPath| {
+        let inside = path.get().map(|path| format!("{}/", paths::name(path))).unwrap_or_default();
+        let is = |path: &str| path.starts_with(&inside) || path.contains(&format!("/{inside}"));
+        *role == PathRole::Chart && files.iter().any(|(id, file)| is(&file.path) && wanted(Span::new(id, 0..0)))
+    };
+    let of_jobs = facts.paths.iter().filter(|named| wanted(named.path.span) || meant(named));
     let of_jobs = of_jobs.filter_map(|NamedPath { path, role }| Some((path.get()?, path.span, Named::By(*role))));
     // Where the directory above it is one of the repository, it is missing whatever else the file is about.
     let rooted = |path: &str| {
@@ -57,6 +63,11 @@ fn breach(path: &str, span: Span, named: Named) -> Breach {
         Named::By(PathRole::Output) => format!(
             "there is no directory {path} in this repository, and Slurm does not make it: the job fails at once, without output"
         ),
+        Named::By(PathRole::Chart) => {
+            format!(
+                "there is no {path} as seen from this file, which helmfile counts from: the release is not installed"
+            )
+        }
         Named::Copied => format!("there is no {path} in this repository, whatever the context is: the build fails"),
     };
     let class = Fact::value(BreachClass::PathNotFound, span);
@@ -84,6 +95,9 @@ impl Repository<'_> {
         if path.contains(['$', '%', '*', '?', '{', '<', '~', '[', ':', ' ', '\\']) {
             return false;
         }
+        if matches!(named, Named::By(PathRole::Chart)) {
+            return self.lacks_chart(path, file, root);
+        }
         let path = match named {
             Named::Copied => path.trim_start_matches('/'),
             Named::By(_) if path.starts_with('/') => return false,
@@ -94,7 +108,7 @@ impl Repository<'_> {
         let likely = match named {
             // What stands alone, and what is in a directory that nobody has, is there to be put in.
             Named::By(PathRole::Run) => parts.len() > 1 && (path.starts_with("../") || self.is_directory(first)),
-            Named::By(PathRole::Output) => true,
+            Named::By(PathRole::Output | PathRole::Chart) => true,
             Named::Copied => WRITTEN.iter().any(|end| last.ends_with(end)),
         };
         if !likely || ignored.iter().any(|line| parts.iter().any(|part| may_name(line, part))) {
@@ -114,13 +128,34 @@ impl Repository<'_> {
         !seen.is_empty() && !seen.iter().any(|path| self.is_in_empty(path))
     }
 
+    /// Whether no directory stands at a path that counts from a file, where a chart of that name stands elsewhere: what is
+    /// nowhere may be fetched first.
+    fn lacks_chart(&self, path: &str, file: &str, root: &str) -> bool {
+        let Listing { there, closed, ignored, .. } = self.listing;
+        let at = paths::join(paths::directory(file), path);
+        let name = paths::name(&at);
+        let chart = format!("/{name}/Chart.yaml");
+        let elsewhere = there.iter().any(|one| one.ends_with(&chart) || one.as_str() == &chart[1..]);
+        let inner = format!("{at}/");
+        let stands =
+            there.contains(&at) || there.range(inner.clone()..).next().is_some_and(|one| one.starts_with(&inner));
+        let inside = if root.is_empty() { !at.starts_with("..") } else { at.starts_with(&format!("{root}/")) };
+        let hidden = closed.iter().any(|one| *one == at || at.starts_with(&format!("{one}/")));
+        inside
+            && elsewhere
+            && !stands
+            && !hidden
+            && !ignored.iter().any(|line| may_name(line, name))
+            && !self.is_in_empty(&at)
+    }
+
     /// Whether another file that was read says something of the name of a path: it may make what stands there.
     fn may_make(&self, path: &str, by: SourceId, named: Named) -> bool {
         let name = paths::name(path);
         let makes = |line: &str| MAKES.iter().any(|makes| line.contains(makes)) && line.contains(name);
         let mut others = self.files.iter().filter(|(id, _)| *id != by).map(|(_, source)| &*source.text);
         others.any(|text| match named {
-            Named::By(PathRole::Run) => false,
+            Named::By(PathRole::Run | PathRole::Chart) => false,
             Named::By(PathRole::Output) => text.contains(name) && text.lines().any(makes),
             Named::Copied => text.contains(name),
         })

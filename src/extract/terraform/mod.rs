@@ -45,6 +45,9 @@ pub fn modules(workspace: &Workspace<'_>, facts: &mut Facts) -> (Vec<Problem>, V
         );
         of("module").for_each(|block| modules::read(&Stated::of(block), &mut stated));
         let providers = providers::required(&root.blocks);
+        for resource in stated.resources.iter_mut().filter_map(Arc::get_mut) {
+            resource.provider_versions = providers::versions(resource, &providers);
+        }
         // In JSON blocks and mappings look alike.
         let written = of("resource").filter(|block| !block.json).map(Stated::of);
         stated.blocks.extend(written.map(|resource| providers::block(&resource, &providers)));

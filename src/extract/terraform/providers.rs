@@ -1,11 +1,11 @@
 //! What modules ask of providers, and resources as they are written.
 
 use super::Stated;
-use crate::facts::{ProviderRequirement, ResourceBlock};
+use crate::facts::{ProviderRequirement, Resource, ResourceBlock};
 use crate::known::Fact;
 use crate::parse::{Raw, View};
 use crate::render::terraform::{Block, reference};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What the blocks of a root and its modules ask of providers.
@@ -59,6 +59,15 @@ pub fn region(stated: &Stated<'_>, regions: &BTreeMap<String, Fact<String>>) -> 
     let named = stated.view.get("provider").node().and_then(reference);
     let name = named.or(stated.kind.0.split('_').next()).filter(|_| stated.module.is_empty());
     name.and_then(|name| regions.get(name)).cloned().unwrap_or(Fact::absent(stated.span))
+}
+
+/// The releases of its provider that a resource may be made with, as all who ask for some write them.
+pub fn versions(resource: &Resource, providers: &[ProviderRequirement]) -> Fact<String> {
+    let name = resource.r#type.get().and_then(|kind| kind.split('_').next()).unwrap_or_default();
+    let asked = providers.iter().filter(|one| one.name == name && !one.versions.is_empty());
+    let asked: BTreeSet<&str> = asked.map(|one| one.versions.as_str()).collect();
+    let stated = (!asked.is_empty()).then(|| asked.into_iter().collect::<Vec<_>>().join(", "));
+    Fact::from_option(stated, resource.r#type.span)
 }
 
 /// A resource as it is written.

@@ -188,6 +188,21 @@ impl Script {
         self.constructs
     }
 
+    /// Commands that run only if the one before them fails, with that one, by their numbers and that of the construct.
+    pub fn fallbacks(&self) -> Vec<(usize, usize, u32)> {
+        let arm = |command: &Command| command.arms.iter().next().filter(|arm| arm.kind == Kind::Branch);
+        let first =
+            |construct| self.commands.iter().filter_map(arm).any(|arm| arm.construct == construct && arm.branch == 0);
+        let numbered = self.commands.iter().enumerate().skip(1);
+        let behind = numbered.filter_map(|(at, command)| {
+            let arm = arm(command).filter(|arm| arm.branch == 1)?;
+            let before = &self.commands[at - 1];
+            let apart = before.arms.iter().all(|one| one.construct != arm.construct);
+            (apart && !first(arm.construct)).then_some((at - 1, at, arm.construct))
+        });
+        behind.collect()
+    }
+
     /// Adds what another script runs, within some branches of this one.
     pub fn append(&mut self, other: Script, within: &Arms) {
         let (from, before) = (self.constructs, self.commands.len());
