@@ -46,5 +46,8 @@ fn entry(here: &Repository<'_>, above: &str, archive: &str) -> Option<Span> {
             .map(|name| name.span())
     };
     let lists = LISTS.map(|list| format!("{above}{list}"));
-    here.iter().filter(|(_, source)| lists.contains(&source.path)).find_map(|(id, _)| named(id))
+    let ids = || here.iter().filter(|(_, source)| lists.contains(&source.path)).map(|(id, _)| id);
+    // Helm takes in an archive that no list names, too.
+    let chart = |id| here.trees.get(&id)?.roots().find_map(|root| root.get("name")).map(|name| name.span());
+    ids().find_map(named).or_else(|| ids().find_map(chart))
 }

@@ -605,6 +605,19 @@ fn a_chart_holds_what_stands_below_it_and_ignores_what_its_own_file_says() {
 }
 
 #[test]
+fn what_is_wrong_in_an_archive_is_told_where_the_repository_brings_it_along() {
+    let manifest = manifest();
+    let listed =
+        format!("{}dependencies:\n  - name: b\n    version: 1.0.0\n    repository: https://example.com\n", CHART.1);
+    let packed = ("api/charts/b-1.0.0.tgz/Chart.yaml", "apiVersion: v2\nname: b\nversion: 1.0.0\n");
+    for (own, place_told) in [(CHART.1, "api/Chart.yaml:2: api"), (&listed, "api/Chart.yaml:5: b")] {
+        let outcome = run(&[(CHART.0, own), packed, ("api/charts/b-1.0.0.tgz/templates/p.yaml", &manifest)]);
+        let places: Vec<String> = of(&outcome, RULE).iter().map(|found| place(&outcome, found.span)).collect();
+        assert_eq!(places, [place_told]);
+    }
+}
+
+#[test]
 fn a_component_that_nothing_includes_is_built_and_one_that_needs_others_is_read_file_by_file() {
     let manifest = manifest();
     let component = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: [pod.yaml]\n";
