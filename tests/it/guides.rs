@@ -8,7 +8,7 @@ use std::process::Command;
 /// Folders of `fixtures/guides` and the rules that must fire there.
 const WRONG: &[(&str, &[&str])] = &[
     ("base-image-without-pins", &["framework-not-pinned"]),
-    ("driver-in-image", &["driver-installer-in-image", "apt-key-deprecated"]),
+    ("driver-in-image", &["driver-installer-in-image"]),
     ("hpa-on-gpu-resource", &["hpa-resource-metric-unsupported"]),
     ("malformed-key", &["kms-key-reference-malformed"]),
     ("priority-class-broken", &["syntax-error"]),
