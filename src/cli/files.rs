@@ -11,7 +11,6 @@ use crate::paths;
 use crate::source::one_line;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -91,13 +90,13 @@ pub fn files(paths: &[PathBuf], options: &Options) -> Result<Files, String> {
     let found = discovery.found.into_iter().chain(brought).map(|found| (found.path, found.disk)).collect();
     let Seen { there, closed, ignored, roots } = discovery.seen;
     let name = options.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let docker_runtime = asks_for_runtime(&all.inputs).then(|| of_pages(&there, &options.root)).flatten();
+    let docker_runtime = asks_for_runtime(&all.inputs).then(|| of_pages(&there, options)).flatten();
     let listing = Arc::new(Listing { name, there, closed, ignored, roots, docker_runtime });
     Ok(Files { inputs: all.inputs, skipped, unlinted: all.unlinted, found, excluded, listing })
 }
 
 /// Most pages that are read for what they say of the runtime, and most bytes of one.
-const MOST_PAGES: (usize, u64) = (2_000, 1 << 20);
+const MOST_PAGES: (usize, u64) = (500, 256 << 10);
 
 /// Whether a file leaves GPUs to a runtime of Docker that somebody sets up.
 fn asks_for_runtime(inputs: &[Input]) -> bool {
@@ -108,15 +107,13 @@ fn asks_for_runtime(inputs: &[Input]) -> bool {
     })
 }
 
-/// What pages say of the runtime: they are read for nothing else.
-fn of_pages(there: &BTreeSet<String>, root: &Path) -> Option<DockerRuntime> {
+/// What pages say of the runtime: they are read for nothing else, and no further than anything else of a repository.
+fn of_pages(there: &BTreeSet<String>, options: &Options) -> Option<DockerRuntime> {
+    let gate = Gate::new(&options.cwd, &[]);
     let is_page = |path: &&String| [".md", ".rst", ".mdx", ".adoc"].iter().any(|end| path.ends_with(end));
-    let read = |path: &String| {
-        let file = root.join(path);
-        let small = fs::metadata(&file).is_ok_and(|data| data.is_file() && data.len() <= MOST_PAGES.1);
-        extract::runtimes::of_text(&fs::read_to_string(file).ok().filter(|_| small)?)
-    };
-    there.iter().filter(is_page).take(MOST_PAGES.0).filter_map(read).max()
+    let pages = there.iter().filter(is_page).take(MOST_PAGES.0);
+    let texts = pages.filter_map(|path| gate.read(&options.root.join(path), MOST_PAGES.1).ok());
+    texts.filter_map(|text| extract::runtimes::of_text(&text)).max()
 }
 
 /// What was read so far.

@@ -210,7 +210,9 @@ fn of_matrix(name: &str, job: View<'_>) -> Vec<String> {
             let listed = matrix.get(&key).items().map(|value| value.string());
             let included = matrix.get("include").items().map(|one| one.get(&key).string());
             let values = listed.chain(included).filter_map(|value| value.get().cloned());
-            values.map(|value| format!("{before}{value}{after}")).collect()
+            let names: Vec<String> = values.map(|value| format!("{before}{value}{after}")).collect();
+            // What makes the matrix may only be known when it runs.
+            if names.is_empty() { vec![name] } else { names }
         }
     };
     let mut names = vec![name.to_owned()];

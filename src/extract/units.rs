@@ -3,7 +3,9 @@
 //! <https://www.freedesktop.org/software/systemd/man/latest/systemd.service.html>
 
 use super::{TextFile, commands, install, scripts};
+use crate::budget::{NODE, Share};
 use crate::facts::Facts;
+use crate::parse::Problem;
 use crate::parse::shell::{self, Arms, Command, Script};
 use crate::source::{SourceId, Span, Traced};
 use std::collections::BTreeMap;
@@ -31,16 +33,21 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile
         }
         set.extend(assignments(text, value).map(|(name, value)| (name, whole.slice(value))));
     }
+    // An empty one takes back those before it.
+    let is_empty = |(_, value): &Setting<'_>| text[value.clone()].trim().is_empty();
+    let last_empty = COMMANDS.map(|key| settings.iter().rposition(|setting| setting.0 == key && is_empty(setting)));
+    let share = Share::least(text.len());
+    let mut cut = None;
     for (number, (index, (key, value))) in (0..).zip(settings.iter().enumerate()) {
-        if !COMMANDS.contains(key) {
+        let Some(which) = COMMANDS.iter().position(|command| command == key) else { continue };
+        let stated = &text[value.clone()];
+        if last_empty[which] >= Some(index) || INSTANCE.iter().any(|sign| stated.contains(sign)) {
             continue;
         }
-        // An empty one takes back those before it.
-        let dropped =
-            settings[index..].iter().any(|(other, value)| other == key && text[value.clone()].trim().is_empty());
-        let stated = &text[value.clone()];
-        if dropped || INSTANCE.iter().any(|sign| stated.contains(sign)) {
-            continue;
+        if let Err(spent) = share.make(set.len() * NODE) {
+            let message = format!("commands from here on: {spent}");
+            cut = Some(Problem { span: whole.span(value.clone()), message });
+            break;
         }
         let start = value.start + stated.len() - stated.trim_start_matches(SIGNS).len();
         let one = shell::parse(&whole.slice(start..value.end)).resolved_within(&|name| set.get(name).cloned());
@@ -53,8 +60,8 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile
     let comments = comments.into_iter().map(|comment| whole.span(comment)).collect();
     facts.package_files.extend(install::of_script(&script, path).into_iter().map(Arc::new));
     commands::read(&script, facts);
-    let cut = scripts::read(&script, path, facts);
-    TextFile { comments, cut, ..TextFile::default() }
+    let read = scripts::read(&script, path, facts);
+    TextFile { comments, cut: cut.or(read), ..TextFile::default() }
 }
 
 /// A setting of a unit: its name, and where its value stands.

@@ -173,7 +173,11 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
     });
     let listing = deployed.variants().iter().find_map(|variant| variant.facts.listing.as_deref());
     let of_scripts = deployed.variants().iter().filter_map(|variant| variant.facts.docker_runtime).max();
-    let runtime = listing.and_then(|listing| listing.docker_runtime).max(of_scripts);
+    let runtime = match listing.and_then(|listing| listing.docker_runtime).max(of_scripts) {
+        Some(DockerRuntime::Registered) => Some("registered"),
+        Some(DockerRuntime::Default) => Some("default"),
+        None => None,
+    };
     let open = deployed.variants().iter().flat_map(|variant| &variant.facts.images).map(|(name, _)| name.as_str());
     let open: Vec<&str> = open.filter(|name| name.contains('*')).collect();
     let project = listing.map(|listing| listing.name.as_str()).filter(|_| !builds.is_empty()).unwrap_or_default();
@@ -189,11 +193,7 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
         });
         let own = own.or_else(|| builds.find(boundary, &[Called::Recipe(from)], |_| true));
         for pod in &mut workload.pods {
-            let told = runtime.map(|runtime| match runtime {
-                DockerRuntime::Registered => "registered".to_owned(),
-                DockerRuntime::Default => "default".to_owned(),
-            });
-            pod.docker_runtime = Fact::from_option(told, pod.span);
+            pod.docker_runtime = Fact::from_option(runtime.map(str::to_owned), pod.span);
             for container in pod.containers.iter_mut().chain(&mut pod.init_containers) {
                 let made = made(&container.image, from, (&images, boundary));
                 let stated = || match (context, declared(&made, boundary)) {

@@ -6,6 +6,7 @@ use crate::facts::{Breach, BreachClass, Facts, Listing, NamedPath, PathRole};
 use crate::known::Fact;
 use crate::paths;
 use crate::source::{SourceId, Sources, Span};
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 /// So many paths are looked for in the texts of other files.
@@ -22,10 +23,14 @@ pub fn paths(facts: &Facts, files: &Sources, wanted: &impl Fn(Span) -> bool) -> 
     let Some(listing) = &facts.listing else { return Vec::new() };
     let repository = Repository { listing, files };
     // A list of charts need not say what they are for: the chart that is meant does.
+    let spoken = OnceCell::new();
+    let directories = || {
+        let of_gpus = files.iter().filter(|(id, _)| wanted(Span::new(*id, 0..0)));
+        of_gpus.flat_map(|(_, file)| paths::parts(paths::directory(&file.path))).collect::<BTreeSet<_>>()
+    };
     let meant = |NamedPath { path, role }: &NamedPath| {
-        let inside = path.get().map(|path| format!("{}/", paths::name(path))).unwrap_or_default();
-        let is = |path: &str| path.starts_with(&inside) || path.contains(&format!("/{inside}"));
-        *role == PathRole::Chart && files.iter().any(|(id, file)| is(&file.path) && wanted(Span::new(id, 0..0)))
+        let chart = path.get().filter(|_| *role == PathRole::Chart);
+        chart.is_some_and(|path| spoken.get_or_init(directories).contains(paths::name(path)))
     };
     let of_jobs = facts.paths.iter().filter(|named| wanted(named.path.span) || meant(named));
     let of_jobs = of_jobs.filter_map(|NamedPath { path, role }| Some((path.get()?, path.span, Named::By(*role))));
@@ -131,22 +136,19 @@ impl Repository<'_> {
     /// Whether no directory stands at a path that counts from a file, where a chart of that name stands elsewhere: what is
     /// nowhere may be fetched first.
     fn lacks_chart(&self, path: &str, file: &str, root: &str) -> bool {
-        let Listing { there, closed, ignored, .. } = self.listing;
+        let Listing { there, ignored, .. } = self.listing;
         let at = paths::join(paths::directory(file), path);
-        let name = paths::name(&at);
-        let chart = format!("/{name}/Chart.yaml");
-        let elsewhere = there.iter().any(|one| one.ends_with(&chart) || one.as_str() == &chart[1..]);
-        let inner = format!("{at}/");
-        let stands =
-            there.contains(&at) || there.range(inner.clone()..).next().is_some_and(|one| one.starts_with(&inner));
+        let (name, inner) = (paths::name(&at), format!("{at}/"));
         let inside = if root.is_empty() { !at.starts_with("..") } else { at.starts_with(&format!("{root}/")) };
-        let hidden = closed.iter().any(|one| *one == at || at.starts_with(&format!("{one}/")));
+        let stands =
+            || there.contains(&at) || there.range(inner.clone()..).next().is_some_and(|one| one.starts_with(&inner));
+        let chart = format!("/{name}/Chart.yaml");
         inside
-            && elsewhere
-            && !stands
-            && !hidden
+            && !stands()
+            && !is_closed(self.listing, &at)
             && !ignored.iter().any(|line| may_name(line, name))
             && !self.is_in_empty(&at)
+            && there.iter().any(|one| one.ends_with(&chart) || one.as_str() == &chart[1..])
     }
 
     /// Whether another file that was read says something of the name of a path: it may make what stands there.

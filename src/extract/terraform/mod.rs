@@ -45,8 +45,11 @@ pub fn modules(workspace: &Workspace<'_>, facts: &mut Facts) -> (Vec<Problem>, V
         );
         of("module").for_each(|block| modules::read(&Stated::of(block), &mut stated));
         let providers = providers::required(&root.blocks);
+        let versions = providers::versions(&providers);
         for resource in stated.resources.iter_mut().filter_map(Arc::get_mut) {
-            resource.provider_versions = providers::versions(resource, &providers);
+            let provider = resource.r#type.get().and_then(|kind| kind.split('_').next());
+            let asked = provider.and_then(|name| versions.get(name)).cloned();
+            resource.provider_versions = Fact::from_option(asked, resource.r#type.span);
         }
         // In JSON blocks and mappings look alike.
         let written = of("resource").filter(|block| !block.json).map(Stated::of);

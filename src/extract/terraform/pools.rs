@@ -102,7 +102,11 @@ fn looked_up(all: &All<'_>, pool: &Stated<'_>, image: &Fact<String>) -> Option<F
     let filters = source.view.get("filter").items();
     let by_name = filters.into_iter().find(|filter| filter.get("name").string().get().is_some_and(|n| n == "name"));
     let asked = match by_name {
-        Some(filter) => filter.get("values").items().next()?,
+        // Of several names either may be found.
+        Some(filter) => match filter.get("values").items().collect::<Vec<_>>()[..] {
+            [name] => name,
+            _ => return None,
+        },
         None => ["name", "name_regex"].iter().map(|key| source.view.get(key)).find(|view| view.is_some())?,
     };
     // What a variable is a part of says enough, mostly.

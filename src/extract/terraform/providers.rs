@@ -1,7 +1,7 @@
 //! What modules ask of providers, and resources as they are written.
 
 use super::Stated;
-use crate::facts::{ProviderRequirement, Resource, ResourceBlock};
+use crate::facts::{ProviderRequirement, ResourceBlock};
 use crate::known::Fact;
 use crate::parse::{Raw, View};
 use crate::render::terraform::{Block, reference};
@@ -61,13 +61,13 @@ pub fn region(stated: &Stated<'_>, regions: &BTreeMap<String, Fact<String>>) -> 
     name.and_then(|name| regions.get(name)).cloned().unwrap_or(Fact::absent(stated.span))
 }
 
-/// The releases of its provider that a resource may be made with, as all who ask for some write them.
-pub fn versions(resource: &Resource, providers: &[ProviderRequirement]) -> Fact<String> {
-    let name = resource.r#type.get().and_then(|kind| kind.split('_').next()).unwrap_or_default();
-    let asked = providers.iter().filter(|one| one.name == name && !one.versions.is_empty());
-    let asked: BTreeSet<&str> = asked.map(|one| one.versions.as_str()).collect();
-    let stated = (!asked.is_empty()).then(|| asked.into_iter().collect::<Vec<_>>().join(", "));
-    Fact::from_option(stated, resource.r#type.span)
+/// The releases that are asked for of each provider, as all who ask for some write them.
+pub fn versions(providers: &[ProviderRequirement]) -> BTreeMap<&str, String> {
+    let mut asked: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for one in providers.iter().filter(|one| !one.versions.is_empty()) {
+        asked.entry(&one.name).or_default().insert(&one.versions);
+    }
+    asked.into_iter().map(|(name, all)| (name, all.into_iter().collect::<Vec<_>>().join(", "))).collect()
 }
 
 /// A resource as it is written.
