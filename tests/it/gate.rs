@@ -45,6 +45,20 @@ fn said(output: &Output) -> String {
 }
 
 #[test]
+fn pages_are_read_where_they_stand_and_nowhere_else() {
+    const PAGE: &str = "sudo nvidia-ctk runtime configure --runtime=docker\n";
+    let compose = ("compose.yaml", "services:\n  a:\n    image: a/b:1\n    runtime: nvidia\n");
+    let tells = |files: Pairs<'_>, links: Pairs<'_>| {
+        let dir = machine(&[&[compose, ("../outside/page.md", PAGE)], files].concat(), links);
+        said(&gpulint(&dir, &["check", "."])).contains("compose-runtime-not-portable")
+    };
+    assert!(tells(&[], &[]) && !tells(&[("README.md", PAGE)], &[]));
+    for outside in ["../outside/page.md", "/dev/zero"] {
+        assert!(tells(&[], &[("README.md", outside)]), "{outside}");
+    }
+}
+
+#[test]
 fn what_a_configuration_names_stays_in_its_repository() {
     let secret = "../outside/secret.yaml";
     let cases: [(Pairs<'_>, Pairs<'_>); 8] = [
