@@ -51,10 +51,10 @@ pub enum Command {
         #[command(flatten)]
         told: Told,
     },
-    /// Run the examples of the built-in packs, of one rule, or of the packs in a directory
+    /// Run the examples of the built-in packs, of some rules, or of the packs in directories
     Test {
-        /// Id of a rule, a rule file or the directory of a pack
-        what: Option<PathBuf>,
+        /// Ids of rules, rule files and directories of packs
+        what: Vec<PathBuf>,
         /// Write the examples that fire in other ways, and ask the rules again
         #[arg(long)]
         brittle: bool,

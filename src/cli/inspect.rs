@@ -21,7 +21,7 @@ use crate::source::{Source, SourceId};
 use clap::CommandFactory;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A rule in a list; those that gpulint finds without a rule file have no entry.
@@ -190,30 +190,30 @@ pub fn page(rules: &Ruleset, rule: &str, language: Language) -> Option<String> {
     Some(out)
 }
 
-/// `gpulint test [--brittle] [RULE|FILE|DIR]`.
+/// `gpulint test [--brittle] [RULE|FILE|DIR …]`.
 ///
 /// # Errors
 /// A pack that does not load, or no such rule.
-pub fn test(what: Option<&Path>, brittle: bool) -> Result<u8, String> {
-    let (rules, own) = match what {
-        None => (Ruleset::builtin(), None),
-        Some(path) if path.exists() => {
-            let (mut rules, mut pack) = (Ruleset::builtin(), Ruleset::empty());
-            add_pack(&mut pack, path)?;
-            add_pack(&mut rules, path)?;
-            (rules, Some(pack.entries().iter().map(|e| e.id.to_string()).collect::<Vec<_>>()))
-        }
-        Some(rule) => {
-            let (rules, id) = (here(&[])?, rule.to_string_lossy());
-            let missing = || format!("there is no rule and no path `{}`{}", shown(rule), rules.hint(&id));
-            rules.get(&id).ok_or_else(missing)?;
-            (rules, Some(vec![id.into_owned()]))
-        }
-    };
-    let picked = |entry: &Entry| own.as_ref().is_none_or(|ids| ids.iter().any(|id| *id == entry.id));
+pub fn test(what: &[PathBuf], brittle: bool) -> Result<u8, String> {
+    let (packs, ids): (Vec<&PathBuf>, Vec<&PathBuf>) = what.iter().partition(|what| what.exists());
+    let mut rules = if ids.is_empty() { Ruleset::builtin() } else { here(&[])? };
+    let mut own = Vec::new();
+    for id in ids {
+        let name = id.to_string_lossy();
+        let missing = || format!("there is no rule and no path `{}`{}", shown(id), rules.hint(&name));
+        rules.get(&name).ok_or_else(missing)?;
+        own.push(name.into_owned());
+    }
+    for path in packs {
+        let mut pack = Ruleset::empty();
+        add_pack(&mut pack, path)?;
+        add_pack(&mut rules, path)?;
+        own.extend(pack.entries().iter().map(|entry| entry.id.to_string()));
+    }
+    let picked = |entry: &Entry| what.is_empty() || own.iter().any(|id| *id == entry.id);
     let lint: &Lint<'_> = &|files| lint(files, &rules);
     if brittle {
-        return told_of(&rules, &picked, &rewrites::test(&rules, picked, lint), own.is_some());
+        return told_of(&rules, &picked, &rewrites::test(&rules, picked, lint), !what.is_empty());
     }
     let results = examples::test(&rules, picked, lint);
     let count = |verdict| results.iter().filter(|r| r.verdict == verdict).count();

@@ -79,7 +79,7 @@ fn command(command: &Command) -> Result<u8, String> {
             inspect::rules(what.as_deref(), format, (rules, told.language()))
         }
         Command::Explain { rule, rules, told } => inspect::explain(rule, rules, told.language()),
-        Command::Test { what, brittle } => inspect::test(what.as_deref(), *brittle),
+        Command::Test { what, brittle } => inspect::test(what, *brittle),
         Command::New { what: New::Rule { path } } => new::rule(path),
         Command::Facts { at: Some(at), paths, all } => at::run(at, paths, *all),
         Command::Facts { paths, all, at: None } => facts::run(paths, *all),
