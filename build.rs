@@ -1,6 +1,8 @@
 //! Lays the rule files and the tables of the catalog out, so that a run decodes nothing that it does not ask for. Tests
 //! compare the result with what the loader of user packs, and a reader of CSV, read from the same files.
 
+#[path = "build/gates.rs"]
+mod gates;
 #[path = "build/schemas.rs"]
 mod schemas;
 
@@ -136,11 +138,15 @@ fn rules(root: &Path) -> (String, String) {
     let mut files = Vec::new();
     rule_files(&root.join("rules"), &mut files);
     files.sort();
-    let mut all = String::new();
-    let mut rules: Vec<(String, String)> = files.iter().map(|file| rule(root, file, &mut all)).collect();
+    let (mut all, mut gates) = (String::new(), gates::Gates::default());
+    let rules: Vec<(String, String)> = files.iter().map(|file| rule(root, file, &mut all, &mut gates)).collect();
+    let (table, of_rules) = gates.shared();
+    let row = |((id, row), gates): ((String, String), Vec<usize>)| (id, format!("{row}, gates: &{gates:?} }},\n"));
+    let mut rules: Vec<(String, String)> = rules.into_iter().zip(of_rules).map(row).collect();
     rules.sort();
     let rows: String = rules.into_iter().map(|(_, row)| row).collect();
-    (format!("pub(super) static RULES: &[Packed] = &[\n{rows}];\n"), all)
+    let rules = format!("pub(super) static RULES: &[Packed] = &[\n{rows}];\n");
+    (format!("{rules}pub(super) static GATES: &[(&str, &str)] = &{table:?};\n"), all)
 }
 
 /// The newest month in which a source of the catalog was read: tables end with it, or name a source that does.
@@ -207,7 +213,7 @@ impl Parts {
 
 /// The id of a rule, and its row of the table: what is needed of every rule, and the rest in one text. Its file is put
 /// behind the others.
-fn rule(root: &Path, file: &Path, all: &mut String) -> (String, String) {
+fn rule(root: &Path, file: &Path, all: &mut String, gates: &mut gates::Gates) -> (String, String) {
     let yaml = fs::read_to_string(file).expect("a rule file is readable");
     let value: Value = serde_yaml::from_str(&yaml).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     let path = file.strip_prefix(root).expect("under the root").with_extension("");
@@ -220,11 +226,12 @@ fn rule(root: &Path, file: &Path, all: &mut String) -> (String, String) {
     let kind_texts = kind_texts.0.get(1..).unwrap_or_default();
     let [id, pack, severity] = ["id", "pack", "severity"].map(|key| scalar(value.get(key)));
     assert!(path.ends_with(Path::new(&pack).join(&id)), "{} should be {pack}/{id}.yaml", file.display());
+    gates.add(&subject, &value);
     let start = all.len();
     *all += &yaml;
     let row = format!(
         "Packed {{ id: {id:?}, pack: {pack:?}, severity: {severity:?}, applies_to: {subject:?}, kinds: &{kind_texts:?}, \
-         file: ({start}, {}), rest: {:?} }},\n",
+         file: ({start}, {}), rest: {:?}",
         all.len(),
         rest(&value).join("\u{1f}"),
     );

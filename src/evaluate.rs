@@ -13,6 +13,7 @@ use crate::link::{Deployed, Layout};
 use crate::paths;
 use crate::rules::compile::{Change, Mending, Part, Rule, Template};
 use crate::rules::functions::{Context, Places, Stated, Surroundings, is_alone};
+use crate::rules::gates::Gates;
 use crate::rules::lang::eval::{Around, Common, Eval, Truth, Used, truth};
 use crate::rules::lang::values::elements;
 use crate::rules::{BySubject, Ruleset};
@@ -177,8 +178,15 @@ fn ask_all(
             // One evaluation goes from rule to rule: most are answered by the first thing that they ask.
             let mut of_own = LazyCell::new(|| Eval::of(own.clone(), &asked.variables));
             let mut of_added = LazyCell::new(|| Eval::of(added.clone(), &asked.variables));
-            for rule in rules.about(asked.subject, kind.as_deref()).filter(|rule| !tests || !rule.is_of_deployments()) {
-                out.ask(rule, asked, if rule.added { &mut of_added } else { &mut of_own });
+            let mut gates = Gates::default();
+            for entry in rules.about(asked.subject, kind.as_deref()) {
+                if tests && entry.is_of_deployments() {
+                    continue;
+                }
+                let eval: &mut Eval<'_> = if entry.is_added() { &mut of_added } else { &mut of_own };
+                if !gates.are_shut(entry, eval) {
+                    entry.rule().into_iter().for_each(|rule| out.ask(rule, asked, eval));
+                }
             }
         }
         for spent in [own, added].iter().filter_map(|around| around.share.spent()) {

@@ -8,6 +8,8 @@ use super::tables::{
     IMAGE_TRAITS, NGC, REGISTRIES, TEI_IMAGES,
 };
 use crate::version::Version;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 /// What a repository and a tag tell of an image.
@@ -195,8 +197,28 @@ pub fn image_family(repository: &str) -> Option<&'static str> {
     families(repository).next().map(|f| f.row.text("family"))
 }
 
-/// What a repository and a tag tell.
+/// So many images are remembered by a thread.
+const REMEMBERED: usize = 1024;
+
+/// What a repository and a tag tell: the same few images are asked about again and again.
 pub fn image(repository: &str, tag: &str) -> Result<ImageInfo, Unrecognised> {
+    type Told = HashMap<(String, String), Result<ImageInfo, Unrecognised>>;
+    thread_local!(static TOLD: RefCell<Told> = RefCell::default());
+    let key = (repository.to_owned(), tag.to_owned());
+    if let Some(told) = TOLD.with_borrow(|told| told.get(&key).cloned()) {
+        return told;
+    }
+    let told = looked_up(repository, tag);
+    TOLD.with_borrow_mut(|all| {
+        if all.len() >= REMEMBERED {
+            all.clear();
+        }
+        all.insert(key, told.clone());
+    });
+    told
+}
+
+fn looked_up(repository: &str, tag: &str) -> Result<ImageInfo, Unrecognised> {
     let mut families = families(repository).peekable();
     let first = families.peek().ok_or(Unrecognised::Repository)?.row.text("family");
     let fitting = families.find_map(|family| Some((family.row, family.pattern()?.captures(tag)?)));

@@ -10,7 +10,7 @@ use crate::evidence;
 use crate::suggest::nearest;
 use crate::version::Version;
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// A machine type.
 #[derive(Debug, Clone)]
@@ -147,12 +147,16 @@ pub fn gke_machine(accelerator: &str) -> Option<&'static str> {
 /// The most GPUs of NVIDIA that one machine type with this many vCPUs and bytes of memory has; types that the catalog does
 /// not fully describe are taken to have them.
 pub fn most_gpus(vcpus: f64, memory_bytes: f64) -> Option<i64> {
-    let fits = |i: &&Instance| {
-        gpu(i.gpu).is_some_and(|gpu| gpu.vendor == "nvidia")
-            && i.vcpus.is_none_or(|n| n as f64 >= vcpus)
-            && i.memory_bytes().is_none_or(|n| n as f64 >= memory_bytes)
+    static BY_COUNT: LazyLock<Vec<&Instance>> = LazyLock::new(|| {
+        let of_nvidia = |i: &&Instance| i.retired.is_none() && gpu(i.gpu).is_some_and(|gpu| gpu.vendor == "nvidia");
+        let mut all: Vec<&Instance> = by_name().values().filter(of_nvidia).collect();
+        all.sort_by_key(|i| std::cmp::Reverse(i.gpu_count));
+        all
+    });
+    let fits = |i: &&&Instance| {
+        i.vcpus.is_none_or(|n| n as f64 >= vcpus) && i.memory_bytes().is_none_or(|n| n as f64 >= memory_bytes)
     };
-    by_name().values().filter(|i| i.retired.is_none()).filter(fits).filter_map(|i| i.gpu_count).max()
+    BY_COUNT.iter().find(fits)?.gpu_count
 }
 
 /// Whether the API server of a platform runs an admission plugin.

@@ -122,16 +122,7 @@ pub enum Change {
     Set(Vec<String>, Template),
 }
 
-/// Built-in packs about what runs for others: what it costs, who reaches it, and how it goes on.
-const OF_DEPLOYMENTS: [&str; 5] = ["autoscaling", "cost", "encryption", "security", "sla"];
-
 impl Rule {
-    /// Whether it is about what is deployed, and says nothing of what only a run of CI starts. A rule that was added is asked
-    /// about both: its own condition tells them apart.
-    pub fn is_of_deployments(&self) -> bool {
-        !self.added && OF_DEPLOYMENTS.contains(&self.pack.as_str())
-    }
-
     /// What it says; of a built-in rule it is read when it first fires.
     pub fn told(&self) -> &Told {
         self.told.get_or_init(|| {
@@ -205,6 +196,17 @@ pub fn checked(text: RuleText, chinese: Option<Cow<'static, str>>) -> Option<Rul
     let mut compiler = Compiler::default();
     let rule = compiler.asked(&text)?;
     Some(Rule { unread: Some(Box::new(Unread { text, scope: compiler.scope, chinese })), ..rule })
+}
+
+/// A condition about a subject that needs no names of a rule, and how many slots an evaluation needs.
+pub fn condition(subject: &str, text: &str) -> Option<(Typed, usize)> {
+    let mut compiler = Compiler::default();
+    let (_, variables) = subjects().iter().find(|(known, _)| known.name == subject)?;
+    for (name, ty) in variables {
+        compiler.scope.declare(name, ty.clone());
+    }
+    let typed = compiler.condition("when", text);
+    compiler.faults.is_empty().then_some((typed, compiler.scope.variables.len()))
 }
 
 impl Compiler {

@@ -4,6 +4,7 @@
 pub mod compile;
 pub mod examples;
 pub mod functions;
+pub mod gates;
 pub mod lang;
 pub mod load;
 pub mod pack;
@@ -29,6 +30,9 @@ const PAGES: &str = "https://gpulint.github.io/rules/";
 fn page_url(id: &str) -> String {
     format!("{PAGES}{id}/")
 }
+
+/// Built-in packs about what runs for others: what it costs, who reaches it, and how it goes on.
+const OF_DEPLOYMENTS: [&str; 5] = ["autoscaling", "cost", "encryption", "security", "sla"];
 
 /// The built-in rules, laid out at build time and sorted by id.
 mod builtin {
@@ -101,6 +105,22 @@ impl Entry {
             Origin::BuiltIn(packed, _) => (format!("rules/{}/{}.yaml", packed.pack, packed.id).into(), packed.file()),
             Origin::Added(_, (path, text)) => (path.into(), text),
         }
+    }
+
+    /// Whether it is about what is deployed, and says nothing of what only a run of CI starts. A rule that was added is asked
+    /// about both: its own condition tells them apart.
+    pub fn is_of_deployments(&self) -> bool {
+        matches!(self.origin, Origin::BuiltIn(..)) && OF_DEPLOYMENTS.contains(&self.pack.as_ref())
+    }
+
+    /// Whether it is none of the built-in ones.
+    pub fn is_added(&self) -> bool {
+        matches!(self.origin, Origin::Added(..))
+    }
+
+    /// Conditions without which it does not fire, by their places among all that several rules share.
+    fn gates(&self) -> &'static [usize] {
+        if let Origin::BuiltIn(packed, _) = &self.origin { packed.gates } else { &[] }
     }
 
     /// The checked rule with its overrides. `None` only for a built-in rule that does not check, which a test
@@ -341,14 +361,9 @@ impl<'r> BySubject<'r> {
         Some(self.found[place].get_or_init(|| self.of(subject)))
     }
 
-    /// Checked rules about a subject (and, for raw documents, a kind).
-    pub fn about<'s>(
-        &'s self,
-        subject: &Subject,
-        kind: Option<&'s str>,
-    ) -> impl Iterator<Item = &'r Rule> + use<'s, 'r> {
-        let found = self.found_of(subject).and_then(|rules| rules.get(kind.unwrap_or("")));
-        found.into_iter().flatten().filter_map(|entry| entry.rule())
+    /// Rules about a subject (and, for raw documents, a kind).
+    pub fn about(&self, subject: &Subject, kind: Option<&str>) -> &[&'r Entry] {
+        self.found_of(subject).and_then(|rules| rules.get(kind.unwrap_or(""))).map_or(&[], Vec::as_slice)
     }
 }
 

@@ -35,6 +35,8 @@ pub(super) struct Packed {
     /// Its other texts in the order of [`Packed::unpack`], with a unit separator between them; lists stand behind their
     /// lengths.
     pub(super) rest: &'static str,
+    /// Conditions without which it does not fire, by their places among all that several rules share.
+    pub(super) gates: &'static [usize],
 }
 
 /// The files of all rules, one behind the other.
