@@ -193,5 +193,9 @@ pub fn may_name(line: &str, name: &str) -> bool {
             name.starts_with(head) && name.ends_with(end) && between.iter().all(|part| name.contains(part))
         }
     };
-    !line.starts_with(['#', '!']) && line.split('/').any(|part| !part.is_empty() && one(part))
+    // What is below something that has a name is not told by the stars behind it.
+    let is_named = |part: &&str| part.contains(|c| c != '*');
+    let mut named = line.split('/').filter(is_named).peekable();
+    let anything = !line.is_empty() && named.peek().is_none();
+    !line.starts_with(['#', '!']) && (anything || named.any(one))
 }

@@ -82,7 +82,6 @@ pub fn judge(
         }
         let files = layout.sources();
         told.0.extend(absent::paths(&variant.facts, files, wanted));
-        told.0.extend(paths::of_flux(&variant.facts, |id| files.get(id).path.clone(), wanted, &read));
         told
     };
     let mut inside: Vec<Told> = variants.par_iter().zip(&scopes).map(of_variant).collect();
@@ -98,6 +97,9 @@ pub fn judge(
     missing.extend(clients.into_iter().filter(|(_, found)| !told.contains(&found.class.span)));
     if let (Some(first), false) = (inside.first_mut(), missing.is_empty()) {
         first.0.extend(missing.into_iter().map(|(of, found)| found.entity(of)));
+    }
+    for (own, breach) in paths::of_flux(deployed, wanted, &read) {
+        inside[own].0.push(breach);
     }
     for (own, of, found) in whole::twice(deployed, idle) {
         inside[own].0.push(found.entity(of));

@@ -2,36 +2,40 @@
 
 use super::walk::Name;
 use super::{Broken, called, whole};
-use crate::facts::{Breach, BreachClass, Facts, Object};
+use crate::facts::{Breach, BreachClass, Object};
 use crate::known::Fact;
+use crate::link::Deployed;
 use crate::paths;
 use crate::source::{SourceId, Span};
 use crate::suggest::nearest;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// So many paths of a source must lead to something here before it is taken for this repository.
 const MOST_LIKELY: usize = 2;
 
 /// A path that an object names.
 struct Asked<'a> {
+    /// The variant that it is in.
+    own: usize,
     object: &'a Object,
     path: Name,
 }
 
-/// Paths of Kustomizations that are not here, where others of the same source are.
-pub fn of_flux(
-    facts: &Facts,
-    shown: impl Fn(SourceId) -> String,
-    wanted: &impl Fn(Span) -> bool,
-    all: &[&str],
-) -> Vec<Breach> {
+/// Paths of Kustomizations that are not here, where others of the same source are, whatever builds them; each with its variant.
+pub fn of_flux(deployed: Deployed<'_>, wanted: &impl Fn(Span) -> bool, all: &[&str]) -> Vec<(usize, Breach)> {
+    let shown = |id: SourceId| deployed.layout().sources().get(id).path.clone();
     let mut by_source: BTreeMap<String, Vec<Asked<'_>>> = BTreeMap::new();
-    for object in &facts.objects {
+    let mut seen = HashSet::new();
+    let variants = deployed.variants().iter().enumerate();
+    for (own, object) in variants.flat_map(|(own, variant)| variant.facts.objects.iter().map(move |one| (own, one))) {
+        if !seen.insert(object.span) {
+            continue;
+        }
         let Some((body, ("kustomize.toolkit.fluxcd.io", "Kustomization"))) = whole(object) else { continue };
         let (spec, source) = (body.get("spec"), body.path("spec.sourceRef"));
         let (path, kind, name) = (spec.get("path").string(), source.get("kind").string(), source.get("name").string());
         let (Some(text), Some(kind), Some(name)) = (path.get(), kind.get(), name.get()) else { continue };
-        let asked = Asked { object, path: (text.clone(), path.span) };
+        let asked = Asked { own, object, path: (text.clone(), path.span) };
         by_source.entry(format!("{kind} {name}")).or_default().push(asked);
     }
     if by_source.is_empty() {
@@ -44,7 +48,7 @@ pub fn of_flux(
         let at = |path: &str| paths::join(&root, path.trim_start_matches('/'));
         let there: BTreeSet<String> =
             asked.iter().map(|one| at(&one.path.0)).filter(|path| directories.contains(path.as_str())).collect();
-        for Asked { object, path: (path, place) } in asked {
+        for Asked { own, object, path: (path, place) } in asked {
             let whole = at(&path);
             // What no other one applies is put away, or applied by hand.
             let file = shown(place.source);
@@ -60,7 +64,8 @@ pub fn of_flux(
                 "there is no {path} in this repository, where other paths of {source} are: it applies no object"
             );
             let class = Fact::value(BreachClass::NameNearlyFound, place);
-            out.push(Broken { class, says, meant, instead: None }.entity(called(&object.kind, &object.name)));
+            let broken = Broken { class, says, meant, instead: None };
+            out.push((own, broken.entity(called(&object.kind, &object.name))));
         }
     }
     out
