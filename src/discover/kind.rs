@@ -253,7 +253,7 @@ fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
         "hcl" if stem.ends_with(".pkr") => Some(Kind::Packer),
         "hcl" if !NOT_JOBS.iter().any(|other| stem.ends_with(other)) => Some(Kind::Nomad),
         "mk" | "mak" => Some(Kind::Makefile),
-        "service" => Some(Kind::Unit),
+        "service" | "container" => Some(Kind::Unit),
         "dockerfile" | "containerfile" => Some(Kind::Dockerfile),
         "txt" | "in" if is_requirements(stem, directory) => Some(Kind::Requirements),
         "toml" if stem == "pylock" || stem.starts_with("pylock.") => Some(Kind::Toml),
@@ -347,6 +347,7 @@ mod tests {
             ("build/Makefile.gpu", Some(Kind::Makefile)),
             ("common.mk", Some(Kind::Makefile)),
             ("llm.service", Some(Kind::Unit)),
+            ("quadlet/llm.container", Some(Kind::Unit)),
             ("templates/llm.service.j2", Some(Kind::Unit)),
             ("user_data.sh.tftpl", Some(Kind::Shell)),
         ] {

@@ -103,8 +103,15 @@ pub fn container(words: &[Word], at: usize) -> Option<Workload> {
             None => {}
         }
     }
-    // What a shell puts in may be any option.
-    if let Some(word) = words[at + 1..=image].iter().find(|word| word.expands && word.text().starts_with('$')) {
+    // What a shell puts in may be any option, unless more stands in the word: `"$DATA":/data`.
+    let is_open = |word: &&Word| {
+        let alone = |rest: &str| match rest.find('}') {
+            Some(end) => end + 1 == rest.len(),
+            None => rest.starts_with('(') || !rest.contains([':', '/', '=']),
+        };
+        word.expands && word.text().strip_prefix('$').is_some_and(alone)
+    };
+    if let Some(word) = words[at + 1..=image].iter().find(is_open) {
         document.leave_open(command.keys(), word.span());
     }
     let reference = document.text(&words[image]);

@@ -300,7 +300,7 @@ pub static TEXTS: &[TextFormat] = &[
     },
     TextFormat {
         name: "systemd",
-        about: "services of systemd (`.service`): what they start, with their environment",
+        about: "services of systemd (`.service`): what they start, with their environment; containers that podman runs for it (`.container`)",
         kinds: &[Kind::Unit],
         read: units::read,
     },

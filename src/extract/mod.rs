@@ -37,6 +37,7 @@ pub mod packer;
 pub mod platforms;
 pub mod protection;
 pub mod pulumi;
+mod quadlet;
 pub mod queues;
 pub mod recipes;
 pub mod requirements;

@@ -2,7 +2,7 @@
 //! the syntax of units and how a service starts; places nothing on machines.
 //! <https://www.freedesktop.org/software/systemd/man/latest/systemd.service.html>
 
-use super::{TextFile, commands, install, scripts};
+use super::{TextFile, commands, install, quadlet, scripts};
 use crate::budget::{NODE, Share};
 use crate::facts::Facts;
 use crate::parse::Problem;
@@ -23,8 +23,11 @@ const INSTANCE: [&str; 4] = ["%i", "%I", "%j", "%J"];
 
 /// Reads a unit; one that starts nothing states nothing.
 pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile {
+    if path.ends_with(".container") {
+        return quadlet::read(id, text, facts);
+    }
     let whole = Traced::verbatim(text, Span::new(id, 0..text.len()), 0);
-    let (settings, comments) = settings(text);
+    let (settings, comments) = settings(text, "[Service]");
     let mut script = Script::default();
     let mut set: BTreeMap<&str, Traced> = BTreeMap::new();
     for (_, value) in settings.iter().filter(|(key, _)| *key == "Environment") {
@@ -67,11 +70,11 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile
 /// A setting of a unit: its name, and where its value stands.
 type Setting<'t> = (&'t str, Range<usize>);
 
-/// The settings of the section of a service, lines that are continued included, and the comments of the unit.
-fn settings(text: &str) -> (Vec<Setting<'_>>, Vec<Range<usize>>) {
+/// The settings of a section, lines that are continued included, and the comments of the unit.
+pub fn settings<'t>(text: &'t str, section: &str) -> (Vec<Setting<'t>>, Vec<Range<usize>>) {
     let mut out: Vec<Setting<'_>> = Vec::new();
     let mut comments = Vec::new();
-    let (mut offset, mut service, mut continued) = (0, false, false);
+    let (mut offset, mut inside, mut continued) = (0, false, false);
     for line in text.split_inclusive('\n') {
         let (start, end) = (offset, offset + line.trim_end().len());
         offset += line.len();
@@ -81,12 +84,12 @@ fn settings(text: &str) -> (Vec<Setting<'_>>, Vec<Range<usize>>) {
             continue;
         }
         if continued {
-            if let Some((_, value)) = out.last_mut().filter(|_| service) {
+            if let Some((_, value)) = out.last_mut().filter(|_| inside) {
                 value.end = end;
             }
         } else if stated.starts_with('[') {
-            service = stated == "[Service]";
-        } else if let Some((key, value)) = line.split_once('=').filter(|_| service) {
+            inside = stated == section;
+        } else if let Some((key, value)) = line.split_once('=').filter(|_| inside) {
             let from = start + key.len() + 1 + value.len() - value.trim_start_matches([' ', '\t']).len();
             out.push((key.trim(), from.min(end)..end));
         }
@@ -96,7 +99,7 @@ fn settings(text: &str) -> (Vec<Setting<'_>>, Vec<Range<usize>>) {
 }
 
 /// The assignments of a setting, separated by blanks, each maybe in quotes: the name, and where the value stands.
-fn assignments<'t>(text: &'t str, setting: &Range<usize>) -> impl Iterator<Item = Setting<'t>> {
+pub fn assignments<'t>(text: &'t str, setting: &Range<usize>) -> impl Iterator<Item = Setting<'t>> {
     let mut words: Vec<Range<usize>> = Vec::new();
     let (mut quote, mut from) = (None, None);
     for (at, sign) in text[setting.clone()].char_indices().map(|(at, sign)| (setting.start + at, sign)) {

@@ -65,8 +65,7 @@ impl<'a> Whole<'a> {
         let there = made.named.get(&(kind, name)).map(Vec::as_slice).unwrap_or_default();
         // One that is here and that nothing deploys is what is meant: none of that name comes from elsewhere.
         let is_put_away = is_flux(kind) && !there.is_empty();
-        if there.iter().any(|(_, deployed)| *deployed)
-            || !is_put_away && (made.open.contains(kind) || self.is_remote())
+        if there.iter().any(|(_, deployed)| *deployed) || !is_put_away && (made.open.contains(kind) || self.is_remote())
         {
             return None;
         }
