@@ -107,6 +107,7 @@ tables! {
     LAUNCH_FLAGS launch_flags "engine* field* flags+ envs+";
     LAUNCHERS launchers "engine* programs+ spawns:flag";
     LOAD_BALANCERS load_balancers "annotation* value* reach:addresses|elsewhere|private|public";
+    MACHINE_DISKS machine_disks "machine_type* disks boot";
     MACHINE_NAMES machine_names "prefix* names";
     MACHINE_SIZES machine_sizes "family* sizes";
     MIG_PROFILES mig_profiles

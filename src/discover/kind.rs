@@ -39,6 +39,8 @@ pub enum Kind {
     Pbtxt,
     /// `slurm.conf`, `gres.conf` and `cgroup.conf`.
     Slurm,
+    /// Configurations of nginx.
+    Nginx,
     /// Files of which only the images that they make and the indexes of packages that they name are read, as text:
     /// `Earthfile`, `Tiltfile`, `Jenkinsfile`, `justfile`, `BUILD.bazel`, `pip.conf`.
     Text,
@@ -51,7 +53,7 @@ pub enum Kind {
 impl Kind {
     /// Whether its tool reads bytes in any encoding, so that a comment in another one than UTF-8 harms nothing.
     pub fn is_bytes(self) -> bool {
-        matches!(self, Kind::Dockerfile | Kind::Requirements | Kind::Shell | Kind::Makefile | Kind::Unit)
+        matches!(self, Kind::Dockerfile | Kind::Requirements | Kind::Shell | Kind::Makefile | Kind::Unit | Kind::Nginx)
     }
 }
 
@@ -127,6 +129,7 @@ pub fn kind_of(path: &str) -> Option<Kind> {
             Kind::Shell,
             Kind::TerraformVars,
             Kind::Unit,
+            Kind::Nginx,
         ];
         return kind_of_name(inner, directory).filter(|kind| text.contains(kind));
     }
@@ -254,6 +257,7 @@ fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
         "hcl" if !NOT_JOBS.iter().any(|other| stem.ends_with(other)) => Some(Kind::Nomad),
         "mk" | "mak" => Some(Kind::Makefile),
         "service" | "container" => Some(Kind::Unit),
+        "conf" if is_nginx(stem, directory) => Some(Kind::Nginx),
         "dockerfile" | "containerfile" => Some(Kind::Dockerfile),
         "txt" | "in" if is_requirements(stem, directory) => Some(Kind::Requirements),
         "toml" if stem == "pylock" || stem.starts_with("pylock.") => Some(Kind::Toml),
@@ -265,6 +269,12 @@ fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
 
 fn is_not_deployed(name: &str) -> bool {
     NOT_DEPLOYED.contains(&name) || name.starts_with("tsconfig") && name.ends_with(".json")
+}
+
+fn is_nginx(stem: &str, directory: &str) -> bool {
+    stem.contains("nginx")
+        || directory.contains("nginx")
+        || matches!(directory, "conf.d" | "sites-available" | "sites-enabled")
 }
 
 fn is_requirements(stem: &str, directory: &str) -> bool {

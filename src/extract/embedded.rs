@@ -2,7 +2,7 @@
 //! script writes. Knows in which formats programs read such files; not who reads them.
 
 use super::formats::{self, Format};
-use super::{options, slurm_conf, training, triton};
+use super::{nginx, options, slurm_conf, training, triton};
 use crate::catalog;
 use crate::facts::{Facts, NamedText, Object};
 use crate::known::Fact;
@@ -94,6 +94,9 @@ fn search(view: View<'_>, (depth, at): (usize, &str), facts: &mut Facts) {
 pub fn text(text: &Traced, at: &str, facts: &mut Facts) {
     if at.ends_with("config.pbtxt") {
         return triton::embedded(text, at, facts);
+    }
+    if nginx::is_file(at, text.text()) {
+        return nginx::embedded(text, at, facts);
     }
     if slurm_conf::is_file(at) {
         return slurm_conf::embedded(text, at, facts);

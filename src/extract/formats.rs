@@ -2,9 +2,9 @@
 
 use super::{
     TextFile, ansible, bake, bounded, ci, cloudformation, clusters, compose, describes_others, dockerfile, dstack, ecs,
-    embedded, helmfile, kubernetes, llama_swap, makefile, nomad, options, package_indexes, package_tables, packer,
-    platforms, protection, pulumi, recipes, requirements, setup, skypilot, slurm, slurm_conf, toolkit, training,
-    triton, truss, units, values,
+    embedded, helmfile, kubernetes, llama_swap, makefile, nginx, nomad, options, package_indexes, package_tables,
+    packer, platforms, protection, pulumi, recipes, requirements, setup, skypilot, slurm, slurm_conf, toolkit,
+    training, triton, truss, units, values,
 };
 use crate::budget::Share;
 use crate::discover::{self, Kind};
@@ -291,6 +291,12 @@ pub static TEXTS: &[TextFormat] = &[
         about: "`slurm.conf`, `gres.conf` and `cgroup.conf` of Slurm",
         kinds: &[Kind::Slurm],
         read: slurm_conf::read,
+    },
+    TextFormat {
+        name: "nginx",
+        about: "configurations of nginx: where each location passes requests on to",
+        kinds: &[Kind::Nginx],
+        read: nginx::read,
     },
     TextFormat {
         name: "setup",

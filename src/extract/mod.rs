@@ -28,6 +28,7 @@ pub mod llama_swap;
 pub mod machines;
 pub mod made;
 pub mod makefile;
+pub mod nginx;
 pub mod nomad;
 pub mod openings;
 pub mod options;

@@ -53,7 +53,8 @@ pub fn commands_of(whole: &Traced, path: &str, depth: usize, facts: &mut Facts) 
                 launches.steps.extend(scripts::anything(&script, &given));
             }
             let cluster = launches.cluster;
-            let job = |step| job(step, cluster, (scheduler, &options, first), (path, whole.text()));
+            let passes = passes_devices(&script, whole.text());
+            let job = |step| job(step, (cluster, &passes), (scheduler, &options, first), (path, whole.text()));
             facts.workloads.extend(launches.steps.into_iter().map(job));
             launches.cut
         }
@@ -118,10 +119,94 @@ fn named_paths(script: &shell::Script, options: &Options) -> Vec<NamedPath> {
     out
 }
 
+/// Programs of jobs that compute nothing: what stands beside them uses the GPUs.
+const IDLE: [&str; 44] = [
+    ".",
+    ":",
+    "[",
+    "[[",
+    "cat",
+    "cd",
+    "chmod",
+    "conda",
+    "cp",
+    "curl",
+    "date",
+    "df",
+    "du",
+    "echo",
+    "env",
+    "eval",
+    "exit",
+    "export",
+    "find",
+    "free",
+    "git",
+    "head",
+    "hostname",
+    "ln",
+    "ls",
+    "mkdir",
+    "ml",
+    "module",
+    "mv",
+    "nvidia-smi",
+    "printf",
+    "pwd",
+    "rm",
+    "rsync",
+    "set",
+    "sleep",
+    "source",
+    "tar",
+    "tee",
+    "trap",
+    "ulimit",
+    "unset",
+    "wait",
+    "wget",
+];
+
+/// Programs that run containers, which get no devices unless they are asked to hand them over.
+const CONTAINERS: [&str; 2] = ["apptainer", "singularity"];
+
+/// Ways to hand devices to a container: options, variables, mounts.
+const HANDED: [&str; 8] =
+    ["--nv", "--rocm", "_NV", "_ROCM", "/dev/dri", "/dev/kfd", "/dev/nvidia", ".singularity.d/libs"];
+
+/// Whether the containers of a job get the devices of its node; `None` where it runs other programs, too, or no container.
+fn passes_devices(script: &shell::Script, text: &str) -> Option<Fact<bool>> {
+    let name = |command: &Command, at: usize| wrappers::base_name(command.words[at].text()).to_owned();
+    let mut first = None;
+    for command in &script.commands {
+        let programs = wrappers::programs(&command.words);
+        let run = programs.iter().copied().find(|at| CONTAINERS.contains(&name(command, *at).as_str()));
+        let Some(at) = run else {
+            let idle = |at: &usize| IDLE.contains(&name(command, *at).as_str());
+            if programs.first().is_some_and(|at| !idle(at)) {
+                return None;
+            }
+            continue;
+        };
+        let verb = command.words[at + 1..].iter().find(|word| !word.text().starts_with('-'))?;
+        match verb.text() {
+            "exec" | "run" => {}
+            "build" | "cache" | "inspect" | "pull" | "version" => continue,
+            _ => return None,
+        }
+        if command.words[at..].iter().any(Word::is_open) {
+            return None;
+        }
+        first = first.or(Some(command.words[at].span().to(verb.span())));
+    }
+    let handed = HANDED.iter().any(|sign| text.contains(sign));
+    first.map(|span| Fact::value(handed, span))
+}
+
 /// A job as far as it runs one of its steps.
 fn job(
     step: Step,
-    cluster: bool,
+    (cluster, passes): (bool, &Option<Fact<bool>>),
     (scheduler, options, first): (Scheduler, &Options, Span),
     (path, text): (&str, &str),
 ) -> Workload {
@@ -136,6 +221,7 @@ fn job(
     container.tasks_per_node =
         tasks.filter(|_| scheduler.format == WorkloadFormat::Slurm).unwrap_or(container.tasks_per_node);
     container.gpus = gpus.clone();
+    container.passes_devices = passes.clone().unwrap_or_else(|| Fact::absent(first));
     if scheduler.format == WorkloadFormat::Slurm {
         container.limits = allocation::host(options, &gpus);
     }

@@ -185,6 +185,8 @@ entities! {
         beside: Fact<bool>,
         /// Times that a step of Slurm starts it on each node: `srun` alone repeats what it runs.
         tasks_per_node: Fact<i64>,
+        /// Whether what runs it as a container in a job hands it the devices of the node: `--nv` and `--rocm` of Apptainer, which hands none without; absent where the job runs other programs, too.
+        passes_devices: Fact<bool>,
         /// GPUs that it is given by number or id: device_ids of Compose, CUDA_VISIBLE_DEVICES.
         devices: Vec<Fact<String>>,
         /// The extended resource that asks for them: nvidia.com/gpu, nvidia.com/mig-1g.5gb, amd.com/gpu, google.com/tpu.

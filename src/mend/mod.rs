@@ -57,9 +57,13 @@ impl<'s> File<'s> {
             },
             Kind::Toml => Syntax::Tree(Box::new(documents(id, text, Notation::Toml)?), Notation::Toml),
             Kind::Terraform | Kind::Bake | Kind::Nomad | Kind::Packer => Syntax::Blocks(blocks::attributes(id, text)?),
-            Kind::Dockerfile | Kind::Requirements | Kind::Shell | Kind::Makefile | Kind::Slurm | Kind::Unit => {
-                Syntax::Lines
-            }
+            Kind::Dockerfile
+            | Kind::Requirements
+            | Kind::Shell
+            | Kind::Makefile
+            | Kind::Slurm
+            | Kind::Unit
+            | Kind::Nginx => Syntax::Lines,
             // Of values of variables it is not known what else takes them.
             Kind::TerraformVars | Kind::TerraformJson | Kind::Pbtxt | Kind::Setup | Kind::Text | Kind::Data => {
                 return None;

@@ -10,6 +10,7 @@ pub mod make;
 pub mod markers;
 pub mod mask;
 mod merge;
+pub mod nginx;
 pub mod pbtxt;
 pub mod requirements;
 pub mod scalar;

@@ -1,6 +1,6 @@
 //! Whatever the text: the line-based parsers do not panic, and every span slices to what it stands for.
 
-use gpulint::parse::{dockerfile, requirements, shell, wheel};
+use gpulint::parse::{dockerfile, nginx, requirements, shell, wheel};
 use gpulint::source::{SourceId, Span, Traced};
 use proptest::prelude::*;
 
@@ -104,6 +104,13 @@ proptest! {
         let traced = Traced::verbatim(text.as_str(), Span::new(SourceId(0), 0..text.len()), 0);
         check_script(&text, &shell::parse(&traced));
         shell::expand(&text, &|name| (name != "EOF").then(|| name.repeat(2)));
+    }
+
+    #[test]
+    fn configurations_of_nginx(text in nasty()) {
+        for at in nginx::parse(&text).into_iter().flat_map(|(_, comments)| comments) {
+            assert!(text[at].starts_with('#'));
+        }
     }
 
     #[test]

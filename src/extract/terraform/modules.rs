@@ -2,7 +2,7 @@
 
 use super::Stated;
 use crate::extract::machines::{self, gke};
-use crate::facts::{Cluster, Facts, InfraFormat, NodePool, Taint};
+use crate::facts::{Cluster, Facts, InfraFormat, NodePool, Resource, ResourceFormat, Taint};
 use crate::known::{Fact, Why};
 use crate::parse::{Raw, View};
 use std::sync::Arc;
@@ -22,6 +22,22 @@ pub fn read(call: &Stated<'_>, facts: &mut Facts) {
     } else if source.contains("terraform-google-modules/kubernetes-engine/google") {
         of_gke(call, facts);
     }
+    if ROLES.iter().any(|module| source.contains(module)) {
+        facts.resources.push(Arc::new(resource(call)));
+    }
+}
+
+/// Modules that make roles of a cloud which service accounts of Kubernetes take on.
+const ROLES: [&str; 3] = ["iam-assumable-role-with-oidc", "iam-role-for-service-accounts", "modules/workload-identity"];
+
+/// A call as a raw resource of type `module`.
+fn resource(call: &Stated<'_>) -> Resource {
+    let mut out = Resource::blank(call.span);
+    out.format = Fact::value(ResourceFormat::Terraform, call.span);
+    out.r#type = Fact::value("module".to_owned(), call.span);
+    out.name = Fact::value(call.kind.0.to_owned(), call.kind.1);
+    out.body = Some(Raw::new(call.tree, call.view));
+    out
 }
 
 fn first<'t>(view: View<'t>, keys: &[&str]) -> View<'t> {
