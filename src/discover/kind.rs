@@ -254,6 +254,7 @@ fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
         "hcl" if !NOT_JOBS.iter().any(|other| stem.ends_with(other)) => Some(Kind::Nomad),
         "mk" | "mak" => Some(Kind::Makefile),
         "service" => Some(Kind::Unit),
+        "conf" if directory.ends_with(".service.d") => Some(Kind::Unit),
         "dockerfile" | "containerfile" => Some(Kind::Dockerfile),
         "txt" | "in" if is_requirements(stem, directory) => Some(Kind::Requirements),
         "toml" if stem == "pylock" || stem.starts_with("pylock.") => Some(Kind::Toml),
@@ -348,6 +349,8 @@ mod tests {
             ("common.mk", Some(Kind::Makefile)),
             ("llm.service", Some(Kind::Unit)),
             ("templates/llm.service.j2", Some(Kind::Unit)),
+            ("systemd/llm.service.d/override.conf", Some(Kind::Unit)),
+            ("systemd/override.conf", None),
             ("user_data.sh.tftpl", Some(Kind::Shell)),
         ] {
             assert_eq!(kind_of(path), kind, "{path}");
