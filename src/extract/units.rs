@@ -35,7 +35,7 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile
         }
         set.extend(assignments(text, value).map(|(name, value)| (name, whole.slice(value))));
     }
-    object(id, path, text, &settings, &set, facts);
+    object(path, &whole, &settings, &set, facts);
     let comments = comments.into_iter().map(|comment| whole.span(comment)).collect();
     if path.ends_with(".conf") {
         return TextFile { comments, ..TextFile::default() };
@@ -72,14 +72,8 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile
 
 /// The settings of a service as a raw object: under each name the values in order that an empty one has not taken back, and
 /// under `Environment` its variables.
-fn object(
-    id: SourceId,
-    path: &str,
-    text: &str,
-    settings: &[Setting<'_>],
-    set: &BTreeMap<&str, Traced>,
-    facts: &mut Facts,
-) {
+fn object(path: &str, whole: &Traced, settings: &[Setting<'_>], set: &BTreeMap<&str, Traced>, facts: &mut Facts) {
+    let (id, text) = (whole.whole().source, whole.text());
     let mut values: BTreeMap<&str, Vec<Range<usize>>> = BTreeMap::new();
     for (key, value) in settings.iter().filter(|(key, _)| *key != "Environment") {
         let stated = values.entry(key).or_default();
