@@ -124,7 +124,9 @@ tables! {
     NUMPY_FREE numpy_free "package*";
     OPENINGS openings "type* at* applies ports from to sources public";
     OPTIMIZERS optimizers "optimizer* aliases+ state_bytes:0..64 state_bytes_16bit:0..64";
+    PACKAGE_ENDS package_ends "package* index*:conda|pypi|pytorch last:version instead";
     PACKAGE_EXTRAS package_extras "package* extra* brings";
+    PACKAGE_PROGRAMS package_programs "package* program";
     PACKAGE_RELEASES package_releases "package* releases";
     PACKAGE_REQUIRES package_requires
         "package* versions*:range extra* requires* python*:range requirement:range linux_only:flag";

@@ -258,6 +258,7 @@ fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
         "mk" | "mak" => Some(Kind::Makefile),
         "service" | "container" => Some(Kind::Unit),
         "conf" if is_nginx(stem, directory) => Some(Kind::Nginx),
+        "conf" if directory.ends_with(".service.d") => Some(Kind::Unit),
         "dockerfile" | "containerfile" => Some(Kind::Dockerfile),
         "txt" | "in" if is_requirements(stem, directory) => Some(Kind::Requirements),
         "toml" if stem == "pylock" || stem.starts_with("pylock.") => Some(Kind::Toml),
@@ -359,6 +360,8 @@ mod tests {
             ("llm.service", Some(Kind::Unit)),
             ("quadlet/llm.container", Some(Kind::Unit)),
             ("templates/llm.service.j2", Some(Kind::Unit)),
+            ("systemd/llm.service.d/override.conf", Some(Kind::Unit)),
+            ("systemd/override.conf", None),
             ("user_data.sh.tftpl", Some(Kind::Shell)),
         ] {
             assert_eq!(kind_of(path), kind, "{path}");

@@ -7,6 +7,7 @@ use crate::catalog;
 use crate::facts::{Facts, NamedText, Object};
 use crate::known::Fact;
 use crate::parse::{DEEPEST, Dialect, Node, Problem, Raw, Tree, View, pbtxt, toml, yaml};
+use crate::paths;
 use crate::source::{SourceId, Traced};
 use serde::de::IgnoredAny;
 use std::sync::Arc;
@@ -29,9 +30,12 @@ const SYNTAXES: [&str; 5] = ["json", "yaml", "yml", "toml", "pbtxt"];
 /// What a text shows that a template fills in, or a program before it reads it.
 const FILLED: [&str; 6] = ["{{", "${", "$(", "<%", "{%", "__"];
 
-/// What a configuration document is, by its keys: MigConfig, LiteLLMConfig.
-pub fn kind(root: Node<'_>) -> Option<&'static str> {
+/// What a configuration document is, by its keys or by the name of its file (`@dataset_info.json`): MigConfig, LiteLLMConfig.
+pub fn kind(root: Node<'_>, at: &str) -> Option<&'static str> {
     let stands = |key: &str| {
+        if let Some(name) = key.strip_prefix('@') {
+            return paths::name(at) == name;
+        }
         let (path, shape) = key.split_once(':').unwrap_or((key, ""));
         root.path(path).is_some_and(|node| match shape {
             "map" => node.is_map(),
@@ -55,7 +59,7 @@ fn may_be_component(text: &str) -> bool {
 
 /// Reads such a document as a raw object of its kind.
 pub fn component(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
-    facts.objects.extend(kind(root).map(|kind| Arc::new(object(tree, root, kind, path))));
+    facts.objects.extend(kind(root, path).map(|kind| Arc::new(object(tree, root, kind, path))));
 }
 
 /// A configuration document as a raw object of a kind.

@@ -227,8 +227,8 @@ pub static DOCUMENTS: &[Format] = &[
     },
     Format {
         name: "component",
-        about: "configurations of LiteLLM, Frigate, LibreChat, Talos, k3s, Docker, the device plugin, the MIG manager and the scheduler of Volcano",
-        is: |root, _| embedded::kind(root).is_some(),
+        about: "configurations of LiteLLM, Frigate, LibreChat, Talos, k3s, Docker, the device plugin, the MIG manager and the scheduler of Volcano, and `dataset_info.json` of LLaMA-Factory",
+        is: |root, path| embedded::kind(root, path).is_some(),
         read: embedded::component,
     },
     Format { name: "values", about: "values of Helm charts", is: values::is_values, read: values::read },
@@ -306,7 +306,7 @@ pub static TEXTS: &[TextFormat] = &[
     },
     TextFormat {
         name: "systemd",
-        about: "services of systemd (`.service`): what they start, with their environment; containers that podman runs for it (`.container`)",
+        about: "services of systemd (`.service`): what they start, with their environment; their settings, and those of drop-ins (`.service.d/*.conf`); containers that podman runs for it (`.container`)",
         kinds: &[Kind::Unit],
         read: units::read,
     },
@@ -349,7 +349,7 @@ impl Format {
     pub fn document(&self, tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
         (self.read)(tree, root, path, facts);
         let kind = match self.name {
-            "component" => embedded::kind(root),
+            "component" => embedded::kind(root, path),
             "training" => training::kind(root),
             name => Some(name),
         };

@@ -312,27 +312,52 @@ fn set_version(package: &mut Package, text: &str, span: Span) {
 
 fn of_conda(words: &[Traced]) -> Install {
     let mut install = Install::default();
+    let mut channels: Vec<Traced> = Vec::new();
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
         let text = word.text();
         match text {
-            "-c" | "-n" | "-p" | "--channel" | "--name" | "--prefix" | "--solver" | "--clone" | "--platform" | "-r" => {
+            "-c" | "--channel" => channels.extend(rest.next().cloned()),
+            "-n" | "-p" | "--name" | "--prefix" | "--solver" | "--clone" | "--platform" | "-r" => {
                 rest.next();
             }
             "-f" | "--file" => install.files.extend(rest.next().map(fact)),
+            "--override-channels" => channels.push(Traced::opaque(NO_DEFAULTS, word.whole())),
+            _ if text.starts_with("--channel=") => channels.push(word.slice("--channel=".len()..text.len())),
             _ if text.starts_with('-') => {}
             _ => install.packages.extend(conda(word)),
         }
     }
+    for package in &mut install.packages {
+        look_in(package, &channels);
+    }
     install
+}
+
+/// What says to conda that no other channels than those that are named are asked.
+const NO_DEFAULTS: &str = "nodefaults";
+
+/// Says in which channels a package is looked for, unless it names its own.
+pub fn look_in(package: &mut Package, channels: &[Traced]) {
+    let (Some(first), true) = (channels.first(), package.channels.is_absent()) else { return };
+    let unknown = channels.iter().find_map(|channel| placeholder(channel.text()));
+    let names: Vec<&str> = channels.iter().map(Traced::text).collect();
+    package.channels = match unknown {
+        Some(why) => Fact::unknown(why, first.whole()),
+        None => Fact::value(names.join(" "), first.whole()),
+    };
 }
 
 /// A package of conda, under the name that it has for pip: `pytorch::pytorch=2.5.1=py3.11_cuda12.4`, `numpy<2`.
 pub fn conda(text: &Traced) -> Option<Package> {
     let whole = text.text().trim();
     let (name, stated) = whole.split_at(whole.find(['=', '<', '>', '!', '~', ' ']).unwrap_or(whole.len()));
-    let name = name.rsplit("::").next()?.to_lowercase();
+    let (channel, name) = name.rsplit_once("::").map_or((None, name), |(channel, name)| (Some(channel), name));
+    let name = name.to_lowercase();
     let mut out = Package::blank(text.whole());
+    if let Some(channel) = channel {
+        out.channels = Fact::value(format!("{channel} {NO_DEFAULTS}"), text.whole());
+    }
     out.name = Fact::value(if name == "pytorch" { "torch".to_owned() } else { name }, text.whole());
     out.manager = Fact::value(PackageManager::Conda, text.whole());
     let exact = stated.trim_start_matches('=').split('=').next().unwrap_or_default();

@@ -281,9 +281,11 @@ pub fn conda_file(root: Node<'_>, path: &str) -> Option<PackageFile> {
     let mut out = PackageFile::blank(dependencies.place());
     out.path = Fact::value(path.to_owned(), out.span);
     out.kind = Fact::value(PackageFileKind::Conda, out.span);
+    let channels: Vec<Traced> = view.get("channels").items().filter_map(View::traced).collect();
     for item in dependencies.items() {
-        if let Some(text) = item.traced() {
-            out.packages.extend(install::conda(&text));
+        if let Some(mut package) = item.traced().and_then(|text| install::conda(&text)) {
+            install::look_in(&mut package, &channels);
+            out.packages.push(package);
         }
         for requirement in item.get("pip").items().filter_map(View::traced) {
             out.packages.extend(

@@ -1,12 +1,14 @@
 //! Units of systemd: the commands of a service as what a script launches, with the environment that the unit states. Knows
-//! the syntax of units and how a service starts; places nothing on machines.
+//! the syntax of units and how a service starts; places nothing on machines. What stands in a drop-in (`x.service.d/*.conf`) is
+//! read as a raw object alone: what its unit starts stands elsewhere.
 //! <https://www.freedesktop.org/software/systemd/man/latest/systemd.service.html>
 
-use super::{TextFile, commands, install, quadlet, scripts};
+use super::{TextFile, commands, embedded, install, quadlet, scripts};
 use crate::budget::{NODE, Share};
 use crate::facts::Facts;
 use crate::parse::Problem;
 use crate::parse::shell::{self, Arms, Command, Script};
+use crate::parse::{Builder, Dialect, Entry, NodeKind};
 use crate::source::{SourceId, Span, Traced};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -36,6 +38,11 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile
         }
         set.extend(assignments(text, value).map(|(name, value)| (name, whole.slice(value))));
     }
+    object(path, &whole, &settings, &set, facts);
+    let comments = comments.into_iter().map(|comment| whole.span(comment)).collect();
+    if path.ends_with(".conf") {
+        return TextFile { comments, ..TextFile::default() };
+    }
     // An empty one takes back those before it.
     let is_empty = |(_, value): &Setting<'_>| text[value.clone()].trim().is_empty();
     let last_empty = COMMANDS.map(|key| settings.iter().rposition(|setting| setting.0 == key && is_empty(setting)));
@@ -60,11 +67,60 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile
         script.commands.extend(Command::exporting(handed, whole.span(value.clone()), &arms));
         script.append(one, &arms);
     }
-    let comments = comments.into_iter().map(|comment| whole.span(comment)).collect();
     facts.package_files.extend(install::of_script(&script, path).into_iter().map(Arc::new));
     commands::read(&script, facts);
     let read = scripts::read(&script, path, facts);
     TextFile { comments, cut: cut.or(read), ..TextFile::default() }
+}
+
+/// The settings of a service as a raw object: under each name the values in order that an empty one has not taken back, and
+/// under `Environment` its variables.
+fn object(path: &str, whole: &Traced, settings: &[Setting<'_>], set: &BTreeMap<&str, Traced>, facts: &mut Facts) {
+    let (id, text) = (whole.whole().source, whole.text());
+    let mut values: BTreeMap<&str, Vec<Range<usize>>> = BTreeMap::new();
+    for (key, value) in settings.iter().filter(|(key, _)| *key != "Environment") {
+        let stated = values.entry(key).or_default();
+        if text[value.clone()].trim().is_empty() {
+            stated.clear();
+        } else {
+            stated.push(value.clone());
+        }
+    }
+    let mut builder = Builder::new(id, Dialect::Core);
+    let name = |builder: &mut Builder, key: &str, place: Span| {
+        builder.add(NodeKind::Scalar { text: Traced::opaque(key, place), plain: false }, place)
+    };
+    let mut entries: Vec<Entry> = Vec::new();
+    for (key, values) in values.into_iter().filter(|(_, values)| !values.is_empty()) {
+        let place = Span::new(id, values[0].clone());
+        let scalars = values.into_iter().map(|value| {
+            let text = Traced::verbatim(&text[value.clone()], Span::new(id, value.clone()), value.start);
+            builder.add(NodeKind::Scalar { text, plain: false }, Span::new(id, value))
+        });
+        let scalars = scalars.collect();
+        let value = builder.add(NodeKind::Seq(scalars), place);
+        entries.push(Entry { key: name(&mut builder, key, place), value });
+    }
+    let mut variables: Vec<Entry> = Vec::new();
+    for (key, value) in set {
+        let place = value.whole();
+        let scalar = builder.add(NodeKind::Scalar { text: value.clone(), plain: false }, place);
+        variables.push(Entry { key: name(&mut builder, key, place), value: scalar });
+    }
+    let whole = Span::new(id, 0..text.trim_end().len());
+    if !variables.is_empty() {
+        let value = builder.add(NodeKind::Map(variables), whole);
+        entries.push(Entry { key: name(&mut builder, "Environment", whole), value });
+    }
+    if entries.is_empty() {
+        return;
+    }
+    let root = builder.add(NodeKind::Map(entries), whole);
+    builder.tree().documents.push(root);
+    let tree = Arc::new(builder.finish());
+    for root in tree.roots() {
+        facts.objects.push(Arc::new(embedded::object(&tree, root, "SystemdUnit", path)));
+    }
 }
 
 /// A setting of a unit: its name, and where its value stands.
@@ -152,6 +208,18 @@ mod tests {
         assert_eq!(&text[launch.max_model_len.span.range()], "4096");
         assert_eq!(container.env["HF_HOME"].value.get().map(String::as_str), Some("/srv/hf"));
         assert_eq!(&text[container.env["CUDA_VISIBLE_DEVICES"].value.span.range()], "0,1");
+    }
+
+    #[test]
+    fn a_drop_in_is_an_object_that_starts_nothing() {
+        let mut facts = Facts::default();
+        let text =
+            "[Service]\nEnvironment=\"OLLAMA_MODELS=/home/a/models\"\nExecStart=\nExecStart=/usr/bin/ollama serve\n";
+        read(SourceId(0), "ollama.service.d/models.conf", text, &mut facts);
+        assert_eq!((facts.workloads.len(), facts.objects.len()), (0, 1));
+        let body = facts.objects[0].body.as_ref().expect("a body").view();
+        assert_eq!(body.path("Environment.OLLAMA_MODELS").string().get().map(String::as_str), Some("/home/a/models"));
+        assert_eq!(body.get("ExecStart").items().count(), 1);
     }
 
     #[test]

@@ -106,6 +106,8 @@ entities! {
         index_url: Fact<String>,
         /// Extra indexes and find-links pages, space separated.
         extra_indexes: Fact<String>,
+        /// Channels of conda that it is looked for in as stated, space separated; `nodefaults` where no others are asked.
+        channels: Fact<String>,
         /// URL or file name of a direct reference.
         url: Fact<String>,
         /// Options of the install command, space separated: --no-build-isolation --no-deps; its place is that of all words of the command.
