@@ -38,6 +38,7 @@ fn parse(id: SourceId, found: &Found) -> usize {
         | Kind::Slurm
         | Kind::Makefile
         | Kind::Unit
+        | Kind::Nginx
         | Kind::Text
         | Kind::Chart
         | Kind::Data => {}
