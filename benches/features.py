@@ -11,9 +11,9 @@ import subprocess
 import sys
 import tempfile
 
-TOOLS = ["gpulint", "ruff", "zizmor", "checkov", "trivy", "hadolint"]
+TOOLS = ["gpulint", "ruff", "zizmor", "kube-linter", "checkov", "trivy", "hadolint"]
 # Each tool's help for what is asked of it.
-HELP = {"gpulint": "gpulint check --help", "ruff": "ruff check --help", "trivy": "trivy config --help"}
+HELP = {"gpulint": "gpulint check --help", "ruff": "ruff check --help", "trivy": "trivy config --help", "kube-linter": "kube-linter lint --help"}
 # A feature: in whose help a word stands, or a command of its own.
 FEATURES = [
     ("report for code scanning (SARIF)", {tool: "sarif" for tool in TOOLS}),
@@ -22,10 +22,10 @@ FEATURES = [
     ("report of tests (JUnit)", {tool: "template" if tool == "trivy" else "junit" for tool in TOOLS}),
     ("mends what it finds", {tool: "--fix" for tool in TOOLS}),
     ("baseline of what is accepted", {tool: "--baseline" for tool in TOOLS}),
-    ("only what a diff touches", {tool: "--changed-in <FILE>" for tool in TOOLS}),
-    ("rules of one's own", {"gpulint": "--rules", "checkov": "--external-checks-dir", "trivy": "--config-check"}),
+    ("only what a diff touches", {tool: "--changed-since" for tool in TOOLS}),
+    ("rules of one's own", {"gpulint": "--rules", "checkov": "--external-checks-dir", "trivy": "--config-check", "kube-linter": ["kube-linter templates list"]}),
     ("tests of one's own rules", {"gpulint": ["gpulint test --help"]}),
-    ("page of a rule on the command line", {"gpulint": ["gpulint explain model-does-not-fit"], "ruff": ["ruff rule F401"]}),
+    ("page of a rule on the command line", {"gpulint": ["gpulint explain model-does-not-fit"], "ruff": ["ruff rule F401"], "kube-linter": ["kube-linter checks list"]}),
     ("language server for editors", {"gpulint": ["gpulint lsp --help"], "ruff": ["ruff server --help"], "zizmor": "--lsp"}),
     ("schema of its configuration", {"gpulint": ["gpulint schema config"], "ruff": ["ruff config --output-format json"]}),
     ("plans of Terraform", {"checkov": "terraform_plan", "trivy": "terraformplan"}),

@@ -4,20 +4,28 @@ use super::gpus::architecture;
 use super::table::Row;
 use super::tables::{CUDA, DRIVER_BRANCHES, HOST_COMPILERS};
 use crate::version::Version;
+use std::sync::LazyLock;
+
+/// Toolkits, by the numbers of their releases.
+static TOOLKITS: LazyLock<Vec<(Version, Row)>> =
+    LazyLock::new(|| CUDA.rows().filter_map(|r| Some((r.version("cuda")?, r))).collect());
+
+/// Updates of the minor release of a toolkit.
+fn of_minor(cuda: &Version) -> impl Iterator<Item = &'static (Version, Row)> {
+    TOOLKITS.iter().filter(|(v, _)| same_minor(v, cuda))
+}
 
 /// The row of a toolkit: the exact release, else the newest update of its minor release.
 fn toolkit(cuda: &Version) -> Option<Row> {
-    let of_minor = || CUDA.rows().filter_map(|r| Some((r.version("cuda")?, r))).filter(|(v, _)| same_minor(v, cuda));
-    let exact = of_minor().find(|(v, _)| v.starts_with(cuda) && cuda.release().len() > 2);
-    let newest = || of_minor().max_by(|(a, _), (b, _)| a.cmp(b));
-    exact.or_else(newest).map(|(_, row)| row)
+    let exact = of_minor(cuda).find(|(v, _)| v.starts_with(cuda) && cuda.release().len() > 2);
+    let newest = || of_minor(cuda).max_by(|(a, _), (b, _)| a.cmp(b));
+    exact.or_else(newest).map(|(_, row)| *row)
 }
 
 /// What the images of a release say; those of the newest update of its minor release that has images, where the
 /// release's own are not listed.
 fn image_column(cuda: &Version, column: &str) -> Option<&'static str> {
-    let of_minor = CUDA.rows().filter_map(|r| Some((r.version("cuda")?, r))).filter(|(v, _)| same_minor(v, cuda));
-    let newest = || of_minor.filter_map(|(v, r)| Some((v, r.filled(column)?))).max().map(|(_, text)| text);
+    let newest = || of_minor(cuda).filter_map(|(v, r)| Some((v, r.filled(column)?))).max().map(|(_, text)| text);
     toolkit(cuda)?.filled(column).or_else(newest)
 }
 
@@ -27,24 +35,22 @@ fn same_minor(a: &Version, b: &Version) -> bool {
 
 /// Whether a CUDA release of these numbers was ever published; `None` for one newer than the table.
 pub fn cuda_exists(cuda: &Version) -> Option<bool> {
-    let newest = CUDA.rows().filter_map(|r| r.version("cuda")).max()?;
-    let oldest = CUDA.rows().filter_map(|r| r.version("cuda")).min()?;
-    (*cuda <= newest && *cuda >= oldest)
-        .then(|| CUDA.rows().filter_map(|r| r.version("cuda")).any(|v| v.starts_with(cuda)))
+    let releases = || TOOLKITS.iter().map(|(release, _)| release);
+    let (oldest, newest) = (releases().min()?, releases().max()?);
+    (oldest..=newest).contains(&cuda).then(|| releases().any(|release| release.starts_with(cuda)))
 }
 
 /// The oldest driver that runs a CUDA release: the minor-version compatibility minimum of its major release, or
 /// the toolkit's own driver before CUDA 11.
 pub fn min_driver(cuda: &Version) -> Option<Version> {
-    let of_major = || CUDA.rows().filter(|r| r.version("cuda").is_some_and(|v| v.major() == cuda.major()));
+    let of_major = || TOOLKITS.iter().filter(|(release, _)| release.major() == cuda.major());
     let of_minor = toolkit(cuda).and_then(|r| r.version("min_driver"));
-    of_minor.or_else(|| of_major().filter_map(|r| r.version("min_driver")).min())
+    of_minor.or_else(|| of_major().filter_map(|(_, r)| r.version("min_driver")).min())
 }
 
 /// The driver that comes with a toolkit: the oldest with every feature of it, and what its PTX needs.
 pub fn native_driver(cuda: &Version) -> Option<Version> {
-    let first = CUDA.rows().find(|r| r.version("cuda").is_some_and(|v| same_minor(&v, cuda)));
-    let row = if cuda.release().len() > 2 { toolkit(cuda) } else { first };
+    let row = if cuda.release().len() > 2 { toolkit(cuda) } else { of_minor(cuda).next().map(|(_, row)| *row) };
     row?.version("driver")
 }
 

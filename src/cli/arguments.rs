@@ -346,11 +346,14 @@ pub struct Check {
     /// A file (or `-`) that `git diff` wrote: shown is what stands on its lines and what is found because of them
     #[arg(long, value_name = "FILE")]
     pub changed_in: Option<PathBuf>,
+    /// A revision, such as origin/main: the same for what has changed since, committed or not
+    #[arg(long, value_name = "REV", conflicts_with = "changed_in")]
+    pub changed_since: Option<String>,
     /// Write the safe fixes of what would be shown, and report what is left
-    #[arg(long, conflicts_with_all = ["add_ignore", "changed_in"])]
+    #[arg(long, conflicts_with_all = ["add_ignore", "changed_in", "changed_since"])]
     pub fix: bool,
     /// Print what --fix would write as a unified diff, and write nothing; exit with 1 if there is something
-    #[arg(long, conflicts_with_all = ["add_ignore", "changed_in", "output"])]
+    #[arg(long, conflicts_with_all = ["add_ignore", "changed_in", "changed_since", "output"])]
     pub diff: bool,
     /// With --fix and --diff: fixes that may change what is meant, too
     #[arg(long)]

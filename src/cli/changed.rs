@@ -1,4 +1,4 @@
-//! `--changed-in`: the tree of a run as it was before a diff, and what of a finding the diff touches.
+//! `--changed-in` and `--changed-since`: the tree of a run as it was before a diff, and what of a finding the diff touches.
 
 use super::files::{cwd, shown};
 use crate::changes::{self, Change};
@@ -10,6 +10,7 @@ use crate::paths;
 use crate::source::{Sources, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::process::Command;
 
 /// The largest diff that is read.
 const MAX_DIFF: u64 = 64 << 20;
@@ -35,12 +36,49 @@ impl Diff {
     /// # Errors
     /// It cannot be read, is none, or names a file that is not there.
     pub fn read(path: &Path, gate: &Gate, root: &Path) -> Result<Self, String> {
-        let failed = |why: &dyn std::fmt::Display| format!("--changed-in {}: {why}", shown(path));
+        let option = format!("--changed-in {}", shown(path));
         let bytes = match path == Path::new("-") {
             true => discover::bytes(std::io::stdin(), MAX_DIFF),
             false => gate.read_bytes(path, MAX_DIFF),
         };
-        let changes = changes::parse(&bytes.map_err(|reason| failed(&reason))?).map_err(|why| failed(&why))?;
+        Self::parse(&bytes.map_err(|reason| format!("{option}: {reason}"))?, &option, root)
+    }
+
+    /// What changed below `root` since its history left that of a revision, committed or not. New files count that Git
+    /// does not leave out.
+    ///
+    /// # Errors
+    /// Git is missing, or cannot say it.
+    pub fn since(revision: &str, root: &Path) -> Result<Self, String> {
+        let option = format!("--changed-since {revision}");
+        let git = |arguments: &[&str]| {
+            let run = Command::new("git").current_dir(root).args(arguments).output();
+            let run = run.map_err(|error| format!("{option}: git: {error}"))?;
+            let said = String::from_utf8_lossy(&run.stderr);
+            let why = said.lines().next().unwrap_or_default();
+            if run.status.success() { Ok(run.stdout) } else { Err(format!("{option}: git: {why}")) }
+        };
+        // What a person has set for diffs changes neither their form nor what is run for them.
+        let form = ["--no-ext-diff", "--no-textconv", "--no-color", "--relative", "--src-prefix=a/", "--dst-prefix=b/"];
+        let of = ["diff", "--merge-base"];
+        let mut diff = git(&[&of[..], &form, &["--end-of-options", revision, "--"]].concat())?;
+        let new = git(&["ls-files", "--others", "--exclude-standard"])?;
+        for path in String::from_utf8_lossy(&new).lines() {
+            // A path of unusual characters stands in quotes.
+            let side = |letter: char| match path.strip_prefix('"') {
+                Some(quoted) => format!("\"{letter}/{quoted}"),
+                None => format!("{letter}/{path}"),
+            };
+            let (a, b) = (side('a'), side('b'));
+            let all = format!("diff --git {a} {b}\nnew file mode 100644\nBinary files /dev/null and {b} differ\n");
+            diff.extend(all.into_bytes());
+        }
+        Self::parse(&diff, &option, root)
+    }
+
+    fn parse(diff: &[u8], option: &str, root: &Path) -> Result<Self, String> {
+        let failed = |why: &dyn std::fmt::Display| format!("{option}: {why}");
+        let changes = changes::parse(diff).map_err(|why| failed(&why))?;
         let now: BTreeMap<String, usize> =
             changes.iter().enumerate().filter_map(|(i, change)| Some((change.now.clone()?, i))).collect();
         let there =
@@ -95,7 +133,7 @@ impl Diff {
             Ok(text) => Ok(text.filter(|_| change.before.is_some())),
             Err(_) if link => Ok(None),
             Err(line) => {
-                Err(format!("--changed-in: line {line} of {path} is another one there: it is a diff of other files"))
+                Err(format!("line {line} of {path} is another one than in the diff: it is a diff of other files"))
             }
         }
     }

@@ -32,8 +32,13 @@ pub fn run(check: &Check) -> Result<u8, String> {
     if check.fix && !check.diff && check.lint.paths.iter().any(|path| path == stdin) {
         return Err("--fix: standard input is not written to; --diff shows what would change".to_owned());
     }
-    let diff = check.changed_in.as_ref().map(|path| Diff::read(path, &gate(&check.lint.paths), gathered.root()));
-    let against = Against { baseline: baseline.transpose()?, diff: diff.transpose()? };
+    let root = gathered.root();
+    let diff = match (&check.changed_in, &check.changed_since) {
+        (Some(path), _) => Some(Diff::read(path, &gate(&check.lint.paths), root)?),
+        (None, Some(revision)) => Some(Diff::since(revision, root)?),
+        (None, None) => None,
+    };
+    let against = Against { baseline: baseline.transpose()?, diff };
     if check.add_ignore {
         return ignores::run(check, &gathered, &against);
     }

@@ -195,6 +195,38 @@ fn a_change_elsewhere_shows_what_it_causes() {
 }
 
 #[test]
+fn what_changed_since_a_revision_is_asked_of_git() {
+    let tree = directory(&[("old.yaml", &guilty("old", 1)), ("edited.yaml", "a: 1\n"), (".gitignore", "out.yaml\n")]);
+    let root = tree.path();
+    let git = |arguments: &[&str]| {
+        let identity = ["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"];
+        let run = std::process::Command::new("git").current_dir(root).args(identity).args(arguments).output();
+        assert!(run.expect("git runs").status.success(), "{arguments:?}");
+    };
+    git(&["init", "-q", "-b", "main"]);
+    git(&["add", "-A"]);
+    git(&["commit", "-qm", "first"]);
+    git(&["checkout", "-qb", "branch"]);
+    // What a person has set for diffs is not asked.
+    git(&["config", "diff.external", "false"]);
+    git(&["config", "diff.noprefix", "true"]);
+    fs::write(root.join("edited.yaml"), guilty("edited", 1)).expect("a file");
+    fs::write(root.join("new \"ä\".yaml"), guilty("new", 1)).expect("a file");
+    fs::write(root.join("out.yaml"), guilty("out", 1)).expect("a file");
+    let since =
+        |revision: &str| gpulint(root, &["check", "--format", "json", "--exit-zero", "--changed-since", revision]);
+    let output = since("main");
+    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    assert_eq!(told(&report), [format!("edited.yaml {RULE}"), format!("new \"ä\".yaml {RULE}")]);
+    for (revision, why) in [("nowhere", "git: fatal"), ("--output=old.yaml", "git: fatal")] {
+        let output = gpulint(root, &["check", &format!("--changed-since={revision}")]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(code(&output) == 2 && said.contains(why), "{revision}: {said}");
+    }
+    assert_eq!(fs::read_to_string(root.join("old.yaml")).expect("a file"), guilty("old", 1));
+}
+
+#[test]
 fn a_diff_of_other_files_is_refused() {
     let tree = directory(&[("a.yaml", &guilty("trainer", 1))]);
     for (diff, why) in [
