@@ -1,4 +1,5 @@
-//! Energy and costs over hours: what machines take, and from how many hours on a reservation pays off.
+//! Energy and costs over hours: what machines take, and from how many hours on a reservation pays off. Availability: what
+//! parts promise together.
 
 /// Energy in kWh that devices of a power take over hours, with what their data centre takes besides (PUE, power usage
 /// effectiveness: all power by the power of the machines).
@@ -17,6 +18,16 @@ pub fn break_even_hours(on_demand: f64, reserved: f64, term_hours: f64) -> Optio
     (reserved > 0.0 && reserved < on_demand).then(|| term_hours * reserved / on_demand)
 }
 
+/// The availability in percent of parts that are all needed.
+pub fn in_series(percents: &[f64]) -> f64 {
+    percents.iter().fold(100.0, |all, percent| all * percent / 100.0)
+}
+
+/// The availability in percent of so many parts of which one is enough, where each fails by itself.
+pub fn in_parallel(percent: f64, parts: f64) -> f64 {
+    100.0 * (1.0 - (1.0 - percent / 100.0).powf(parts.max(0.0)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -26,6 +37,17 @@ mod tests {
     #[test]
     fn an_h100_takes_9198_kwh_a_year() {
         assert_eq!(energy_kwh(700.0, 1.0, YEAR, 1.5).round() as i64, 9198);
+    }
+
+    #[test]
+    fn what_is_needed_multiplies_and_what_is_spare_fails_together() {
+        assert_eq!((in_series(&[99.9, 99.99]) * 1e4).round() / 1e4, 99.8901);
+        assert_eq!(in_series(&[]), 100.0);
+        assert_eq!((in_parallel(99.0, 2.0) * 1e6).round() / 1e6, 99.99);
+        assert_eq!(in_parallel(99.5, 1.0), 99.5);
+        assert_eq!(in_parallel(99.5, 0.0), 0.0);
+        let two_behind_one = in_series(&[99.99, in_parallel(99.5, 2.0)]);
+        assert_eq!((two_behind_one * 1e4).round() / 1e4, 99.9875);
     }
 
     #[test]

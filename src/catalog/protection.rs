@@ -1,12 +1,13 @@
 //! What clouds do with data at rest, with keys, with TLS, with who comes in and with what is spent, and where their resources
 //! state it. Knows no files.
 
-use super::table::Row;
+use super::table::{Patterned, Row};
 use super::tables::{
-    BALANCER_DEFAULTS, ENDPOINTS, KEYS, LOAD_BALANCERS, OPENINGS, SCALING_POLICIES, SPENDING_LIMITS, STORES,
+    BALANCER_DEFAULTS, ENDPOINTS, KEY_FORMS, KEYS, LOAD_BALANCERS, OPENINGS, SCALING_POLICIES, SPENDING_LIMITS, STORES,
     TLS_POLICIES,
 };
 use crate::version::Version;
+use std::sync::LazyLock;
 
 /// Where a type of resource states a store. Paths are dotted; of several the first one that is stated counts.
 #[derive(Debug, Clone, Copy)]
@@ -141,6 +142,12 @@ columns! { StoreShape:
     public,
     /// What it is called in its cloud.
     names,
+    /// What names the key that encrypts it.
+    reference,
+    /// The form that such a name has.
+    form,
+    /// Its zone, its location or its region.
+    place,
 }
 
 columns! { KeyShape:
@@ -206,6 +213,16 @@ columns! { EndpointShape:
     tls,
     /// What holds when nothing is said: `none` where it is then no endpoint; blank where that is not known.
     default,
+    /// What says which ciphers it accepts.
+    ciphers,
+}
+
+/// Whether a text names a key in a form; `None` for a form that is not known.
+pub fn is_key(form: &str, text: &str) -> Option<bool> {
+    static FORMS: LazyLock<Vec<Patterned>> = LazyLock::new(|| Patterned::all(&KEY_FORMS, "pattern"));
+    let known = FORMS.iter().find(|known| known.row.text("form") == form)?;
+    known.row.used();
+    Some(known.is_about(text))
 }
 
 /// The oldest version of TLS that a policy or a list of versions lets through.

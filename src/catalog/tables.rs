@@ -57,7 +57,7 @@ tables! {
         max_cuda_major:version forward_compat_cuda:version";
     ENCODER_PEAKS encoder_peaks "models* gib:0..200 gib_per_1k_tokens:0..10";
     ENDED_CLUSTER_RELEASES ended_cluster_releases "platform* release*:version ended:date";
-    ENDPOINTS endpoints "type* at* applies tls default";
+    ENDPOINTS endpoints "type* at* applies tls default ciphers";
     ENGINE_DEFAULTS engine_defaults "engine* setting* versions*:range min_card_gib*:1..2000 not_gpus+ value";
     ENGINE_IMAGES engine_images "engine* versions*:range cuda:version";
     ENVIRONMENTS environments "program* name prefixes images engine";
@@ -101,6 +101,7 @@ tables! {
         "provider instance_type* gpu gpu_name gpu_count:0..64 gpu_memory_gb:1..2000 vcpu:1..2048 \
         memory_gib:1..65536 network_gbps:0..100000 rdma rdma_nics:0..128 nvlink:flag nvswitch:flag \
         nvme_tb:0..1000 price_per_hour:0..10000 currency price_as_of retired";
+    KEY_FORMS key_forms "form* pattern:pattern cloud cloud_zh example";
     KEYS keys "type* applies rotates period unit:days|months default:no|yes";
     KINDS_WITHOUT_DEVICES kinds_without_devices "group* kind*";
     KUBERNETES_API_REMOVALS kubernetes_api_removals "api_version* kind* removed_in:version";
@@ -143,7 +144,7 @@ tables! {
     PROGRAMS programs "program* package pip:flag";
     PROGRAM_FLAGS program_flags "program* flag* aliases+ takes choices versions*:range replaced_by needs excludes";
     PROMISED_AVAILABILITY promised_availability
-        "platforms* topology*:several-zones|single-instance percent:90..100 condition";
+        "platforms* topology*:load-balancer|several-zones|single-instance percent:90..100 condition";
     PUBLIC_INDEXES public_indexes "host* holds:builds|releases";
     REFERENCES references
         "group* kind* at* name* names* part* kind_at+ namespace_at+ parts+ optional+ near+:flag fails+";
@@ -159,11 +160,12 @@ tables! {
         gpu_only:flag downloads:flag several_ports:flag product attention_env+ login_off sample_keys";
     SERVING_RUNTIMES serving_runtimes "runtime* gpu_suffix";
     SKYPILOT_ACCELERATORS skypilot_accelerators "accelerator* cloud* gpus";
+    SPOT_NOTICES spot_notices "platforms* cloud seconds:1..1000";
     STATING_COMMANDS stating_commands "command* says+ keys+ value_options+";
     SPENDING_LIMITS spending_limits "type* amount alerts unit:fraction|percent unless";
     STORES stores
         "type* at* role:access|bucket|database|disk|file-system|volume-class encrypted key default:no|yes switch \
-        access public names";
+        access public names reference form place";
     SYSTEM_PACKAGES system_packages "package* programs needs_more:flag";
     TEI_IMAGES tei_images "prefix* compute_capabilities";
     TLS_POLICIES tls_policies "policy* minimum:version";

@@ -15,8 +15,13 @@ use std::sync::Arc;
 /// Words that switch something off.
 const OFF: [&str; 6] = ["false", "0", "no", "off", "disabled", "none"];
 
-/// The directive of nginx that names versions of TLS.
-const SSL_PROTOCOLS: &str = "ssl_protocols ";
+/// What says in texts that configure proxies which versions of TLS and which ciphers they accept, and where that ends.
+const DIRECTIVES: [(&str, &[char], bool); 4] = [
+    ("ssl_protocols ", &[';'], false),
+    ("ssl_ciphers ", &[';'], true),
+    ("tls_minimum_protocol_version:", &['\n', ',', '}'], false),
+    ("cipher_suites:", &['\n', ']', '}'], true),
+];
 
 /// What a resource or an object is.
 pub struct Stated<'s> {
@@ -101,6 +106,13 @@ fn store(shape: StoreShape, resource: View<'_>, block: View<'_>, stated: &Stated
         (None, "") if shape.default().is_empty() => Fact::absent(out.span),
         (None, path) => switched(block, path, shape.default(), stated.shape),
     };
+    out.key = attribute(block, shape.reference()).string();
+    if let Some(key) = first(block, shape.reference()).filter(|_| !shape.reference().is_empty()) {
+        out.key = key.string();
+    }
+    out.key_form = Fact::from_option(Some(shape.form().to_owned()).filter(|form| !form.is_empty()), out.span);
+    let place = first(resource, shape.place()).filter(|_| !shape.place().is_empty());
+    out.place = place.map_or(Fact::absent(out.span), View::string);
     let switch = Some(shape.switch().to_owned()).filter(|switch| !switch.is_empty());
     out.switch = Fact::from_option(switch, out.span);
     (out.access, out.public) = access(shape, block);
@@ -138,19 +150,17 @@ fn key(shape: KeyShape, view: View<'_>, stated: &Stated<'_>) -> Key {
 fn endpoint(shape: EndpointShape, block: View<'_>, stated: &Stated<'_>) -> Option<Endpoint> {
     let applies = applies(block, shape.applies());
     let tls = first(block, shape.tls());
-    if applies.get() == Some(&false) || (tls.is_none() && shape.default() == "none") {
+    let ciphers = first(block, shape.ciphers()).filter(|_| !shape.ciphers().is_empty());
+    if applies.get() == Some(&false) || (tls.is_none() && ciphers.is_none() && shape.default() == "none") {
         return None;
     }
     let mut out = Endpoint::blank(block.place());
     (out.kind, out.name) = (stated.kind.clone(), stated.name.clone());
     let place = attribute(block, shape.tls()).place();
+    out.ciphers = ciphers.map_or(Fact::absent(out.span), joined);
     out.tls = match (tls, shape.default()) {
-        (Some(list), _) if list.node().is_some_and(Node::is_seq) => {
-            let versions: Option<Vec<String>> = list.strings().iter().map(|fact| fact.get().cloned()).collect();
-            let unknown = || Fact::unknown(Why::NotStated("every version that it accepts".into()), list.place());
-            versions.map_or_else(unknown, |versions| Fact::value(versions.join(" "), list.place()))
-        }
-        (Some(tls), _) => tls.string(),
+        (Some(tls), _) => joined(tls),
+        (None, "none") => Fact::absent(place),
         (None, "") => Fact::unknown(Why::NotInCatalog(stated.shape.into()), place),
         (None, default) => Fact::watched(|| Fact::value(default.to_owned(), place)),
     };
@@ -161,6 +171,16 @@ fn endpoint(shape: EndpointShape, block: View<'_>, stated: &Stated<'_>) -> Optio
     Some(out)
 }
 
+/// What a text states, or a list of texts as one.
+fn joined(view: View<'_>) -> Fact<String> {
+    if !view.node().is_some_and(Node::is_seq) {
+        return view.string();
+    }
+    let stated: Option<Vec<String>> = view.strings().iter().map(|fact| fact.get().cloned()).collect();
+    let unknown = || Fact::unknown(Why::NotStated("all that it accepts".into()), view.place());
+    stated.map_or_else(unknown, |stated| Fact::value(stated.join(" "), view.place()))
+}
+
 /// The oldest version of TLS that a text allows: versions, or a policy.
 fn oldest(tls: &Fact<String>) -> Fact<Version> {
     let policy = |text: String| Known::Unknown(Why::NotInCatalog(text.into()));
@@ -169,18 +189,31 @@ fn oldest(tls: &Fact<String>) -> Fact<Version> {
     })
 }
 
-/// Reads where a text that configures nginx says which versions of TLS a server accepts.
-pub fn of_nginx(text: &Traced, stated: &Stated<'_>, facts: &mut Facts) {
+/// Reads where a text that configures a proxy says which versions of TLS and which ciphers a server accepts.
+pub fn of_text(text: &Traced, stated: &Stated<'_>, facts: &mut Facts) {
     let whole = text.text();
-    for (at, _) in whole.match_indices(SSL_PROTOCOLS) {
-        let before = whole[..at].rsplit('\n').next().unwrap_or_default();
-        let from = at + SSL_PROTOCOLS.len();
-        let Some(end) = whole[from..].find(';').filter(|_| !before.contains('#')) else { continue };
-        let mut out = Endpoint::blank(text.span(at..from + end));
-        (out.kind, out.name) = (stated.kind.clone(), stated.name.clone());
-        out.tls = Fact::value(whole[from..from + end].trim().to_owned(), out.span);
-        out.tls_minimum = oldest(&out.tls);
-        facts.endpoints.push(Arc::new(out));
+    for (directive, ends, of_ciphers) in DIRECTIVES {
+        for (at, _) in whole.match_indices(directive) {
+            let before = whole[..at].rsplit('\n').next().unwrap_or_default();
+            let behind = &whole[at + directive.len()..];
+            let blank = behind.len() - behind.trim_start_matches([' ', '[', '"', '\'']).len();
+            let from = at + directive.len() + blank;
+            let Some(end) = whole[from..].find(ends).filter(|_| !before.contains('#')) else { continue };
+            let said = whole[from..from + end].trim_end_matches([' ', '"', '\'']);
+            if said.is_empty() {
+                continue;
+            }
+            let mut out = Endpoint::blank(text.span(at..from + end));
+            (out.kind, out.name) = (stated.kind.clone(), stated.name.clone());
+            let said = Fact::value(said.to_owned(), out.span);
+            if of_ciphers {
+                out.ciphers = said;
+            } else {
+                out.tls_minimum = oldest(&said);
+                out.tls = said;
+            }
+            facts.endpoints.push(Arc::new(out));
+        }
     }
 }
 

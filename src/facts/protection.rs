@@ -19,6 +19,14 @@ entities! {
         role: Fact<StoreRole>,
         /// Whether what it keeps is encrypted: as stated, else as its cloud does when nothing is said.
         encrypted: Fact<bool>,
+        /// What names the key that encrypts it.
+        key: Fact<String>,
+        /// The form that such a name has in its cloud, of `key_forms`.
+        key_form: Fact<String>,
+        /// Its zone, its location or its region, as stated.
+        place: Fact<String>,
+        /// The region of its provider, where that states one.
+        region: Fact<String>,
         /// The type of the resource that encrypts all of its kind in an account, where the cloud has one.
         switch: Fact<String>,
         /// Who may read it, as stated.
@@ -87,5 +95,7 @@ entities! {
         tls: Fact<String>,
         /// The oldest version of TLS that it accepts; SSL 3 reads as 0.3.
         tls_minimum: Fact<Version>,
+        /// Which ciphers it accepts, as stated.
+        ciphers: Fact<String>,
     }
 }

@@ -141,7 +141,7 @@ fn protects(tree: &Arc<Tree>, view: View<'_>, object: &Object, facts: &mut Facts
     protection::read(tree, View::new(view.node(), object.span), &stated, facts);
     if object.kind.get().is_some_and(|kind| kind == "ConfigMap") {
         let texts = view.get("data").entries().into_iter().filter_map(|(_, text)| text.traced());
-        texts.for_each(|text| protection::of_nginx(&text, &stated, facts));
+        texts.for_each(|text| protection::of_text(&text, &stated, facts));
     }
 }
 

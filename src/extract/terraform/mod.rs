@@ -204,9 +204,13 @@ fn resources<'p>(
         out.r#type = Fact::value(kind.to_owned(), kind_span);
         out.name = Fact::value(name.to_owned(), name_span);
         let stated = protection::Stated { kind: out.r#type.clone(), name: out.name.clone(), shape: kind };
+        let others = facts.stores.len();
         protection::read(tree, view, &stated, facts);
         facts.start_scripts.extend(machines::stated_scripts(view, &out.r#type, &out.name));
         out.region = providers::region(resource, regions);
+        for store in &mut facts.stores[others..] {
+            Arc::make_mut(store).region = out.region.clone();
+        }
         out.body = Some(Raw::new(tree, view));
         facts.resources.push(Arc::new(out));
     }

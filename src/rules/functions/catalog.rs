@@ -26,6 +26,9 @@ lookups! {
         let key = |value: &Value<'_>| text(value).map(Cow::into_owned).or_else(|| version(value).map(|v| v.to_string()));
         catalog::Lookup::of(&text(&a[0])?)?.find(&a[1..].iter().filter_map(key).collect::<Vec<_>>())
     };
+    "is_key" (param("form", str_type), param("text", str_type)) -> Output::Type(bool_type), "Whether a text names a key of a cloud in its form; null for a form that the catalog does not know.", |a| {
+        catalog::is_key(&text(&a[0])?, &text(&a[1])?)
+    };
     "is_model_server" (param("engine", str_type)) -> Output::Type(bool_type), "Whether an engine serves a model over the network.", |a| {
         let engine = text(&a[0])?;
         catalog::server(&engine).map(|s| s.serves).or_else(|| catalog::is_launcher(&engine).then_some(false))

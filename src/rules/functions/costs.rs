@@ -1,4 +1,4 @@
-//! Functions over energy and costs.
+//! Functions over energy, costs and availability.
 
 use super::general::functions;
 use super::*;
@@ -14,6 +14,12 @@ functions! {
     };
     "break_even_hours" (param("on_demand", float_type), param("reserved", float_type), param("hours", float_type)) -> Output::Type(float_type), false, "The hours of a term from which on a machine is cheaper reserved than on demand; null where it never is.", |a, _| {
         of_numbers(a, |[on_demand, reserved, hours]| costs::break_even_hours(on_demand, reserved, hours))
+    };
+    "in_series" (param("first", float_type), param("second", float_type)) -> Output::Type(float_type), false, "The availability in percent of two parts that are both needed.", |a, _| {
+        of_numbers(a, |percents: [f64; 2]| Some(costs::in_series(&percents)))
+    };
+    "in_parallel" (param("percent", float_type), param("parts", float_type)) -> Output::Type(float_type), false, "The availability in percent of so many parts of which one is enough, where each fails by itself.", |a, _| {
+        of_numbers(a, |[percent, parts]| Some(costs::in_parallel(percent, parts)))
     };
 }
 

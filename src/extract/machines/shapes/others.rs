@@ -24,6 +24,7 @@ pub(super) const OTHERS: &[Shape] = &[
         image: "node_source_details.image_id",
         release: "kubernetes_version",
         labels: "initial_node_labels",
+        spot: "node_config_details.placement_configs.preemptible_node_config=*",
         ..NONE
     },
     Shape {
@@ -254,6 +255,7 @@ pub(super) const OTHERS: &[Shape] = &[
         count: ("auto_scaling.min_replicas", "auto_scaling.max_replicas"),
         disk_gb: "node_config.system_volume.size",
         image: "node_config.image_id",
+        spot: "node_config.spot_strategy=SpotAsPriceGo|SpotWithPriceLimit",
         labels: "kubernetes_config.labels",
         taints: "kubernetes_config.taints",
         ..NONE
