@@ -89,9 +89,9 @@ pub use programs::{
     server, server_of_image, server_of_metric, server_of_program, servers, stating_commands, wrappers,
 };
 pub use protection::{
-    EndpointShape, KeyShape, OpeningShape, Reach, ScalingShape, SpendingShape, StoreShape, default_reach, endpoints_of,
-    is_about_reach, key_of, names_login, openings_of, reach_of_annotation, scaling_policy_of, spending_limit_of,
-    stores_of, tls_minimum,
+    EndpointShape, KeyShape, OpeningShape, Reach, ScalingAlarm, ScalingShape, SpendingShape, StoreShape, default_reach,
+    endpoints_of, is_about_reach, key_of, names_login, openings_of, reach_of_annotation, scaling_alarm_of,
+    scaling_policy_of, spending_limit_of, stores_of, tls_minimum,
 };
 pub use published::{ImageBuild, familiar_name, image_build, image_program};
 pub use ranges::Bounds;
