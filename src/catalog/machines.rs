@@ -45,7 +45,7 @@ pub struct Instance {
     pub currency: &'static str,
     /// When the price was read.
     pub price_as_of: &'static str,
-    /// The date on which the provider retired it.
+    /// The date on which the provider retired it; `yes` where nobody says which.
     pub retired: Option<&'static str>,
     row: Row,
 }
@@ -167,6 +167,26 @@ pub fn runs_admission_plugin(platform: &str, plugin: &str) -> bool {
 /// The accelerator machine type nearest to an unknown name of the same family, for "did you mean".
 pub fn nearest_instance(name: &str) -> Option<&'static str> {
     nearest(name, by_name().values().map(|i| i.name)).filter(|found| !found.eq_ignore_ascii_case(name))
+}
+
+/// The machine type that is spelled most like a name, of those that begin like it: what somebody may have meant who wrote
+/// down a name that no machine has.
+pub fn likeliest_instance(name: &str) -> Option<&'static str> {
+    let plain = name.trim().strip_prefix("ml.").unwrap_or(name.trim()).to_lowercase();
+    // The cloud, and what its machines with accelerators are called: Standard_NC, ecs.g.
+    let begins = ["standard_n", "ecs.", "bm.gpu", "vm.gpu"].into_iter().find(|start| plain.starts_with(start))?;
+    let start = plain.get(..begins.len() + 1).unwrap_or(begins);
+    let alike = by_name().iter().filter(|(key, instance)| key.starts_with(start) && instance.retired.is_none());
+    crate::suggest::closest(&plain, alike.map(|(_, instance)| instance.name)).map(|(_, found)| found)
+}
+
+/// How many GPUs the machine types of an AWS family have, each number once.
+pub fn family_counts(family: &str) -> Option<Vec<i64>> {
+    let mut counts: Vec<i64> =
+        instances_of_family(family)?.iter().map(|machine| machine.gpu_count).collect::<Option<_>>()?;
+    counts.sort_unstable();
+    counts.dedup();
+    Some(counts)
 }
 
 /// Whether a name belongs to a family of the catalog (p4d., a2-highgpu-, Standard_NC) without being a row of it.

@@ -75,9 +75,9 @@ pub use kinds::{
 };
 pub use machines::{
     Instance, NodeImage, ami_family, attachable_counts, cloud_run_minimum, cluster_agents, default_driver,
-    eks_ami_driver, family_cards, gke_machine, host, instance, instance_family_gpu, instance_gpu, instances,
-    instances_of_family, is_instance_like, is_plain_machine, machine_gpus, machine_names, most_gpus, nearest_instance,
-    node_image, platform_driver, platform_toolkit, runs_admission_plugin,
+    eks_ami_driver, family_cards, family_counts, gke_machine, host, instance, instance_family_gpu, instance_gpu,
+    instances, instances_of_family, is_instance_like, is_plain_machine, likeliest_instance, machine_gpus,
+    machine_names, most_gpus, nearest_instance, node_image, platform_driver, platform_toolkit, runs_admission_plugin,
 };
 pub use mentions::mentions;
 pub use model_names::{NamedModel, named_model};
@@ -89,9 +89,9 @@ pub use programs::{
     server, server_of_image, server_of_metric, server_of_program, servers, stating_commands, wrappers,
 };
 pub use protection::{
-    EndpointShape, KeyShape, OpeningShape, Reach, ScalingShape, SpendingShape, StoreShape, default_reach, endpoints_of,
-    is_about_reach, is_key, key_of, names_login, openings_of, reach_of_annotation, scaling_policy_of,
-    spending_limit_of, stores_of, tls_minimum,
+    EndpointShape, KeyShape, OpeningShape, Reach, ScalingAlarm, ScalingShape, SpendingShape, StoreShape, default_reach,
+    endpoints_of, is_about_reach, is_key, key_of, names_login, openings_of, reach_of_annotation, scaling_alarm_of,
+    scaling_policy_of, spending_limit_of, stores_of, tls_minimum,
 };
 pub use published::{ImageBuild, familiar_name, image_build, image_program};
 pub use ranges::Bounds;

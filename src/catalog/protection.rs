@@ -3,8 +3,8 @@
 
 use super::table::{Patterned, Row};
 use super::tables::{
-    BALANCER_DEFAULTS, ENDPOINTS, KEY_FORMS, KEYS, LOAD_BALANCERS, OPENINGS, SCALING_POLICIES, SPENDING_LIMITS, STORES,
-    TLS_POLICIES,
+    BALANCER_DEFAULTS, ENDPOINTS, KEY_FORMS, KEYS, LOAD_BALANCERS, OPENINGS, SCALING_ALARMS, SCALING_POLICIES,
+    SPENDING_LIMITS, STORES, TLS_POLICIES,
 };
 use crate::version::Version;
 use std::sync::LazyLock;
@@ -32,6 +32,10 @@ pub struct SpendingShape(Row);
 /// Where a type of resource states how something is scaled.
 #[derive(Debug, Clone, Copy)]
 pub struct ScalingShape(Row);
+
+/// Where a type of resource that is an alarm states what calls a policy.
+#[derive(Debug, Clone, Copy)]
+pub struct ScalingAlarm(Row);
 
 /// The stores that a type of resource, or the provisioner of a StorageClass, states.
 pub fn stores_of(kind: &str) -> impl Iterator<Item = StoreShape> {
@@ -109,6 +113,11 @@ pub fn spending_limit_of(kind: &str) -> Option<SpendingShape> {
 /// The policy of scaling that a type of resource states.
 pub fn scaling_policy_of(kind: &str) -> Option<ScalingShape> {
     SCALING_POLICIES.find("type", kind).map(ScalingShape)
+}
+
+/// The alarm that a type of resource states.
+pub fn scaling_alarm_of(kind: &str) -> Option<ScalingAlarm> {
+    SCALING_ALARMS.find("type", kind).map(ScalingAlarm)
 }
 
 /// Declares what a shape says: the text of a column.
@@ -202,6 +211,15 @@ columns! { ScalingShape:
     outward,
     /// What it scales.
     target,
+    /// What names the alarm that calls it.
+    alarm,
+}
+
+columns! { ScalingAlarm:
+    /// What it watches.
+    metric,
+    /// What it calls.
+    actions,
 }
 
 columns! { EndpointShape:

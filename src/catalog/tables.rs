@@ -152,7 +152,8 @@ tables! {
     REMOVED_METRICS removed_metrics "metric* engine since:version instead";
     REMOVED_PROGRAMS removed_programs "program* package since:version instead";
     RUNTIME_NEEDS runtime_needs "package* versions*:range cuda:version cudnn:version only_gpu:flag";
-    SCALING_POLICIES scaling_policies "type* at metric inward outward target";
+    SCALING_ALARMS scaling_alarms "type* metric actions";
+    SCALING_POLICIES scaling_policies "type* at metric inward outward target alarm";
     SERVERS servers
         "engine* serves+:no|notebook|yes programs+ workers+ images+ release_images+ model_after+ image_model+ fetches+ \
         planner+:layered|plain|profiled|share-of-free|static-fraction|warmed-up spreads+:flag own_layout+:flag \

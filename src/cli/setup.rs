@@ -178,7 +178,18 @@ impl Setup {
         let mut own = rules.again();
         for pack in &config.packs {
             match below(pack) {
-                Ok(directory) => faults.add_pack(&mut own, &directory, gate)?,
+                Ok(directory) => {
+                    if let Err(reason) = faults.add_pack(&mut own, &directory, gate) {
+                        let hint = match rules.names(&pack.text) {
+                            true => format!("; `{}` is on without being listed here", pack.text),
+                            false => rules.hint(&pack.text),
+                        };
+                        if hint.is_empty() {
+                            return Err(reason);
+                        }
+                        faults.tell(pack.span, format!("{reason}{hint}"));
+                    }
+                }
                 Err(reason) => faults.tell(pack.span, format!("the pack `{}` is not read: {reason}", pack.text)),
             }
         }

@@ -49,8 +49,12 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, stated: &Stated<'_>, facts: &mut F
     let limit = catalog::spending_limit_of(stated.shape).and_then(|shape| spending_limit(shape, view, stated));
     facts.spending_limits.extend(limit.map(Arc::new));
     let policies = catalog::scaling_policy_of(stated.shape).map(|shape| {
-        let found = blocks(view, shape.at()).into_iter();
-        found.map(move |block| Arc::new(scaling_policy(shape, (view, block), stated)))
+        let mut found = blocks(view, shape.at());
+        if found.is_empty() {
+            // What an alarm calls states no metric of its own.
+            found.push(view);
+        }
+        found.into_iter().map(move |block| Arc::new(scaling_policy(shape, (view, block), stated)))
     });
     facts.scaling_policies.extend(policies.into_iter().flatten());
 }
@@ -58,7 +62,7 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, stated: &Stated<'_>, facts: &mut F
 fn scaling_policy(shape: ScalingShape, (view, block): (View<'_>, View<'_>), stated: &Stated<'_>) -> ScalingPolicy {
     let mut out = ScalingPolicy::blank(block.place());
     (out.kind, out.name) = (stated.kind.clone(), stated.name.clone());
-    out.target = attribute(view, shape.target()).string();
+    out.target = first(view, shape.target()).unwrap_or(attribute(view, shape.target())).string();
     out.metric = metric(block, shape.metric());
     out.inward_seconds = attribute(block, shape.inward()).int();
     out.outward_seconds = attribute(block, shape.outward()).int();

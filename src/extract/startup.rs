@@ -14,8 +14,12 @@ use told::Told;
 pub use told::{driver, lines_of};
 
 /// Attributes that hold what a machine runs when it starts.
-pub const ATTRIBUTES: [&str; 12] = [
+pub const ATTRIBUTES: [&str; 16] = [
     "user_data",
+    "node_config.user_data",
+    "node_config.initialize_script",
+    "preinstall",
+    "postinstall",
     "user_data_base64",
     "custom_data",
     "cloud_init_user_data",

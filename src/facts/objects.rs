@@ -2,9 +2,10 @@
 
 use super::value::entities;
 use super::words::{BreachClass, ResourceFormat};
-use super::{DataClass, Labels, Port};
+use super::{DataClass, Labels, NodePool, Port};
 use crate::known::Fact;
 use crate::parse::Raw;
+use std::sync::Arc;
 
 entities! {
     /// A Kubernetes document as written.
@@ -106,6 +107,9 @@ entities! {
         name: Fact<String>,
         /// What it scales: service/cluster/name.
         target: Fact<String>,
+        /// The pools of the group that it scales, where that is here.
+        #[joined = true]
+        pools: Vec<Arc<NodePool>>,
         /// The metric that it scales on.
         metric: Fact<String>,
         /// Seconds that it waits before it takes capacity away.

@@ -27,6 +27,7 @@ mod pools;
 mod promises;
 mod queues;
 mod releases;
+mod scaling;
 mod software;
 mod taints;
 mod training;
@@ -70,6 +71,7 @@ pub fn join(variants: &mut [Variant], directories: &Directories<'_>) {
     });
     let layout = Layout::of(variants, directories);
     each(variants, &layout, |facts| &mut facts.pools, node_classes::link);
+    each(variants, &layout, |facts| &mut facts.scaling_policies, scaling::link);
     let named: Vec<IndexSetting> = variants.iter_mut().flat_map(|v| std::mem::take(&mut v.facts.indexes)).collect();
     let settings = indexes::Settings::of(&named, &layout);
     variants.par_iter_mut().for_each(|variant| {

@@ -105,7 +105,11 @@ impl<'a> Classes<'a> {
     fn of_body(&self, body: Option<&Raw>, boundary: Boundary<'_>) -> Option<DataClass> {
         let body = body.filter(|_| !self.0.is_empty())?.view();
         let maps = ["labels", "tags", "Tags", "freeform_tags", "metadata.labels"].map(|path| body.path(path));
-        let listed = maps[2].items().filter_map(|tag| Some((tag.get("Key").node()?.text()?, tag.get("Value"))));
+        // Lists of CloudFormation, and blocks of Terraform.
+        let listed =
+            [(maps[2], "Key", "Value"), (maps[1], "key", "value")].into_iter().flat_map(|(list, key, value)| {
+                list.items().filter_map(move |tag| Some((tag.get(key).node()?.text()?, tag.get(value))))
+            });
         let views = maps.iter().flat_map(|map| map.entries()).chain(listed).filter(|(_, view)| view.is_some());
         let mut first: BTreeMap<&str, Fact<String>> = BTreeMap::new();
         for (name, view) in views {

@@ -57,8 +57,14 @@ fn joins(line: &str) -> bool {
 const FILES: [&str; 4] = ["NVIDIA-Linux-x86_64-", "NVIDIA-Linux-aarch64-", "cuda-repo-", "nvidia-driver-local-repo-"];
 const PACKAGES: [&str; 4] = ["cuda-drivers", "nvidia-driver", "nvidia-headless", "nvidia-open"];
 
+/// How the installer of the CUDA toolkit ends, which brings the driver that its name tells.
+const TOOLKIT: &str = "_linux.run";
+
+/// Commands that do something else with an installer than to run it.
+const HANDLE: [&str; 9] = ["wget", "curl", "aria2c", "chmod", "rm", "cp", "mv", "ls", "echo"];
+
 fn speaks(script: &str) -> bool {
-    FILES.iter().chain(&PACKAGES).any(|word| script.contains(word))
+    script.contains(TOOLKIT) || FILES.iter().chain(&PACKAGES).any(|word| script.contains(word))
 }
 
 /// The driver that a script installs: NVIDIA's runfile, local repository package, or a distribution's package. The last
@@ -71,7 +77,8 @@ pub fn driver(script: &Traced) -> Option<Fact<Version>> {
     commands_of(script, slurm::DEEPEST, &mut |command| {
         let installs = command.words.iter().any(|word| word.text() == "install");
         let of_word = |word: &Word| file(word.traced()).or_else(|| package(word.traced()).filter(|_| installs));
-        for found in command.words.iter().filter_map(of_word).filter(|_| !undoes(command)) {
+        let found = command.words.iter().filter_map(of_word).chain(of_toolkit(command));
+        for found in found.filter(|_| !undoes(command)) {
             let other = last.as_ref().is_some_and(|before| before.known != found.known);
             last = Some(match other && !command.arms.branches().is_empty() {
                 true => Fact::unknown(Why::Ambiguous("several drivers may be installed".into()), found.span),
@@ -80,6 +87,18 @@ pub fn driver(script: &Traced) -> Option<Fact<Version>> {
         }
     });
     last
+}
+
+/// The driver that an installer of the CUDA toolkit brings (cuda_11.6.2_510.47.03_linux.run), unless it is told to leave it out.
+fn of_toolkit(command: &Command) -> Option<Fact<Version>> {
+    let has = |flag: &str| command.words.iter().any(|word| word.text() == flag);
+    if HANDLE.iter().any(|program| has(program)) || (has("--toolkit") && !has("--driver")) {
+        return None;
+    }
+    let runs = command.words.iter().find(|word| word.text().ends_with(TOOLKIT))?;
+    let name = runs.text().rsplit('/').next()?;
+    let version = name.strip_prefix("cuda_")?.split('_').find_map(release)?;
+    Some(Fact::value(version, runs.traced().whole()))
 }
 
 fn undoes(command: &Command) -> bool {
@@ -157,6 +176,13 @@ mod tests {
             (&format!("if lspci | grep -q A100; then\n{old}else\n{new}fi\n"), "?"),
             (&format!("if ! nvidia-smi; then\n{new}fi\n"), "580.95.05"),
             ("V=580.95.05\nsh NVIDIA-Linux-x86_64-$V.run", "580.95.05"),
+            (
+                "wget https://x/cuda_11.6.2_510.47.03_linux.run\nsh cuda_11.6.2_510.47.03_linux.run --silent",
+                "510.47.03",
+            ),
+            ("sh cuda_11.6.2_510.47.03_linux.run --silent --toolkit", ""),
+            ("sh cuda_11.6.2_510.47.03_linux.run --silent --toolkit --driver", "510.47.03"),
+            ("wget https://x/cuda_11.6.2_510.47.03_linux.run", ""),
             ("sh NVIDIA-Linux-x86_64-${V}.run", "?"),
             ("cat > a.sh <<'E'\n#!/bin/sh\nsh NVIDIA-Linux-x86_64-580.95.05.run\nE\nbash a.sh", "580.95.05"),
             ("apt-get install -y nvidia-driver-570", "?"),

@@ -5,6 +5,9 @@ use crate::config::Word;
 use crate::source::{Source, Span};
 use jiff::civil::Date;
 
+/// So long a text is told as the reason that it may be.
+const LONGEST_REASON: usize = 80;
+
 /// What is wrong with a comment, and where.
 type Fault = (Span, String);
 
@@ -82,8 +85,17 @@ fn directive(mut cursor: Cursor<'_>, source: &Source) -> Result<Waiver, Fault> {
             cursor.take(1);
             continue;
         }
+        let rest = cursor.text.trim_end();
         let (word, at) = cursor.word();
-        let date = word.strip_prefix("until=").ok_or_else(|| (at, format!("`{word}` is not expected here")))?;
+        let Some(date) = word.strip_prefix("until=") else {
+            let loose = rest.strip_prefix("reason").unwrap_or(rest).trim_start_matches([':', '=', '-', ' ']);
+            let said = loose.trim_matches(['"', '\'']);
+            // A reason in quotes that does not end says so itself.
+            if said.is_empty() || said.contains('"') || said.chars().count() > LONGEST_REASON {
+                return Err((at, format!("`{word}` is not expected here")));
+            }
+            return Err((at, format!("`{word}` is not expected here; a reason is written reason=\"{said}\"")));
+        };
         let date: Date = date.parse().map_err(|_| (at, format!("`{date}` is no date like 2030-12-31")))?;
         waiver.until = Some(date);
     }

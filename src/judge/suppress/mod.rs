@@ -184,6 +184,17 @@ impl Waivers {
         (config, today): (&Config, Date),
     ) -> Vec<Finding> {
         let mut out = self.malformed;
+        for found in &mut out {
+            // What it names is wrong as well, and would be told next.
+            let whole = sources.get(found.span.source);
+            let line = whole.text.get(..found.span.start as usize).and_then(|text| text.rsplit('\n').next());
+            let listed = line.and_then(|line| line.split_once('[')?.1.split_once(']')).map_or("", |(list, _)| list);
+            let words = listed.split(',').map(str::trim).filter(|word| !word.is_empty());
+            for word in words.filter(|word| rules.is_some_and(|rules| !rules.names(word))).take(MOST_UNUSED) {
+                let hint = rules.map(|rules| rules.hint(word)).unwrap_or_default();
+                found.message.push_str(&format!("; there is no rule or pack `{word}`{hint}"));
+            }
+        }
         // What several configurations extend is one text.
         let at = |word: &Word| (sources.get(word.span.source).path.clone(), word.span.start);
         let words = self.waivers.iter().flat_map(|waiver| &waiver.words);

@@ -78,8 +78,20 @@ lookups! {
     "machine_names" (param("type", str_type)) -> Output::Type(strings_type), "The machine types that begin as a name does, where all that begin so are known; unknown of others.", |a| {
         catalog::machine_names(&text(&a[0])?)
     };
-    "machine_retired" (param("type", str_type)) -> Output::Type(str_type), "The date on which a provider retired a machine type; null while it is offered or no date is known.", |a| {
-        catalog::instance(&text(&a[0])?).map(|machine| machine.retired.filter(|date| date.contains('-')))
+    "machine_retired" (param("type", str_type)) -> Output::Type(str_type), "The date on which a provider retired a machine type, `yes` where no date is known; null while it is offered.", |a| {
+        catalog::instance(&text(&a[0])?).map(|machine| machine.retired)
+    };
+    "likeliest_machine" (param("type", str_type)) -> Output::Type(str_type), "The machine type with an accelerator that is spelled most like a name which no machine has, of those that begin like it.", |a| {
+        catalog::likeliest_instance(&text(&a[0])?)
+    };
+    "family_counts" (param("family", str_type)) -> Output::Type(ints_type), "How many GPUs the machine types of an AWS family have, each number once.", |a| {
+        catalog::family_counts(&text(&a[0])?)
+    };
+    "gpu_ids" (param("name", str_type)) -> Output::Type(strings_type), "The ids of the GPUs that a name may mean (`A100`: every card of it); unknown of a name that the catalog does not have.", |a| {
+        let name = text(&a[0])?.trim().replace(' ', "-");
+        let named: Vec<String> = catalog::gpus_named(&name).map(|gpu| gpu.id.to_owned()).collect();
+        let called = || catalog::gpus_called(&name).map(|gpu| gpu.id.to_owned()).collect();
+        Some(if named.is_empty() { called() } else { named }).filter(|ids: &Vec<String>| !ids.is_empty())
     };
     "gke_accelerator_known" (param("label", str_type)) -> Output::Type(bool_type), "Whether GKE has an accelerator label.", |a| {
         catalog::gke_accelerator_known(&text(&a[0])?)

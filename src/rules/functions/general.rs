@@ -195,6 +195,21 @@ functions! {
             None => Value::of(Data::Null),
         }
     };
+    "reference" (param("map", dyn_type), param("key", str_type)) -> Output::Type(str_type), false, "The resource that a value of a document refers to (`aws_s3_bucket.copy`, in templates its name alone); null for what is no reference.", |a, _| {
+        let (Data::Node(view), Some(key)) = (&a[0].data, text(&a[1])) else { return Value::of(Data::Null) };
+        let stated = view.path(&key);
+        let named = stated.unknown().and_then(|why| match why {
+            Why::Variable(name) => Some(name.to_string()),
+            Why::Remote(reference) => {
+                let call = reference.strip_prefix("!GetAtt ").and_then(|call| call.split('.').next());
+                let mut parts = reference.split('.');
+                let mut path = || Some(format!("{}.{}", parts.next()?, parts.next()?.split('[').next()?));
+                call.map(str::to_owned).or_else(&mut path)
+            }
+            _ => None,
+        });
+        named.map_or(Value::of(Data::Null), |named| Value::at(Data::Str(Cow::Owned(named)), stated.place()))
+    };
     "same_place" (param("value", dyn_type), param("other", dyn_type)) -> Output::Type(bool_type), false, "Whether the same text states both.", |a, _| {
         let stated = a[0].span.zip(a[1].span);
         Value::of(Data::Bool(stated.is_some_and(|(one, other)| one == other)))

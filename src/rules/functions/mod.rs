@@ -388,6 +388,10 @@ fn strings_type() -> Type {
     Type::List(Box::new(Type::Str))
 }
 
+fn ints_type() -> Type {
+    Type::List(Box::new(Type::Int))
+}
+
 fn entity_list<E: Reflect>() -> Type {
     Type::List(Box::new(E::ty()))
 }
