@@ -28,6 +28,7 @@ mod promises;
 mod queues;
 mod releases;
 mod software;
+mod steps;
 mod taints;
 mod training;
 mod variant;
@@ -91,6 +92,7 @@ pub fn join(variants: &mut [Variant], directories: &Directories<'_>) {
         &layout,
         |facts| &mut facts.workloads,
         |workloads, deployed| {
+            steps::link(workloads, &layout);
             mounted::link(workloads, deployed);
             options::link(workloads, deployed);
             environment::link(workloads, deployed, &mut cut);
