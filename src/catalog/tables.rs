@@ -91,6 +91,7 @@ tables! {
     IMAGE_PROGRAMS image_programs "repository* tag*:pattern program starts:flag";
     IMAGE_RELEASES image_releases "repository* tag* package module since:version until:version holes releases";
     IMAGE_SERVICES image_services "repository* product ports keeps loads moved_by needs devices uploads:flag";
+    IMAGE_SIZES image_sizes "repository* variant* since:version gb:1..200";
     IMAGE_TAGS image_tags
         "repository* tag* cuda:version min_driver:version framework framework_version tensorrt:version \
         python:version os min_compute_capability:version released:date end_of_life:date";

@@ -137,6 +137,22 @@ pub fn pipeline(root: Node<'_>, path: &str, facts: &mut Facts) {
     }
 }
 
+/// The images that one job builds, seen from where its steps run. A build that has no name counts as well.
+pub fn job(job: View<'_>, (home, here): (&str, &str), facts: &mut Facts) {
+    for step in job.get("steps").items() {
+        let uses = step.get("uses").string();
+        let with = step.get("with");
+        let unnamed = !with.get("tags").is_some() && !with.get("target").is_some();
+        if unnamed && uses.get().is_some_and(|action| action.starts_with("docker/build-push-action")) {
+            let text = |key: &str| with.get(key).string().get().cloned();
+            let context = text("context").unwrap_or_else(|| ".".to_owned());
+            let file = text("file").unwrap_or_else(|| format!("{context}/Dockerfile"));
+            made(facts, "unnamed", (Some(paths::join(home, &file)), step.get("uses").place()));
+        }
+    }
+    steps(job, (home, here), DEEPEST, facts);
+}
+
 /// Looks for steps. Actions run in the first directory, commands in the second.
 fn steps(view: View<'_>, (home, mut here): (&str, &str), depth: usize, facts: &mut Facts) {
     let Some(depth) = depth.checked_sub(1) else { return };

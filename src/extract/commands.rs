@@ -5,7 +5,7 @@
 use super::written::{self, Document, Given, parts, stated};
 use super::{compose, embedded, kubernetes, machines, slurm, wrappers};
 use crate::catalog;
-use crate::facts::{Facts, HelmRelease, InfraFormat, NodePool, ReleaseFormat, Workload, WorkloadFormat};
+use crate::facts::{Cluster, Facts, HelmRelease, InfraFormat, NodePool, ReleaseFormat, Workload, WorkloadFormat};
 use crate::known::{Fact, Known, Why};
 use crate::parse::shell::{self, Heredoc, Script, Word};
 use crate::source::Traced;
@@ -15,6 +15,39 @@ use std::sync::Arc;
 /// Reads what the commands of a script state, and the objects that it writes out. The script has its variables put in.
 pub fn read(script: &Script, facts: &mut Facts) {
     read_to(script, slurm::DEEPEST, facts);
+    facts.clusters.extend(installed(script).map(Arc::new));
+}
+
+/// The cluster that a script makes of the machine: what it hands to a shell comes from where k3s and RKE2 are installed
+/// from. Whether NVIDIA's runtime is made the default of its containerd is another question, which answers that nothing is
+/// told here.
+fn installed(script: &Script) -> Option<Cluster> {
+    const FROM: [(&str, &str); 2] = [("get.k3s.io", "k3s"), ("get.rke2.io", "rke2")];
+    const DEFAULTS: [&str; 3] = ["default-runtime", "default_runtime", "set-as-default"];
+    let words = || script.commands.iter().flat_map(|command| command.words.iter().chain(&command.redirections));
+    let texts = words().map(Word::text).chain(script.heredocs.iter().map(|heredoc| heredoc.text.text()));
+    if texts.clone().any(|text| DEFAULTS.iter().any(|sign| text.contains(sign))) {
+        return None;
+    }
+    // What a shell puts among the options of the installation may say it.
+    let open = |command: &shell::Command| {
+        let shell = command.words.iter().position(|word| shell::is_shell(word.text()));
+        let behind = shell.map_or(&[][..], |at| &command.words[at..]);
+        behind.iter().any(|word| word.expands)
+            || command.words.iter().any(|word| word.text().starts_with("INSTALL_K3S_EXEC=") && word.expands)
+    };
+    if script.commands.iter().any(open) {
+        return None;
+    }
+    let found = words().find_map(|word| {
+        let (_, platform) = FROM.iter().find(|(host, _)| word.text().contains(&format!("://{host}")))?;
+        Some((*platform, word.span()))
+    });
+    let (platform, span) = found?;
+    let mut out = Cluster::blank(span);
+    out.format = Fact::value(InfraFormat::Shell, span);
+    out.platform = Fact::value(platform.to_owned(), span);
+    Some(out)
 }
 
 /// The same with what it hands to shells, down to a depth.
@@ -245,6 +278,15 @@ fn release(words: &[Word], at: usize) -> Option<HelmRelease> {
     Some(out)
 }
 
+/// The word behind the first one that may be any options. What is quoted is one word: behind a verb it is a name, behind
+/// an option what that is given.
+fn open_word(words: &[Word]) -> Option<&Word> {
+    let given = |before: &Word, at: usize| at == 0 || before.text().starts_with("--") && !before.text().contains('=');
+    let mut pairs = words.windows(2).enumerate().map(|(at, pair)| (&pair[0], at, &pair[1]));
+    let open = |word: &Word| word.expands && word.text().starts_with('$');
+    pairs.find(|(before, at, word)| open(word) && !(word.is_one() && given(before, *at))).map(|(_, _, word)| word)
+}
+
 /// The pool or machine that a command makes.
 fn pool(program: &str, words: &[Word], at: usize) -> Option<NodePool> {
     let behind = &words[at + 1..];
@@ -258,7 +300,7 @@ fn pool(program: &str, words: &[Word], at: usize) -> Option<NodePool> {
             document.attribute(key, value);
         }
     }
-    if let Some(word) = behind[verb + 1..].iter().find(|word| word.expands && word.text().starts_with('$')) {
+    if let Some(word) = open_word(&behind[verb..]) {
         document.leave_open(command.keys(), word.span());
     }
     let operand = behind.get(verb + 1).filter(|word| !word.text().starts_with('-'));

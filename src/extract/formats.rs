@@ -2,9 +2,9 @@
 
 use super::{
     TextFile, ansible, bake, bounded, ci, cloudformation, clusters, compose, describes_others, dockerfile, dstack, ecs,
-    embedded, helmfile, kubernetes, llama_swap, makefile, nginx, nomad, options, package_indexes, package_tables,
-    packer, platforms, protection, pulumi, recipes, requirements, setup, skypilot, slurm, slurm_conf, toolkit,
-    training, triton, truss, units, values,
+    embedded, helmfile, hosted, kubernetes, llama_swap, makefile, nginx, nomad, options, package_indexes,
+    package_tables, packer, platforms, protection, pulumi, recipes, requirements, setup, skypilot, slurm, slurm_conf,
+    toolkit, training, triton, truss, units, values,
 };
 use crate::budget::Share;
 use crate::discover::{self, Kind};
@@ -58,7 +58,10 @@ pub static DOCUMENTS: &[Format] = &[
         name: "ci",
         about: "workflows of GitHub, GitLab, Azure Pipelines, Buildkite and CircleCI",
         is: ci::is_workflow,
-        read: |_, root, path, facts| ci::read(root, path, facts),
+        read: |_, root, path, facts| {
+            hosted::read(root, path, facts);
+            ci::read(root, path, facts);
+        },
     },
     Format {
         name: "cloud-setting",

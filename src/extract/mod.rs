@@ -1,6 +1,7 @@
 //! Formats and launchers: trees into facts. Knows what documents mean; knows neither rules nor severities.
 
-pub mod allocation;
+pub mod activated;
+mod allocation;
 pub mod ansible;
 pub mod app_template;
 pub mod bake;
@@ -18,6 +19,7 @@ pub mod embedded;
 pub mod exports;
 mod formats;
 pub mod helmfile;
+mod hosted;
 pub mod image;
 pub mod indexes;
 pub mod install;

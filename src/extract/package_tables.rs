@@ -281,6 +281,7 @@ pub fn conda_file(root: Node<'_>, path: &str) -> Option<PackageFile> {
     let mut out = PackageFile::blank(dependencies.place());
     out.path = Fact::value(path.to_owned(), out.span);
     out.kind = Fact::value(PackageFileKind::Conda, out.span);
+    out.name = view.get("name").string();
     let channels: Vec<Traced> = view.get("channels").items().filter_map(View::traced).collect();
     for item in dependencies.items() {
         if let Some(mut package) = item.traced().and_then(|text| install::conda(&text)) {

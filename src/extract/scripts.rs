@@ -1,6 +1,7 @@
 //! What the commands of a script launch: each server, trainer or launcher among them, with the variables that the script
 //! exports to it. Knows how scripts hand on their environment; places nothing on machines.
 
+use super::activated::Activated;
 use super::exports::{self, Exported, Outside};
 use super::wrappers::{self, base_name};
 use super::{image, intent, launch, training};
@@ -59,10 +60,11 @@ pub fn launches(script: &Script, outside: Outside<'_>) -> Launches {
     let unfolded = exports::unfolded(script.clone(), &inner, outside);
     let commands = &unfolded.commands;
     let share = Share::least(commands.iter().map(|command| command.span.range().len()).sum());
-    let (mut exported, mut waits) = (Exported::of(&unfolded), 0);
+    let (mut exported, mut activated, mut waits) = (Exported::of(&unfolded), Activated::default(), 0);
     let mut out = Launches::default();
     for command in commands {
         exported.follow(command);
+        activated.follow(command);
         waits += usize::from(command.words.first().is_some_and(|word| word.text() == "wait"));
         if contained(&command.words) {
             continue;
@@ -76,7 +78,8 @@ pub fn launches(script: &Script, outside: Outside<'_>) -> Launches {
         }
         exported.at(&command.arms, &mut env);
         exports::of_words(command, &found, &mut env);
-        let container = container(command, launch::of_process(command, &env).unwrap_or(found), env);
+        let mut container = container(command, launch::of_process(command, &env).unwrap_or(found), env);
+        container.environment = activated.of(command);
         // The command of the script begins where the one that a shell is handed does, or before.
         let outer = script.commands.partition_point(|outer| outer.span.start <= command.span.start);
         let outer = outer.checked_sub(1).map_or(command, |at| &script.commands[at]);
@@ -123,8 +126,15 @@ pub fn anything(script: &Script, outside: Outside<'_>) -> Option<Step> {
     let commands = exports::unfolded(script.clone(), &wrappers::inner, outside).commands;
     let launch = launch::of_resolved(&commands, &BTreeMap::new());
     let images = script.commands.iter().find(|command| started(&command.words).is_some());
-    let command = images.or(script.commands.last())?;
+    let runs = |command: &&Command| command.arms.branches().is_empty() && wrappers::file(&command.words).is_some();
+    let command = images.or(script.commands.iter().rfind(runs)).or(script.commands.last())?;
     let mut container = Container::blank(command.span);
+    let mut activated = Activated::default();
+    script.commands.iter().take_while(|other| other.span != command.span).for_each(|other| activated.follow(other));
+    container.environment = activated.of(command);
+    if let Some(file) = wrappers::file(&command.words) {
+        container.script = Fact::value(file.text().to_owned(), file.whole());
+    }
     container.image = started(&command.words).unwrap_or(container.image);
     container.training = launch.as_deref().and_then(training::of);
     container.launch = launch;

@@ -66,6 +66,27 @@ pub fn inner(command: &Command) -> Option<Script> {
     scripts.next().map(|script| shell::parse(&script))
 }
 
+/// The file of a shell script that a command runs, by a shell or by itself, as seen from where the command starts.
+pub fn file(words: &[Word]) -> Option<Traced> {
+    let at = *programs(words).last()?;
+    let word = match shell::is_shell(words[at].text()) {
+        true => {
+            let is_option = |word: &&Word| word.text().starts_with('-');
+            let options = words[at + 1..].iter().take_while(is_option);
+            if options.clone().any(|word| word.text().contains(['c', 's'])) {
+                return None;
+            }
+            words.get(at + 1 + options.count())?
+        }
+        false => Some(&words[at]).filter(|word| word.text().contains('/') && word.text().ends_with(".sh"))?,
+    };
+    const HERE: [&str; 6] = ["$PWD/", "${PWD}/", "$(pwd)/", "$SLURM_SUBMIT_DIR/", "${SLURM_SUBMIT_DIR}/", "./"];
+    let text = word.text();
+    let rest = HERE.iter().find_map(|here| text.strip_prefix(here)).unwrap_or(text);
+    let plain = !rest.is_empty() && !rest.starts_with(['/', '~', '-']) && !rest.contains(['$', '`', '{', '<']);
+    plain.then(|| word.traced().slice(text.len() - rest.len()..text.len()))
+}
+
 /// The script that stands behind an option of a wrapper, of words without `--`: `su user -c SCRIPT`.
 fn script(words: &[Word], at: usize) -> Option<Traced> {
     let wrapper = catalog::wrappers(base_name(words[at].text())).next()?;

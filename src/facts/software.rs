@@ -128,6 +128,8 @@ entities! {
         path: Fact<String>,
         /// What it is.
         kind: Fact<PackageFileKind>,
+        /// The name of the environment that a file of conda makes.
+        name: Fact<String>,
         /// Its packages in order.
         packages: Vec<Package>,
         /// Index named in the file.

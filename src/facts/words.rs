@@ -316,6 +316,11 @@ words! {
 }
 
 impl WorkloadFormat {
+    /// Whether a queue of batch jobs runs it, in a shell of the machine.
+    pub fn is_queued(self) -> bool {
+        matches!(self, WorkloadFormat::Slurm | WorkloadFormat::Pbs | WorkloadFormat::Lsf | WorkloadFormat::Sge)
+    }
+
     /// Whether what it states is deployed, with what lies near it; what a script or a run of CI starts is not.
     pub fn is_deployed(self) -> bool {
         !matches!(self, WorkloadFormat::Ci | WorkloadFormat::Docker | WorkloadFormat::Script)

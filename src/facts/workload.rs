@@ -185,6 +185,10 @@ entities! {
         beside: Fact<bool>,
         /// Times that a step of Slurm starts it on each node: `srun` alone repeats what it runs.
         tasks_per_node: Fact<i64>,
+        /// The shell script that a step of a job runs, as written, where the job itself launches nothing.
+        script: Fact<String>,
+        /// The environment of Python that a job activates before it: the name of one of conda, the path of a virtual environment, or `uv`.
+        environment: Fact<String>,
         /// Whether what runs it as a container in a job hands it the devices of the node: `--nv` and `--rocm` of Apptainer, which hands none without; absent where the job runs other programs, too.
         passes_devices: Fact<bool>,
         /// GPUs that it is given by number or id: device_ids of Compose, CUDA_VISIBLE_DEVICES.

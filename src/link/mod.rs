@@ -29,6 +29,7 @@ mod queues;
 mod releases;
 mod scaling;
 mod software;
+mod steps;
 mod taints;
 mod training;
 mod variant;
@@ -93,6 +94,7 @@ pub fn join(variants: &mut [Variant], directories: &Directories<'_>) {
         &layout,
         |facts| &mut facts.workloads,
         |workloads, deployed| {
+            steps::link(workloads, &layout);
             mounted::link(workloads, deployed);
             options::link(workloads, deployed);
             environment::link(workloads, deployed, &mut cut);

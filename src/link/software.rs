@@ -28,6 +28,83 @@ type Declared<'a> = Candidates<'a, &'a str, &'a (String, Fact<String>)>;
 /// The stages of Dockerfiles.
 type Builds<'a> = Candidates<'a, Called, &'a Arc<Build>>;
 
+/// Lists of packages, by the environments that they make.
+type Lists<'a> = Candidates<'a, Environment, &'a Arc<PackageFile>>;
+
+/// What lists of packages are found by.
+#[derive(PartialEq, Eq, Hash)]
+enum Environment {
+    /// The name of an environment of conda.
+    Conda(String),
+    /// The path of a lock file, of a project or of requirements.
+    File(String),
+}
+
+/// The environments that a list makes.
+fn environments(file: &PackageFile) -> Vec<Environment> {
+    let path = file.path.get().cloned().unwrap_or_default();
+    match (file.kind.get(), file.name.get()) {
+        (Some(PackageFileKind::Conda), Some(name)) => vec![Environment::Conda(name.clone())],
+        _ if matches!(paths::name(&path), "uv.lock" | "pyproject.toml" | "requirements.txt") => {
+            vec![Environment::File(path)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The one list of the environment that is active where a container runs: the one file that makes an environment of conda
+/// of this name, what uv reads in a project, or what stands beside a virtual environment.
+fn active<'i>(
+    container: &Container,
+    from: SourceId,
+    (lists, boundary): (&'i Lists<'i>, Boundary<'_>),
+) -> Option<&'i Arc<PackageFile>> {
+    let stated = container.environment.get()?;
+    let sources = boundary.layout().sources();
+    let own = paths::directory(&sources.get(from).path);
+    let only = |key: Environment| match lists.all(boundary, &[key], |_| true)[..] {
+        [only] => Some(Some(*only)),
+        [] => None,
+        _ => Some(None),
+    };
+    let beside = |directory: &str, names: &[&str]| {
+        names.iter().find_map(|name| only(Environment::File(paths::join(directory, name))))
+    };
+    if stated == "uv" {
+        return paths::above(own).find_map(|above| beside(above, &["uv.lock", "pyproject.toml"])).flatten();
+    }
+    if !stated.contains(['/', '.']) && stated != "venv" {
+        return only(Environment::Conda(stated.clone())).flatten();
+    }
+    if stated.starts_with(['/', '~']) {
+        return None;
+    }
+    let near = paths::directory(stated);
+    let place = |above: &str| paths::join_inside(above, near);
+    let made = ["uv.lock", "requirements.txt", "pyproject.toml"];
+    paths::above(own).filter_map(place).find_map(|directory| beside(&directory, &made)).flatten()
+}
+
+/// What a list of packages brings to a machine of which nothing else is known.
+fn of_environment(file: &PackageFile) -> Software {
+    let machine = Fact::unknown(Why::NotStated("what the machine has".into()), file.span);
+    let mut out = unknown(Software::blank(file.span), &machine);
+    out.python = file.python.clone().and_then(|text| {
+        let exact = text.trim_start_matches("==").trim_end_matches(".*");
+        Version::parse(exact).map_or(Known::Absent, Known::Value)
+    });
+    let python = out.python.get().cloned();
+    let target = lists::Target { python: python.as_ref(), arch: None, groups: &[], branches: &BTreeMap::new() };
+    for package in lists::installed(&file.packages, target) {
+        let Some(name) = package.name.get().cloned() else { continue };
+        if !packages::keeps(out.packages.get(&name), &package) {
+            out.packages.insert(name, package);
+        }
+    }
+    packages::resolve(&mut out.packages, &out.python, false);
+    out
+}
+
 /// What stages are found by.
 #[derive(PartialEq, Eq, Hash)]
 enum Called {
@@ -171,6 +248,9 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
     let images: Declared<'_> = Candidates::gather(deployed, Reach::Deployment, |facts| {
         facts.images.iter().map(|image| (image.1.span.source, vec![canonical(&image.0)], image)).collect()
     });
+    let lists: Lists<'_> = Candidates::gather(deployed, Reach::Deployment, |facts| {
+        facts.package_files.iter().map(|file| (file.span.source, environments(file), file)).collect()
+    });
     let listing = deployed.variants().iter().find_map(|variant| variant.facts.listing.as_deref());
     let of_scripts = deployed.variants().iter().filter_map(|variant| variant.facts.docker_runtime).max();
     let runtime = match listing.and_then(|listing| listing.docker_runtime).max(of_scripts) {
@@ -209,9 +289,14 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
                     }),
                 };
                 let build = own.or_else(stated).copied();
+                let active = || {
+                    let queued = workload.format.get().is_some_and(|format| format.is_queued());
+                    let alone = queued && container.image.reference.is_absent();
+                    Some(Arc::new(of_environment(active(container, from, (&lists, boundary)).filter(|_| alone)?)))
+                };
                 let software = match build {
                     Some(build) => build.software.clone(),
-                    None => Some(Arc::new(of_image(&container.image))),
+                    None => active().or_else(|| Some(Arc::new(of_image(&container.image)))),
                 };
                 if container.launch.is_none() && container.command.is_empty() {
                     container.launch = build.and_then(|build| build.launch.clone());

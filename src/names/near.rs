@@ -16,6 +16,22 @@ use std::collections::{HashMap, HashSet};
 /// Shorter names are like too many others.
 const SHORTEST: usize = 5;
 
+/// Kinds that are of use only where something names them, and that are deployed with what names them.
+const FOR_OTHERS: [&str; 12] = [
+    "karpenter.azure.com/AKSNodeClass",
+    "karpenter.k8s.aws/EC2NodeClass",
+    "karpenter.k8s.gcp/GCENodeClass",
+    "kueue.x-k8s.io/AdmissionCheck",
+    "kueue.x-k8s.io/ClusterQueue",
+    "kueue.x-k8s.io/MultiKueueCluster",
+    "kueue.x-k8s.io/MultiKueueConfig",
+    "kueue.x-k8s.io/ProvisioningRequestConfig",
+    "kueue.x-k8s.io/ResourceFlavor",
+    "kueue.x-k8s.io/Topology",
+    "kueue.x-k8s.io/WorkloadPriorityClass",
+    "scheduling.volcano.sh/Queue",
+];
+
 /// Longer ones are no names of objects.
 const LONGEST: usize = 253;
 
@@ -38,8 +54,8 @@ enum Sign {
 /// The objects of a repository, as far as it was asked for them.
 pub struct Nearby<'a> {
     deployed: Deployed<'a>,
-    /// Where something is asked for, and of which kind.
-    sought: HashSet<(Place, &'static str)>,
+    /// What is asked for, by where and of which kind.
+    sought: HashMap<(Place, &'static str), HashSet<String>>,
     count: usize,
     index: OnceCell<Index<'a>>,
     named: OnceCell<HashSet<(&'static str, String)>>,
@@ -49,13 +65,19 @@ pub struct Nearby<'a> {
 #[derive(Default)]
 struct Index<'a> {
     by_name: HashMap<(&'static str, &'a str), Vec<(Place, &'a Object)>>,
+    /// Those of kinds that are there for others.
+    by_kind: HashMap<(Place, &'static str), Vec<&'a Object>>,
     by_sign: HashMap<(Place, &'static str, Sign), Vec<&'a Object>>,
 }
 
 impl<'a> Nearby<'a> {
     /// What may stand near to what is asked for, each by the variant that asks.
     pub fn new(deployed: Deployed<'a>, asked: &[(usize, Asked)], count: usize) -> Self {
-        let sought = asked.iter().map(|(own, one)| (place(deployed, *own, one.name.1.source), one.kind)).collect();
+        let mut sought: HashMap<_, HashSet<String>> = HashMap::new();
+        for (own, one) in asked {
+            let place = place(deployed, *own, one.name.1.source);
+            sought.entry((place, one.kind)).or_default().insert(one.name.0.clone());
+        }
         Self { deployed, sought, count, index: OnceCell::new(), named: OnceCell::new(), made: OnceCell::new() }
     }
 
@@ -80,7 +102,7 @@ impl<'a> Nearby<'a> {
                 (*object, format!("{kind} {name} is not in the namespace {here}, but in {other}: {}", asked.row.fails))
             }
             None => {
-                if let Some(object) = self.similar(place, asked) {
+                if let Some(object) = self.similar(place, asked).or_else(|| self.idle(place, asked)) {
                     let other = object.name.get()?;
                     (
                         object,
@@ -146,6 +168,24 @@ impl<'a> Nearby<'a> {
         })
     }
 
+    /// The only object beside a reference that nothing names, where the reference is the only one of its kind that leads
+    /// nowhere: the one is there for the other, whatever they are called.
+    fn idle(&self, place: Place, asked: &Asked) -> Option<&'a Object> {
+        if !FOR_OTHERS.contains(&asked.kind) {
+            return None;
+        }
+        let key = (place, asked.kind);
+        let mut lost = self.sought.get(&key)?.iter().filter(|name| !self.is_made(asked.kind, name));
+        if lost.next().is_none() || lost.next().is_some() {
+            return None;
+        }
+        let is_idle = |object: &&&Object| {
+            object.name.get().is_some_and(|name| !self.named().contains(&(asked.kind, name.clone())))
+        };
+        let mut idle = self.index().by_kind.get(&key)?.iter().filter(is_idle);
+        idle.next().filter(|_| idle.next().is_none()).copied()
+    }
+
     /// The only object of a chart that has the keys that are asked of one that the chart does not make, where both are
     /// called by the release.
     fn keyed(&self, own: usize, asked: &Asked) -> Option<&'a Object> {
@@ -182,8 +222,11 @@ impl<'a> Nearby<'a> {
                     let (Some(kind), Some(name)) = (named_kind(object), object.name.get()) else { continue };
                     let place = place(self.deployed, own, object.span.source);
                     index.by_name.entry((kind, name)).or_default().push((place, object));
-                    if !self.sought.contains(&(place, kind)) || name.len() > LONGEST {
+                    if !self.sought.contains_key(&(place, kind)) || name.len() > LONGEST {
                         continue;
+                    }
+                    if FOR_OTHERS.contains(&kind) {
+                        index.by_kind.entry((place, kind)).or_default().push(object);
                     }
                     let all = signs(name).into_iter().chain([Sign::Whole(name.clone())]);
                     for sign in all.chain(parts(name).map(|part| Sign::Part(part.to_owned()))) {

@@ -155,9 +155,11 @@ fn untagged(image: &str) -> &str {
     image.rsplit_once(':').filter(|(_, tag)| !tag.contains('/')).map_or(image, |(name, _)| name)
 }
 
+/// Whether KServe takes a container for one with GPUs, which no slice of MIG and no other vendor's device is to it
+/// (`IsGPUEnabled`).
 fn asks_for_gpus(model: &Doc, runtime: &Doc) -> bool {
     let limits = [model, runtime].into_iter().filter_map(|container| container.at(&["resources", "limits"]));
-    limits.flat_map(Doc::entries).any(|(name, _)| name.text().is_some_and(|name| catalog::accelerator(name).is_some()))
+    limits.flat_map(Doc::entries).any(|(name, _)| name.text() == Some("nvidia.com/gpu"))
 }
 
 /// Lays an LLMInferenceService over the configurations that it is based on, one over the other.

@@ -88,6 +88,11 @@ impl Word {
         self.expands && variables::lone_name(self.text()).is_some()
     }
 
+    /// Whether it stays one word whatever its expansions give.
+    pub fn is_one(&self) -> bool {
+        self.quoted
+    }
+
     /// The word as `NAME=value`.
     pub fn assignment(&self) -> Option<(String, Word)> {
         let (name, value) = self.text().split_once('=')?;
