@@ -33,7 +33,7 @@ except ImportError:  # patches are then told by their shape alone
     yaml = None
 
 MAX = 16 << 20
-OUT_OF_SCOPE = {"source code", "prose", "notebook", "schema", "generated or data", "test data", "binary", "vendored", "monitoring"}
+OUT_OF_SCOPE = {"source code", "prose", "notebook", "schema", "generated or data", "test data", "binary", "vendored", "monitoring", "GitHub or tool meta"}
 
 # ---------------------------------------------------------------- words
 PKG = (r"torch(?:vision|audio|text|ao|tune|titan|rec|serve|data)?|pytorch(?:-cuda|-lightning|-gpu)?|tensorflow(?:-gpu|-rocm)?|vllm|sglang|lmdeploy|flash[-_]attn\w*|flashinfer[\w-]*|xformers|bitsandbytes|deepspeed|megatron[\w-]*|transformer[-_]engine[\w-]*|apex|cupy(?:-cuda\w+|-rocm[\w-]+)?|cudf[\w-]*|cuml[\w-]*|jax|jaxlib|jax-cuda[\w-]*|onnxruntime-gpu|tensorrt[\w-]*|triton|nvidia-[a-z-]+-cu1\d|nvidia-ml-py3?|pynvml|auto-?gptq|autoawq|exllama\w*"
@@ -68,7 +68,7 @@ QUICK = ("gpu nvid nvcr nccl rccl cuda cublas cudnn cudf cuml cupy rocm amd inte
          " k80 dcgm kfd /dri dev/ paral -ngl nproc nsys horovod fastchat trt whisper comfy diffusion axolotl tgi text-gen text-emb slots_ paradigm 10de 1002 libva oneapi hpu xpu npu ze_aff fi_efa radeon -smi run.ai mig device driver hip hsa_ tune cambricon hygon metax mthreads kunlun enflame biren tenstor iluvatar"
          " rebell furiosa koord tencent nvcc nvshmem nvte nvband cu1 exllama pynvml llama megat bm. vm. gres _v a100 h100 h200 h800 a800 v100 p100 l40 a10 b200 b300 gb200 gb300 gh200 h20 trn inf1 inf2 dl1 dl2 vt1 p2 p3 p4 p5 p6 g3 g4 g5 g6 g7 gr6 a2- a3- a4 g2 ct4 ct5 ct6 pnv gt4 gni pni v5 v6e v4 deep_ep deepep").split()
 COMMENT = re.compile(r"^\s*(?:#(?!SBATCH|PBS|BSUB|\$|cloud-config)|//|/\*|\*\s|--\s|\{\{-?\s*/\*|;|rem\s|REM\s|<!--|\{#)")
-NAMING = re.compile(r"^\s*(?:- )?[\"']?(?:name|name[-_]?suffix|name[-_]?prefix|service[-_]?account(?:name)?|config[-_]?map(?:name)?|secret[-_]?name|policyName|helm\.sh/chart|ai\.gke\.io/inference-server|display[-_ ]?name|description|title|summary|message|reason|legendFormat|definition|query|documentation|app|help|home|homepage|url|urls|repository|sources?|icon|label|default_branch|app\.kubernetes\.io/\w+|k8s-app|component|namespace|nameOverride|fullnameOverride|generateName|error_?message|alert|expr|expression|annotations\.\w+|keywords|author|maintainers?|AssociationProperty\w*|Label|Tag|en|zh-cn|stage|id|step|job|tags|constraintdescription|classifier\w*)[\"']?\s*[:=]\s*(.*)$", re.I)
+NAMING = re.compile(r"^\s*(?:- )?[\"']?(?:name|name[-_]?suffix|name[-_]?prefix|service[-_]?account(?:name)?|config[-_]?map(?:name)?|secret[-_]?name|policyName|helm\.sh/chart|ai\.gke\.io/inference-server|display[-_ ]?name|description|title|summary|message|reason|legendFormat|definition|query|documentation|app|help|home|homepage|url|urls|role|role[-_]name|register|creates|path|repository|sources?|icon|label|default_branch|app\.kubernetes\.io/\w+|k8s-app|component|namespace|nameOverride|fullnameOverride|generateName|error_?message|alert|expr|expression|annotations\.\w+|keywords|author|maintainers?|AssociationProperty\w*|Label|Tag|en|zh-cn|stage|id|step|job|tags|constraintdescription|classifier\w*)[\"']?\s*[:=]\s*(.*)$", re.I)
 SPEECH = re.compile(r"^\s*@?(?:echo|printf|print|log\w*|info|warn\w*|err\w*|die|fail|msg|title|Write-\w+|LABEL|MAINTAINER)\b(?!.*(?:>|\|))", re.I)
 ZERO = re.compile(r"[:=]\s*[\"']?(?:0|false|null|none|no|~|cpu|\"\"|''|\[\]|\{\})[\"']?\s*(?:#.*|,)?$", re.I)
 LOADS = re.compile(r"releases/download|download|whl/|developer\.|repo\.|github\.io|s3\.|raw\.|docker:|oci:|hf:|\.run\b|\.git@|git\+")
@@ -77,6 +77,35 @@ HELPER = re.compile(r"\{\{-?\s*(?:define|include|template|block|range|else|with|
 BARE = re.compile(r"[:=]\s*[\"']?(?:\$\(\w+\)|\$\{?\w+\}?|\$\{[\w.]+\}|\{\{[^{}]*\}\}|(?:var|local|each|module)\.[\w.]+)[\"']?[,\\ ]*$")
 EMPTY = re.compile(r"^\s*(?:- )?[\"']?[\w./-]+[\"']?\s*(?::|=|(?=\{))\s*[\[{(|>]?\s*(?:#.*)?$")
 OFF = re.compile(r"[:=]\s*[\"']?(?:0|false|no|off|null|none|~|auto)[\"']?,?\s*(?:#.*)?$", re.I)
+
+# What holds words of GPUs and states nothing to a linter, by reason:
+SCRIPTED = ("shell script", "Makefile", "CI workflow", "Slurm/PBS/LSF", "Ansible", "Dockerfile")
+#   commands that look at, move or delete what is there, or rewrite text by a program that nobody runs here
+HANDLING = re.compile(r"^\s*(?:- )?(?:[\w.-]+:\s*[\"']?)?@?(?:(?:RUN|sudo|!|if|while|until|then|do|&&|\|\|)\s+)*[-@]?(?:e?grep|sed|awk|cp|rm|mv|mkdir|chmod|chown|cd|ls|cat|tail|head|ps|p?kill|killall|tar|rsync|touch|which|command -v|type|find|source|ldd|wc|readlink|dirname|basename|pushd|apt-get remove|kubectl (?:-\S+ \S+ )*(?:get|logs|describe|delete|wait|rollout|exec|port-forward|cp|top|scale)|helm (?:uninstall|list|status|repo)|docker (?:logs|stop|rm|rmi|ps|exec|tag|push|inspect|save|load|kill))\b(?!.*(?:--gpus|docker run))")
+#   a question to the machine: the answer stands in no file
+ASKING = re.compile(r"(?:nvidia|rocm|amd|hl|npu|xpu)-smi\b(?!.*\s(?:-pm|-mig|-c|-pl|-ac|-lgc|-lmc|-e|-cgi|-cci|--(?:persistence-mode|multi-instance-gpu|compute-mode|power-limit|applications-clocks|lock-gpu-clocks|ecc-config|setcomputepartition|setmemorypartition|setperflevel|setpoweroverdrive))\b)")
+#   what a test compares, and the pattern of a branch
+TESTED = re.compile(r"(?:^|[\s;&|!(])(?:\[\[?|test)\s[^]]*$|^\s*\*?[\"'][^\"']*$|^\s*when:|^\s*(?:-\s+)?if:|\b(?:ifeq|ifneq|ifdef|ifndef)\b")
+#   a rule of make: its target and what it needs
+RULE = re.compile(r"^(?:\.PHONY|[\w./%$(){}-]+(?:[ \t]+[\w./%$(){}-]+)*)[ \t]*::?(?!=)")
+#   a path to what is installed, without a version
+PATH = re.compile(r"(?:^|[\s\"'=:,(\[$}])(?:/|\.{1,2}/|C:/)(?!dev/)[\w./${}-]*$")
+
+def silent(cls, match, line, form):
+    """Whether the words at a match are of what states nothing, whatever their class."""
+    before, after = line[:match.start()], line[match.end():]
+    if "ENC[AES" in line: return True  # ciphertext
+    if re.match(r"\s*[\"']?apiVersion[\"']?\s*:", line): return True  # the group of a kind: its fields state something
+    if form == "Python lock" and re.match(r"\s*[{\[]|\s*[\w-]+ = \[|\s+[\w-]+ =", line): return True  # edges and wheels: the package's own table has its version
+    if cls == "env" and (match.group(0).startswith("DCGM_FI_") or re.search(r"\$[{(]?$", before) and not re.search(r":?=", after[:3])): return True  # a metric; a value that is used, not set
+    if cls == "image" and match.group(0).startswith(":") and (re.match(r":-|:\$\{", match.group(0)) or "/" not in before and not re.search(r"image|tag|FROM|docker", line, re.I)): return True  # a default of the shell, the name of a metric
+    if cls in ("image", "engine", "driver", "build") and PATH.search(before + match.group(0)[:1] if match.group(0)[0] == "/" else before) and not re.search(r"\d\.\d|-\d", match.group(0)): return True
+    if form == "kustomization" and cls in ("driver", "image", "engine") and re.match(r"\s*-\s*[\w./-]+\s*$", line): return True  # an entry is a path
+    if form.startswith(SCRIPTED):
+        if HANDLING.match(line) or ASKING.match(line[match.start():]): return True
+        if cls in ("key", "env", "driver", "accelerator", "resource", "package") and TESTED.search(before) and (cls != "driver" or "[" in before): return True
+        if form.startswith("Makefile") and RULE.match(line) and cls in ("key", "driver", "engine", "image", "build", "package"): return True
+    return False
 
 def stateless(cls, line, form):
     """Whether a line has words of GPUs, but no value that it states itself."""
@@ -88,7 +117,7 @@ def stateless(cls, line, form):
 def strength(cls, match, line, form):
     """strong or weak for one match of a class on a line."""
     if form != "setup.py" and COMMENT.match(line) or (hit := re.search(r"(?:^|\s)#\s", line)) and hit.start() < match.start(): return "weak"
-    if stateless(cls, line, form): return "weak"
+    if stateless(cls, line, form) or silent(cls, match, line, form): return "weak"
     naming = NAMING.match(line)
     if naming and cls not in ("resource", "image"):
         whole = naming.group(1).strip(" ,\"'") == match.group(0).strip(" ,\"'") or cls == "package" and re.match(r"\s*(?:- )?[\"']?name\b", line)
@@ -109,7 +138,7 @@ def strength(cls, match, line, form):
     if "://" in token and cls not in ("package", "build", "machine") and not LOADS.search(token): return "weak"
     path = re.search(r"\.(?:ya?ml|json|md|sh|py|tf|tpl|ipynb|txt|go)\b|/\*\*|^\s*-\s*[\"']?(?:\.\.?/|[\w.-]+/[\w./-]+[\"']?$)", token if cls != "accelerator" else line)
     if path and cls in ("accelerator", "engine", "driver", "key"): return "weak"
-    if form.startswith("other") and cls in ("accelerator", "key", "package", "env", "build"): return "weak"  # a format that is not known to deploy anything
+    if form.startswith("other") and cls in ("accelerator", "key", "package", "env", "build", "machine"): return "weak"  # a format that is not known to deploy anything
     return "strong"
 
 @functools.lru_cache(1 << 17)
@@ -164,6 +193,8 @@ def kubernetes(text, name):
     if not api or not kind: return "kustomization" if re.fullmatch(r"kustomization\.ya?ml|Kustomization", name) else None
     groups = " ".join(api)
     if set(kind) == {"CustomResourceDefinition"}: return "schema"
+    if set(kind) == {"ClusterServiceVersion"}: return "generated or data"  # what operator-sdk writes for a catalog of operators
+    if set(kind) <= {"PrometheusRule", "GrafanaDashboard", "ServiceMonitor", "PodMonitor", "VMRule", "ScrapeConfig"}: return "monitoring (dashboard, rules)"
     for form, test in [("eksctl", r"\beksctl\.io"), ("kustomization", r"kustomize\.config\.k8s\.io"), ("Karpenter", r"karpenter\.(?:sh|k8s\.aws|azure)"), ("Flux", r"toolkit\.fluxcd\.io"),
                        ("Argo CD", r"argoproj\.io(?=.*\|(?:Application|ApplicationSet|AppProject)\|)"), ("Run:ai", r"\brun\.ai")]:
         if re.search(test, groups + "|" + "|".join(kind) + "|"): return form
@@ -198,7 +229,7 @@ def structured(text, name, path, ext):
         ("training configuration (LLaMA-Factory)", has(text, "model_name_or_path")), ("training configuration (torchtune)", re.search(r"(?m)^\s+_component_:", text)),
         ("training configuration (other)", re.search(r"(?m)^\[(?:training|parallelism|model|job)\]", text) and ext == "toml" and "parallelism" in text or has(text, "MODEL_ARGS") or has(text, "exp_manager") or has(text, "trainer", "model") or has(text, "datamodule") or has(text, "checkpoint_dir", "devices") or has(text, "initial_checkpoint_dir", "devices") or has(text, "tp_size") or has(text, "deviceType", "handler") or has(text, "per_device_train_batch_size") or has(text, "tokenizer", "optimizer")),
         ("Talos", has(text, "machine") and has(text, "cluster") or "/talos/" in low),
-        ("GitHub or tool meta", re.search(r"(?:^|/)(?:\.github/(?:dependabot|labeler|release|renovate|codeql|issue_template|archive|[\w-]+$)|\.?(?:renovate|dependabot|mkdocs|codecov))|(?:^|/)\.(?:pre-commit|golangci|goreleaser|krew|codespell|coderabbit|vscode|mergify|devcontainer)", low)),
+        ("GitHub or tool meta", re.search(r"(?:^|/)(?:\.github/(?:dependabot|labeler|release|renovate|codeql|issue_template|archive|[\w-]+$)|\.?(?:renovate|dependabot|mkdocs|codecov))|(?:^|/)\.(?:pre-commit|golangci|goreleaser|krew|codespell|coderabbit|vscode|mergify)", low)),
         ("schema", has(text, r"\$schema") and has(text, "properties") or name in ("openapi.yaml", "swagger.json")),
     ]
     if form := next((form for form, test in checks if test), None): return form
@@ -212,6 +243,7 @@ def classify(path, text, charts, patches):
     """The format of a file, by its path in the repository and its text."""
     name, low = os.path.basename(path), path.lower()
     if TEST.search(path) or name.endswith(".txtar") or name.endswith(".snap"): return "test data"
+    if re.search(r"(?:^|/)(?:qa|tests?)/(?:.*/)?[^/]*test[^/]*\.(?:sh|bats)$", path): return "source code"  # tests of a program that are written in shell, as those in Python and Go
     if re.search(r"(?:^|/)(?:vendor|node_modules|third_party|site-packages)/", path): return "vendored"
     templated, base = "", name
     while (cut := TEMPLATE.sub("", base)) != base and cut:
