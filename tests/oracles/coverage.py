@@ -415,6 +415,7 @@ def belongs(keys, value, line, word):
 def judge(lines, facts, text, beside=""):
     """State of each strong line: read, echoed, untouched."""
     states, source = [], text.split("\n")
+    values = {str(value).lower() for at in facts.values() for keys, value in at if not ECHO.search(keys) and not isinstance(value, (bool, int, float))}
     held = [HELD[value][0] for at in facts.values() for keys, value in at if keys == "objects[].kind" and value in HELD]
     for number, word, _, how in lines:
         if how != "strong": continue
@@ -425,6 +426,9 @@ def judge(lines, facts, text, beside=""):
                 break
             state = "echoed" if ECHO.search(keys) or value not in FALSY else state
         if state != "read" and any(lines_of.search(line) for lines_of in held): state = "read"
+        stated = re.match(r"\s*(?:(?:export|local|readonly|ARG|ENV)\s+)?[\w.-]+\s*(?::|[:?]?=)\s*[\"']?([\w./:@+-]{4,})[\"']?,?\s*(?:#.*)?$", line)
+        if state != "read" and stated and stated.group(1).lower() in values:
+            state = "read"  # a variable or its default: the fact of this value stands where it is used
         alone = re.match(r"\s*-?\s*[\"']?--?[\w-]+[\"']?,?\s*\\?$", line)
         if state != "read" and alone and any(re.search(r"launch\.(?!words)\w|training\.\w", k) and v not in FALSY for k, v in facts.get(number + 1, ())):
             state = "read"  # a flag whose value, and so whose fact, stands on the next line
