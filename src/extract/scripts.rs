@@ -136,6 +136,9 @@ pub fn anything(script: &Script, outside: Outside<'_>) -> Option<Step> {
         container.script = Fact::value(file.text().to_owned(), file.whole());
     }
     container.image = started(&command.words).unwrap_or(container.image);
+    let mut exported = Exported::of(script);
+    script.commands.iter().take_while(|one| one.span != command.span).for_each(|one| exported.follow(one));
+    exported.at(&command.arms, &mut container.env);
     container.training = launch.as_deref().and_then(training::of);
     container.launch = launch;
     Some(Step { container, command: command.clone(), beside: false, waits: 0 })

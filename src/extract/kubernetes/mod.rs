@@ -14,6 +14,7 @@ mod objects;
 mod places;
 mod pods;
 mod queues;
+mod ray;
 mod releases;
 mod runai;
 mod servers;
@@ -96,6 +97,7 @@ pub fn document(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
         embedded::read(view.get("data"), &format!("ConfigMap/{name}"), facts);
         training::config_map(view, facts);
     }
+    ray::read(view, &kind, object.name.get().map_or("", String::as_str), facts);
     if kind == "RayService" {
         // Yaml, whatever it is called.
         embedded::read(view.path("spec.serveConfigV2"), "serveConfigV2.yaml", facts);

@@ -1,6 +1,6 @@
 //! The kinds that carry pods, and what a group of them is.
 
-use super::places;
+use super::{places, ray};
 use crate::extract::{intent, launch};
 use crate::facts::value::Blank;
 use crate::facts::{Container, Object, Workload, WorkloadFormat};
@@ -30,6 +30,7 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, object: &Object, cut: &mut Vec<Pro
     if kind == "RayService" {
         ray_serve(&mut out, spec.get("serveConfigV2"));
     }
+    ray::variables(&mut out, view, &kind);
     processes_per_node(&mut out, spec);
     out.format = Fact::value(WorkloadFormat::Kubernetes, object.kind.span);
     out.kind = object.kind.clone();
