@@ -427,7 +427,7 @@ mod tests {
         assert_eq!(gpu("nvidia-tesla-t4").map(|g| g.id), Some("T4"));
         assert_eq!(gpu("A100-80GB").and_then(|g| g.memory_mib), Some(81920));
         assert_eq!(gpu("a10g").map(|g| g.id), Some("A10G"));
-        assert!(gpu("A1000").is_none());
+        assert!(gpu("A1001").is_none());
         let called = |name| gpus_called(name).map(|gpu| gpu.id).collect::<Vec<_>>();
         assert_eq!(called("v100-32g"), ["V100-PCIE-32GB", "V100-SXM2-32GB"]);
         assert!(called("v100-33g").is_empty() && called("big-32g").is_empty());

@@ -9,7 +9,7 @@ use super::tables::{
 use crate::evidence;
 use crate::suggest::nearest;
 use crate::version::Version;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{LazyLock, OnceLock};
 
 /// A machine type.
@@ -142,6 +142,13 @@ pub fn cluster_agents() -> impl Iterator<Item = &'static str> {
 /// The only machine type that has a GKE accelerator.
 pub fn gke_machine(accelerator: &str) -> Option<&'static str> {
     GKE_MACHINES.rows().find(|r| r.text("accelerator") == accelerator)?.filled("machine_type")
+}
+
+/// Whether some machine type that can be had comes with a GPU, by the GPU's id.
+pub fn is_offered(gpu: &str) -> bool {
+    static OFFERED: LazyLock<BTreeSet<&str>> =
+        LazyLock::new(|| by_name().values().filter(|i| i.retired.is_none()).map(|i| i.gpu).collect());
+    OFFERED.contains(gpu)
 }
 
 /// The most GPUs of NVIDIA that one machine type with this many vCPUs and bytes of memory has; types that the catalog does

@@ -97,9 +97,9 @@ fn cards(engine: &str) -> Vec<Card> {
     cards
 }
 
-/// The smallest data-center GPU, less than half as large, on which a launch fits as it is.
+/// The smallest data-center GPU, less than half as large, that some cloud's machine has and on which a launch fits as it is.
 pub fn smaller(shape: &Architecture, launch: &Launch, card: &Card) -> Option<Card> {
-    let fits = |other: &Card| ledger(shape, launch, other).verdict == Verdict::Fits;
+    let fits = |other: &Card| catalog::is_offered(&other.gpu) && ledger(shape, launch, other).verdict == Verdict::Fits;
     cards(&launch.engine).into_iter().take_while(|other| other.bytes * 2.0 < card.bytes).find(fits)
 }
 

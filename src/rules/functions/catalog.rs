@@ -87,7 +87,7 @@ lookups! {
     "family_counts" (param("family", str_type)) -> Output::Type(ints_type), "How many GPUs the machine types of an AWS family have, each number once.", |a| {
         catalog::family_counts(&text(&a[0])?)
     };
-    "gpu_ids" (param("name", str_type)) -> Output::Type(strings_type), "The ids of the GPUs that a name may mean (`A100`: every card of it); unknown of a name that the catalog does not have.", |a| {
+    "gpu_ids" (param("name", str_type)) -> Output::Type(strings_type), "The ids of the GPUs that a name may mean: several where it leaves the form or the memory open; unknown of a name that the catalog does not have.", |a| {
         let name = text(&a[0])?.trim().replace(' ', "-");
         let named: Vec<String> = catalog::gpus_named(&name).map(|gpu| gpu.id.to_owned()).collect();
         let called = || catalog::gpus_called(&name).map(|gpu| gpu.id.to_owned()).collect();
