@@ -36,7 +36,7 @@ type Lists<'a> = Candidates<'a, Environment, &'a Arc<PackageFile>>;
 enum Environment {
     /// The name of an environment of conda.
     Conda(String),
-    /// The path of a lock file, of a project or of requirements.
+    /// The path of a lock file or of a project.
     File(String),
 }
 
@@ -45,7 +45,7 @@ fn environments(file: &PackageFile) -> Vec<Environment> {
     let path = file.path.get().cloned().unwrap_or_default();
     match (file.kind.get(), file.name.get()) {
         (Some(PackageFileKind::Conda), Some(name)) => vec![Environment::Conda(name.clone())],
-        _ if matches!(paths::name(&path), "uv.lock" | "pyproject.toml" | "requirements.txt") => {
+        _ if matches!(paths::name(&path), "uv.lock" | "pyproject.toml") => {
             vec![Environment::File(path)]
         }
         _ => Vec::new(),
@@ -53,7 +53,8 @@ fn environments(file: &PackageFile) -> Vec<Environment> {
 }
 
 /// The one list of the environment that is active where a container runs: the one file that makes an environment of conda
-/// of this name, what uv reads in a project, or what stands beside a virtual environment.
+/// of this name, or what uv reads in the project whose environment it is. What requirements beside a virtual environment
+/// have to do with it no file says.
 fn active<'i>(
     container: &Container,
     from: SourceId,
@@ -81,7 +82,7 @@ fn active<'i>(
     }
     let near = paths::directory(stated);
     let place = |above: &str| paths::join_inside(above, near);
-    let made = ["uv.lock", "requirements.txt", "pyproject.toml"];
+    let made = ["uv.lock", "pyproject.toml"];
     paths::above(own).filter_map(place).find_map(|directory| beside(&directory, &made)).flatten()
 }
 
