@@ -16,10 +16,9 @@ use crate::rules::functions::{Context, Places, Stated, Surroundings, is_alone};
 use crate::rules::gates::Gates;
 use crate::rules::lang::eval::{Around, Common, Eval, Truth, Used, truth};
 use crate::rules::lang::values::elements;
-use crate::rules::{BySubject, Ruleset};
+use crate::rules::{BySubject, Entry, Ruleset};
 use crate::source::{SourceId, Span};
 use rayon::prelude::*;
-use std::cell::LazyCell;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -27,12 +26,16 @@ use std::rc::Rc;
 /// Bytes of text that an element of `each` counts as, for what a rule may spend.
 const ELEMENT: usize = 128;
 
-/// What stands together is asked about one after another, in so many parts where it is much: what does not depend on which
-/// of it is asked about is found out once for all of a part.
+/// What is asked about is worked on in so many parts where it is much: what does not depend on which of it is asked about is
+/// found out once for all of a part that stands together.
 const PARTS: usize = 16;
 
-/// A part is not smaller than this.
+/// A part of what stands together is not smaller than this.
 const TOGETHER: usize = 128;
+
+/// Entities that are asked about side by side: rules are far more than a processor keeps at hand, so each is asked about all
+/// of them before the next one.
+const BESIDE: usize = 64;
 
 /// What is told may be so much smaller than what else a share may make.
 const TOLD: usize = 8;
@@ -75,6 +78,33 @@ impl Places for Layout<'_> {
     }
 }
 
+/// Entities of a list that stand together in a variant.
+struct Group<'a> {
+    variant: usize,
+    entities: &'a [(&'static List, &'a dyn Entity)],
+}
+
+/// What is asked where a group stands, and what is the same for all of the group. The rules that were added find that out
+/// at their own expense.
+struct Place<'a, 'r> {
+    context: Context<'a>,
+    rules: Option<&'a BySubject<'r>>,
+    own: Common<'a>,
+    added: Common<'a>,
+}
+
+/// An entity or a part of one that is asked about, with how far that is. The rules that were added have an evaluation of
+/// their own, too.
+struct Turn<'a> {
+    group: usize,
+    asked: Asked<'a>,
+    /// Whether what it states is not deployed.
+    tests: bool,
+    around: [Around<'a>; 2],
+    evals: [Option<Eval<'a>>; 2],
+    gates: Gates,
+}
+
 /// Asks every rule about every entity of each variant, which sees what may be deployed with it. `names` are the display
 /// paths of the sources, by id. The order of the results does not depend on threads.
 pub fn evaluate(deployed: Deployed<'_>, names: &[&str], rules: &Ruleset) -> Vec<Evaluation> {
@@ -83,34 +113,61 @@ pub fn evaluate(deployed: Deployed<'_>, names: &[&str], rules: &Ruleset) -> Vec<
     let around = Surroundings::new(stated, deployed.layout(), names);
     let rules: Vec<_> = rules.all().map(|(home, rules)| (home, rules.by_subject())).collect();
     let rules_of = |path: &str| paths::nearest(path, rules.iter().map(|(home, rules)| (*home, rules)));
-    let entities = |own: usize| -> Vec<(&'static List, &dyn Entity)> {
-        let of_list = |list: &'static List| (list.entities)(&variants[own].facts).into_iter().map(move |e| (list, e));
+    let entities = |facts| -> Vec<(&'static List, &dyn Entity)> {
+        let of_list = |list: &'static List| (list.entities)(facts).into_iter().map(move |entity| (list, entity));
         LISTS.iter().flat_map(of_list).collect()
     };
-    let count = (0..variants.len()).map(|own| entities(own).len()).sum();
-    let of_variant = |own: usize| {
-        let ask = |group: &[(&'static List, &dyn Entity)]| {
-            let (list, first) = group[0];
-            let rules = rules_of(names[first.span().source.0 as usize]);
-            rules.map_or_else(Evaluation::default, |rules| {
-                ask_all((group, count), &Context::new(&around, own, list, first), rules)
-            })
-        };
-        let mut all = Evaluation::default();
-        let entities = entities(own);
-        let beside = |a: &(&'static List, &dyn Entity), b: &(&'static List, &dyn Entity)| {
-            let (from, other, alone) = (a.1.span().source, b.1.span().source, is_alone(a.1));
-            let alike = if alone { from == other } else { deployed.layout().alike(from, other) };
-            a.0.name == b.0.name && alone == is_alone(b.1) && alike
-        };
-        let in_parts = |group| <[_]>::chunks(group, group.len().div_ceil(PARTS).max(TOGETHER));
-        let groups: Vec<_> = entities.chunk_by(beside).flat_map(in_parts).collect();
-        let parts: Vec<Evaluation> = groups.into_par_iter().map(ask).collect();
-        parts.into_iter().for_each(|part| all.append(part));
-        all.settle();
-        all
+    let entities: Vec<Vec<_>> = variants.iter().map(|variant| entities(&variant.facts)).collect();
+    let count = entities.iter().map(Vec::len).sum();
+    let beside = |a: &(&'static List, &dyn Entity), b: &(&'static List, &dyn Entity)| {
+        let (from, other, alone) = (a.1.span().source, b.1.span().source, is_alone(a.1));
+        let alike = if alone { from == other } else { deployed.layout().alike(from, other) };
+        a.0.name == b.0.name && alone == is_alone(b.1) && alike
     };
-    (0..variants.len()).into_par_iter().map(of_variant).collect()
+    let mut groups = Vec::new();
+    for (variant, entities) in entities.iter().enumerate() {
+        for together in entities.chunk_by(beside) {
+            let parts = together.chunks(together.len().div_ceil(PARTS).max(TOGETHER));
+            groups.extend(parts.map(|entities| Group { variant, entities }));
+        }
+    }
+    let ask = |groups: &[Group<'_>]| {
+        let place = |group: &Group<'_>| {
+            let (list, first) = group.entities[0];
+            let common = || Common::new(Share::of(count / group.entities.len(), 0));
+            Place {
+                context: Context::new(&around, group.variant, list, first),
+                rules: rules_of(names[first.span().source.0 as usize]),
+                own: common(),
+                added: common(),
+            }
+        };
+        let places: Vec<Place<'_, '_>> = groups.iter().map(place).collect();
+        ask_all(groups, &places, count)
+    };
+    let blocks = blocks(&groups, count.div_ceil(PARTS).min(BESIDE));
+    let asked: Vec<Vec<Evaluation>> = blocks.into_par_iter().map(ask).collect();
+    let mut out: Vec<Evaluation> = variants.iter().map(|_| Evaluation::default()).collect();
+    groups.iter().zip(asked.into_iter().flatten()).for_each(|(group, found)| out[group.variant].append(found));
+    out.par_iter_mut().for_each(Evaluation::settle);
+    out
+}
+
+/// Groups one after another, in blocks of `size` entities or a little more.
+fn blocks<'g, 'a>(mut groups: &'g [Group<'a>], size: usize) -> Vec<&'g [Group<'a>]> {
+    let mut out = Vec::new();
+    while !groups.is_empty() {
+        let mut entities = 0;
+        let full = |group: &Group<'_>| {
+            entities += group.entities.len();
+            entities >= size
+        };
+        let end = groups.iter().position(full).map_or(groups.len(), |last| last + 1);
+        let (block, rest) = groups.split_at(end);
+        out.push(block);
+        groups = rest;
+    }
+    out
 }
 
 impl Evaluation {
@@ -156,43 +213,51 @@ impl Evaluation {
     }
 }
 
-/// Asks every rule about entities of a list that stand together, of `count` in the run, and their parts. The rules that were added
-/// spend from a share of their own. What is not asked because a share is spent is told of the file.
-fn ask_all(
-    (group, count): (&[(&'static List, &dyn Entity)], usize),
-    context: &Context<'_>,
-    rules: &BySubject<'_>,
-) -> Evaluation {
-    let common = || Common::new(Share::of(count / group.len(), 0));
-    let (common_own, common_added) = (common(), common());
-    let mut out = Evaluation::default();
-    for (list, entity) in group {
-        let mut all = Vec::new();
-        with_parts(list.subject, *entity, (&[], ""), context, &mut all);
-        let tests = is_of_ci(*entity) || bakes(*entity);
-        let share = || Rc::new(Share::of(count, all.len() * ELEMENT));
-        let own = Around { context, share: share(), common: &common_own };
-        let added = Around { context, share: share(), common: &common_added };
-        for asked in &all {
-            let kind = asked.subject.kind.map(|field| text(asked.entity, field));
-            // One evaluation goes from rule to rule: most are answered by the first thing that they ask.
-            let mut of_own = LazyCell::new(|| Eval::of(own.clone(), &asked.variables));
-            let mut of_added = LazyCell::new(|| Eval::of(added.clone(), &asked.variables));
-            let mut gates = Gates::default();
-            for entry in rules.about(asked.subject, kind.as_deref()) {
-                if tests && entry.is_of_deployments() {
-                    continue;
-                }
-                let eval: &mut Eval<'_> = if entry.is_added() { &mut of_added } else { &mut of_own };
-                if !gates.are_shut(entry, eval) {
-                    entry.rule().into_iter().for_each(|rule| out.ask(rule, asked, eval));
+/// Asks every rule about the entities of groups, of `count` in the run, and their parts. What is not asked because a share is
+/// spent is told of the file.
+fn ask_all<'a>(groups: &'a [Group<'a>], places: &'a [Place<'a, '_>], count: usize) -> Vec<Evaluation> {
+    let mut out: Vec<Evaluation> = groups.iter().map(|_| Evaluation::default()).collect();
+    let mut shares = Vec::new();
+    let mut turns: Vec<(&[&Entry], Vec<Turn<'a>>)> = Vec::new();
+    for (at, (group, place)) in groups.iter().zip(places).enumerate() {
+        let Some(rules) = place.rules else { continue };
+        for (list, entity) in group.entities {
+            let mut all = Vec::new();
+            with_parts(list.subject, *entity, (&[], ""), &place.context, &mut all);
+            let tests = is_of_ci(*entity) || bakes(*entity);
+            let share = || Rc::new(Share::of(count, all.len() * ELEMENT));
+            let around = [&place.own, &place.added].map(|common| Around { context: &place.context, share: share(), common });
+            shares.push((at, entity.span(), [0, 1].map(|i: usize| Rc::clone(&around[i].share))));
+            for asked in all {
+                let kind = asked.subject.kind.map(|field| text(asked.entity, field));
+                let entries = rules.about(asked.subject, kind.as_deref());
+                let (around, evals, gates) = (around.clone(), [None, None], Gates::default());
+                let turn = Turn { group: at, asked, tests, around, evals, gates };
+                match turns.iter_mut().find(|(known, _)| std::ptr::eq(*known, entries)) {
+                    Some((_, turns)) => turns.push(turn),
+                    None => turns.push((entries, vec![turn])),
                 }
             }
         }
-        for spent in [own, added].iter().filter_map(|around| around.share.spent()) {
-            let place = Span { start: 0, end: 0, ..entity.span() };
+    }
+    for (entries, turns) in &mut turns {
+        for entry in *entries {
+            for turn in turns.iter_mut().filter(|turn| !(turn.tests && entry.is_of_deployments())) {
+                let Turn { group, asked, around, evals, gates, .. } = turn;
+                let added = usize::from(entry.is_added());
+                // One evaluation goes from rule to rule: most are answered by the first thing that they ask.
+                let eval = evals[added].get_or_insert_with(|| Eval::of(around[added].clone(), &asked.variables));
+                if !gates.are_shut(entry, eval) {
+                    entry.rule().into_iter().for_each(|rule| out[*group].ask(rule, asked, eval));
+                }
+            }
+        }
+    }
+    for (group, span, shares) in shares {
+        for spent in shares.iter().filter_map(|share| share.spent()) {
             let message = format!("some rules were not asked, as {spent}");
-            out.findings.push(Finding::not_linted(Unlinted::Budget, place, &message));
+            let place = Span { start: 0, end: 0, ..span };
+            out[group].findings.push(Finding::not_linted(Unlinted::Budget, place, &message));
         }
     }
     out

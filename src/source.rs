@@ -435,7 +435,8 @@ impl Traced {
 /// Makes foreign text safe to show: control characters, bidirectional overrides and characters that nobody can see are
 /// replaced by visible stand-ins **of the same UTF-8 length**, so offsets stay valid. Newline and tab are kept.
 pub fn sanitise(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(|c| stand_in(c).is_some()) {
+    let plain = text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t'));
+    if plain || !text.chars().any(|c| stand_in(c).is_some()) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());

@@ -154,6 +154,9 @@ pub fn line(report: &impl Serialize) -> String {
 /// JSON in which characters that could steer a terminal or a runner are escaped. Signs that runners know occur in texts
 /// only, and what makes a line a command to others never begins a line of JSON.
 pub fn escaped(json: &str) -> String {
+    if let (Cow::Borrowed(_), false) = (sanitise(json), json.contains("##")) {
+        return json.to_owned();
+    }
     let mut out = String::with_capacity(json.len() + 1);
     let (mut buffer, mut units) = ([0; 4], [0; 2]);
     for c in json.chars() {
