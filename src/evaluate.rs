@@ -226,7 +226,8 @@ fn ask_all<'a>(groups: &'a [Group<'a>], places: &'a [Place<'a, '_>], count: usiz
             with_parts(list.subject, *entity, (&[], ""), &place.context, &mut all);
             let tests = is_of_ci(*entity) || bakes(*entity);
             let share = || Rc::new(Share::of(count, all.len() * ELEMENT));
-            let around = [&place.own, &place.added].map(|common| Around { context: &place.context, share: share(), common });
+            let around =
+                [&place.own, &place.added].map(|common| Around { context: &place.context, share: share(), common });
             shares.push((at, entity.span(), [0, 1].map(|i: usize| Rc::clone(&around[i].share))));
             for asked in all {
                 let kind = asked.subject.kind.map(|field| text(asked.entity, field));

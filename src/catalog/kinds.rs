@@ -3,6 +3,7 @@
 
 use super::table::Row;
 use super::tables::{CONFIGURATIONS, FIELD_FLAGS, KINDS_WITHOUT_DEVICES, SERVING_RUNTIMES, WORKLOAD_KINDS};
+use std::sync::LazyLock;
 
 /// A place in a kind at which pods are described.
 #[derive(Debug, Clone, Copy)]
@@ -182,6 +183,8 @@ pub fn gpu_suffix(runtime: &str) -> Option<&'static str> {
 
 /// Configuration files that are known by their keys, with the kind of object that each is read as: LiteLLMConfig,
 /// MigConfig. A key is a path from the root, with the shape of what stands there: `model_list:seq`.
-pub fn configurations() -> impl Iterator<Item = (&'static str, impl Iterator<Item = &'static str>)> {
-    CONFIGURATIONS.rows().map(|row| (row.text("kind"), row.words("keys")))
+pub fn configurations() -> &'static [(&'static str, Vec<&'static str>)] {
+    static ALL: LazyLock<Vec<(&str, Vec<&str>)>> =
+        LazyLock::new(|| CONFIGURATIONS.rows().map(|row| (row.text("kind"), row.words("keys").collect())).collect());
+    &ALL
 }

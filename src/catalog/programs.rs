@@ -1,8 +1,10 @@
 //! Programs and images that serve models, launch training or run another command. Knows no formula and no command line.
 
-use super::table::Row;
+use super::table::{Row, Table};
 use super::tables::{LAUNCHERS, SERVERS, STATING_COMMANDS, WRAPPERS};
+use std::collections::HashMap;
 use std::str::SplitAsciiWhitespace;
+use std::sync::LazyLock;
 
 /// How an engine divides the memory of a GPU when it starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,28 +142,43 @@ pub fn server(engine: &str) -> Option<Server> {
     SERVERS.find("engine", engine).map(Server::read)
 }
 
+/// Rows by the names of programs, in the order of their file, each with a subcommand that it is about alone: they are asked
+/// for with each word of each command line.
+type ByProgram = HashMap<&'static str, Vec<(Option<&'static str>, Row)>>;
+
+/// Rows by the programs (`name`, or `name:subcommand`) that some columns hold.
+fn by_program(table: &'static Table, columns: &[&str]) -> ByProgram {
+    let mut out = ByProgram::new();
+    for row in table.rows() {
+        for written in columns.iter().flat_map(|column| row.words(column)) {
+            let (name, verb) = written.split_once(':').map_or((written, None), |(name, verb)| (name, Some(verb)));
+            out.entry(name).or_default().push((verb, row));
+        }
+    }
+    out
+}
+
+/// The first row about a program with a subcommand.
+fn row_of(rows: &ByProgram, program: &str, subcommand: Option<&str>) -> Option<Row> {
+    let fits = |(verb, _): &&(Option<&str>, Row)| verb.is_none() || *verb == subcommand;
+    rows.get(program)?.iter().find(fits).map(|(_, row)| *row)
+}
+
 /// The server that a program or Python module starts; some only with a subcommand (`vllm serve`, not `vllm bench serve`).
 pub fn server_of_program(program: &str, subcommand: Option<&str>) -> Option<Server> {
-    let works = |row: &Row| row.words("workers").any(|worker| worker == program);
-    SERVERS.rows().find(|row| starts(*row, program, subcommand) || works(row)).map(Server::read)
+    static ROWS: LazyLock<ByProgram> = LazyLock::new(|| by_program(&SERVERS, &["programs", "workers"]));
+    row_of(&ROWS, program, subcommand).map(Server::read)
 }
 
 /// The launcher (torchrun, accelerate, mpirun …) that a program or Python module is.
 pub fn launcher_of_program(program: &str, subcommand: Option<&str>) -> Option<&'static str> {
-    LAUNCHERS.rows().find(|row| starts(*row, program, subcommand)).map(|row| row.text("engine"))
+    static ROWS: LazyLock<ByProgram> = LazyLock::new(|| by_program(&LAUNCHERS, &["programs"]));
+    row_of(&ROWS, program, subcommand).map(|row| row.text("engine"))
 }
 
 /// Whether an engine is a launcher of training.
 pub fn is_launcher(engine: &str) -> bool {
     LAUNCHERS.find("engine", engine).is_some()
-}
-
-/// Whether the programs of a row (`name`, or `name:subcommand`) hold this one.
-fn starts(row: Row, program: &str, subcommand: Option<&str>) -> bool {
-    row.words("programs").any(|written| match written.split_once(':') {
-        Some((name, verb)) => name == program && subcommand == Some(verb),
-        None => written == program,
-    })
 }
 
 /// The server that an image starts by itself: by the last parts of its name, as its publisher or a mirror writes it; tag
@@ -237,12 +254,15 @@ impl Wrapper {
 
 /// The ways in which a program wraps others: by its name, else by what its name is like.
 pub fn wrappers(program: &str) -> impl Iterator<Item = Wrapper> {
-    let exact = WRAPPERS.rows().any(|row| row.text("program") == program);
-    let named = move |row: &Row| match exact {
-        true => row.text("program") == program,
-        false => is_like(program, row.text("program")),
-    };
-    WRAPPERS.rows().filter(named).map(Wrapper)
+    static ROWS: LazyLock<ByProgram> = LazyLock::new(|| by_program(&WRAPPERS, &["program"]));
+    static PATTERNS: LazyLock<Vec<(&str, Row)>> = LazyLock::new(|| {
+        let patterns = WRAPPERS.rows().map(|row| (row.text("program"), row));
+        patterns.filter(|(pattern, _)| pattern.contains('*')).collect()
+    });
+    let named = ROWS.get(program).map(Vec::as_slice).unwrap_or_default();
+    let patterns = if named.is_empty() { PATTERNS.as_slice() } else { &[] };
+    let like = patterns.iter().filter(move |(pattern, _)| is_like(program, pattern)).map(|(_, row)| row);
+    named.iter().map(|(_, row)| row).chain(like).map(|row| Wrapper(*row))
 }
 
 /// A command whose options say what a document would: `docker run` as a service of Compose does, `az vm create` as a

@@ -44,8 +44,8 @@ pub fn kind(root: Node<'_>, at: &str) -> Option<&'static str> {
             _ => true,
         })
     };
-    let mut known = catalog::configurations().filter(|_| root.is_map());
-    known.find_map(|(kind, mut keys)| keys.all(stands).then_some(kind))
+    let mut known = catalog::configurations().iter().filter(|_| root.is_map());
+    known.find(|(_, keys)| keys.iter().all(|key| stands(key))).map(|(kind, _)| *kind)
 }
 
 /// Whether a text holds the words of such keys.
@@ -54,7 +54,7 @@ fn may_be_component(text: &str) -> bool {
         let path = key.split(':').next().unwrap_or(key);
         path.split('.').all(|part| text.contains(part))
     };
-    catalog::configurations().any(|(_, mut keys)| keys.all(holds))
+    catalog::configurations().iter().any(|(_, keys)| keys.iter().all(|key| holds(key)))
 }
 
 /// Reads such a document as a raw object of its kind.

@@ -688,12 +688,28 @@ impl<'t> Node<'t> {
 
     /// The key and value of an entry of a mapping, merge keys applied; the last of duplicates, as kubectl does.
     pub fn entry(self, key: &str) -> Option<(Node<'t>, Node<'t>)> {
-        self.written(key).or_else(|| if self.merges() { self.merged(key).or_else(|| self.open()) } else { None })
+        self.stated_or(key, Self::open)
     }
 
     /// The same, where the key itself is written.
     pub(super) fn stated(self, key: &str) -> Option<(Node<'t>, Node<'t>)> {
-        self.written(key).or_else(|| if self.merges() { self.merged(key) } else { None })
+        self.stated_or(key, |_| None)
+    }
+
+    /// An entry, or where a merge key might have brought it and did not, something else. Most mappings have no such key, and
+    /// most keys that are asked for are not there: one pass tells both.
+    fn stated_or(
+        self,
+        key: &str,
+        or: impl FnOnce(Self) -> Option<(Node<'t>, Node<'t>)>,
+    ) -> Option<(Node<'t>, Node<'t>)> {
+        let mut merges = false;
+        let written = self.own().rev().find(|(k, _)| {
+            let text = k.text();
+            merges |= text == Some("<<");
+            text == Some(key)
+        });
+        written.or_else(|| if merges { self.merged(key).or_else(|| or(self)) } else { None })
     }
 
     fn written(self, key: &str) -> Option<(Node<'t>, Node<'t>)> {
@@ -704,7 +720,7 @@ impl<'t> Node<'t> {
         self.layers().into_iter().skip(1).find_map(|layer| layer.written(key))
     }
 
-    /// Whether it has a merge key. Most have none, and most keys that are asked for are not there.
+    /// Whether it has a merge key.
     fn merges(self) -> bool {
         self.own().any(|(key, _)| key.text() == Some("<<"))
     }
