@@ -22,19 +22,14 @@ impl Uri {
             // Behind a scheme anything may stand: `mailto:a@example.com`.
             return (!scheme.is_empty() || text == "*").then_some(uri);
         }
-        let path = match rest.strip_prefix("//").filter(|_| !scheme.is_empty()) {
-            Some(rest) => {
-                let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-                let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
-                let is_of_user = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:~!$&'()*+,;=%@".contains(&byte);
-                if !user.bytes().all(is_of_user) || decoded(user).is_none() {
-                    return None;
-                }
-                uri.host = of_host(host)?;
-                path
-            }
-            None => rest,
+        let authority = rest.strip_prefix("//").and_then(authority);
+        let path = match (&authority, scheme.is_empty() || !rest.starts_with("//")) {
+            (Some((_, path)), false) => path,
+            (None, false) => return None,
+            (_, true) => rest,
         };
+        // A host without a scheme is one to those who ask for it; three slashes are none.
+        uri.host = authority.map(|(host, _)| host).unwrap_or_default();
         decoded(path).map(|_| uri)
     }
 
@@ -52,6 +47,15 @@ impl Uri {
         let at = self.host.rfind(':').filter(|at| is_port(&self.host[*at..]));
         at.map_or("", |at| &self.host[at + 1..])
     }
+}
+
+/// The host, and the path behind it.
+fn authority(rest: &str) -> Option<(String, &str)> {
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let (user, host) = authority.rsplit_once('@').unwrap_or(("", authority));
+    let is_of_user = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:~!$&'()*+,;=%@".contains(&byte);
+    let fits = user.bytes().all(is_of_user) && decoded(user).is_some();
+    of_host(host).filter(|_| fits).map(|host| (host, path))
 }
 
 /// The scheme, and what stands behind it.
@@ -120,8 +124,8 @@ mod tests {
     fn parts_of_an_address_are_told() {
         let uri = Uri::parse("HTTPS://u@Example.com:8443/a").expect("an address");
         assert_eq!((uri.scheme.as_str(), uri.hostname(), uri.port()), ("https", "Example.com", "8443"));
-        let uri = Uri::parse("//a/b").expect("a path");
-        assert_eq!((uri.scheme.as_str(), uri.host.as_str()), ("", ""));
+        let uri = Uri::parse("//a/b").expect("a host");
+        assert_eq!((uri.scheme.as_str(), uri.host.as_str()), ("", "a"));
         assert_eq!(Uri::parse("oci://[::1]:5000").expect("an address").hostname(), "::1");
     }
 }
