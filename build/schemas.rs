@@ -207,6 +207,9 @@ fn plain<'j>(json: &'j Value) -> Node<'j> {
     if json["additionalProperties"] == false {
         flags |= self::flags::CLOSED;
     }
+    if json["list"] == "set" {
+        flags |= self::flags::SET;
+    }
     let one = |name: &str| match name {
         "object" => types::OBJECT,
         "array" => types::ARRAY,
@@ -234,7 +237,7 @@ fn plain<'j>(json: &'j Value) -> Node<'j> {
         limits: limits(json),
         default: json.get("default").map(|value| written(value)),
         rules: rules.collect(),
-        keys: strings("keys"),
+        keys: if json["keys"].is_array() { strings("keys") } else { json["merge"].as_str().into_iter().collect() },
         ..Node::default()
     }
 }
@@ -244,6 +247,9 @@ type OfRange = fn(Option<u64>, Option<u64>) -> Limit<'static>;
 
 fn limits(json: &Value) -> Vec<Limit<'_>> {
     let mut out: Vec<Limit<'_>> = json["pattern"].as_str().map(Limit::Pattern).into_iter().collect();
+    // Those of numbers say how long they are in memory.
+    let of_text = json["type"].is_null() || json["type"] == "string";
+    out.extend(json["format"].as_str().filter(|_| of_text).map(Limit::Format));
     let exclusive = |key: &str| json[key] == true;
     if let Some(least) = json["minimum"].as_f64() {
         out.push(if exclusive("exclusiveMinimum") { Limit::Above(least) } else { Limit::Minimum(least) });

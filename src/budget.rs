@@ -17,6 +17,9 @@ const RUN_MADE: u64 = 1 << 30;
 const MADE: (u64, u64) = (1 << 20, 64 << 20);
 /// Bytes made for each byte of text.
 const MADE_PER_BYTE: u64 = 16;
+/// Where text is short, so many times as much may be made of it and done with it, however much else there is to do: a tree
+/// alone is fifty times the text that has two nodes in five bytes.
+const SHORT: u64 = 4;
 /// What a step costs that touches few bytes: evaluating one node, visiting one element.
 pub const STEP: usize = 32;
 /// What a node of a tree costs to make, whatever its text.
@@ -58,7 +61,8 @@ impl Share {
     /// The share of one of `units` that are worked on in a stage, which is given `bytes` of text.
     pub fn of(units: usize, bytes: usize) -> Self {
         let part = |run: u64, (least, most): (u64, u64), per_byte: u64| {
-            Cell::new((run / units.max(1) as u64).clamp(least, most) + bytes as u64 * per_byte)
+            let of_text = bytes as u64 * per_byte;
+            Cell::new((run / units.max(1) as u64).clamp((SHORT * of_text).clamp(least, most), most) + of_text)
         };
         let (work, made) = (part(RUN_WORK, WORK, WORK_PER_BYTE), part(RUN_MADE, MADE, MADE_PER_BYTE));
         Self { work, made, lacks: Cell::new(None) }

@@ -49,10 +49,14 @@ impl Version {
     }
 
     /// The release that the tag of an image begins with, or the build that it ends with: `v0.9.1-cuda` is of 0.9.1,
-    /// `server-cuda-b9279` of 9279. One number alone is none.
+    /// `server-cuda-b9279` of 9279. One number alone is none, and a build of a day is of what came after the release.
     pub fn of_tag(tag: &str) -> Option<Self> {
         // Values of charts state a digest behind it.
         let tag = tag.split('@').next()?;
+        let is_day = |part: &str| part.len() == 8 && part.starts_with("20") && part.bytes().all(|b| b.is_ascii_digit());
+        if tag.split('-').any(is_day) {
+            return None;
+        }
         let release = Self::parse(tag.split('-').next()?).filter(|version| version.release().len() > 1);
         let build = || tag.rsplit('-').next()?.strip_prefix('b').filter(|build| build.len() > 3).and_then(Self::parse);
         release.or_else(build)

@@ -1,6 +1,7 @@
 //! The flags that programs know, by release.
 
 use super::programs::ends_with;
+use super::ranges::Bounds;
 use super::table::{Row, within};
 use super::tables::{ENVIRONMENTS, FLAG_PROGRAMS, PROGRAM_FLAGS};
 use crate::suggest;
@@ -119,10 +120,29 @@ fn plain(flag: &str) -> String {
     flag.trim_start_matches('-').replace('_', "-")
 }
 
+/// The releases that a version names which has fewer numbers than those of a range: `0.5` may be any 0.5.x.
+fn family(range: &str, version: &Version) -> Option<Bounds> {
+    let bound = range.split(' ').next()?.trim_start_matches(['<', '>', '=', '!', '~']);
+    let numbers = version.release();
+    let longer = Version::parse(bound).is_some_and(|bound| bound.release().len() > numbers.len());
+    let text = || numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(".");
+    longer.then(|| Bounds::of(&format!("=={}.*", text())))?
+}
+
+/// Whether a row is of a release, or of one that a version may name.
+fn may_hold(row: Row, version: &Version) -> bool {
+    let range = row.text("versions");
+    let overlaps = |named: Bounds| Bounds::of(range).is_none_or(|own| !own.excludes(&named));
+    within(version, range) || family(range, version).is_some_and(overlaps)
+}
+
 impl FlagProgram {
-    /// Whether all flags of a release are known.
+    /// Whether all flags of a release are known; of each release that a version may name.
     pub fn is_whole(self, version: &Version) -> bool {
-        self.whole.holds(version)
+        let range = self.whole.text("versions");
+        let (whole, named) = (Bounds::of(range), family(range, version));
+        let all = |named| whole.is_some_and(|whole| !whole.begins_above(&named) && !whole.ends_below(&named));
+        within(version, range) && named.is_none_or(all)
     }
 
     /// The releases of which all flags are known.
@@ -175,7 +195,7 @@ impl FlagProgram {
     /// Whether a text is short for some flag of a release, or of any.
     pub fn abbreviates(self, flag: &str, version: Option<&Version>) -> bool {
         let short = plain(flag);
-        let of_release = |row: &&Row| version.is_none_or(|version| row.holds(version));
+        let of_release = |row: &&Row| version.is_none_or(|version| may_hold(**row, version));
         let starts = |row: &Row| {
             let mut names = [row.text("flag")].into_iter().chain(row.words("aliases"));
             names.any(|name| plain(name).starts_with(&short))
@@ -185,27 +205,27 @@ impl FlagProgram {
 
     /// The flag of a release, or of the newest ones, that was meant.
     pub fn nearest(self, flag: &str, version: Option<&Version>) -> Option<&'static str> {
-        let of_release = |row: &&Row| version.is_none_or(|version| row.holds(version));
+        let of_release = |row: &&Row| version.is_none_or(|version| may_hold(**row, version));
         suggest::nearest(&plain(flag), self.rows.all[1..].iter().filter(of_release).map(|row| row.text("flag")))
     }
 
     /// The only flag of a release, or of the newest ones, that can have been meant.
     pub fn only(self, flag: &str, version: Option<&Version>) -> Option<&'static str> {
-        let of_release = |row: &&Row| version.is_none_or(|version| row.holds(version));
+        let of_release = |row: &&Row| version.is_none_or(|version| may_hold(**row, version));
         suggest::only(&plain(flag), self.rows.all[1..].iter().filter(of_release).map(|row| row.text("flag")))
     }
 
     /// The variable of a release, or of any, that is spelled most like one, and by how many slips it differs.
     pub fn closest(self, variable: &str, version: Option<&Version>) -> Option<(usize, &'static str)> {
-        let of_release = |row: &&Row| version.is_none_or(|version| row.holds(version));
+        let of_release = |row: &&Row| version.is_none_or(|version| may_hold(**row, version));
         suggest::closest(variable, self.rows.all[1..].iter().filter(of_release).map(|row| row.text("flag")))
     }
 }
 
 impl ProgramFlag {
-    /// Whether a release has it so.
+    /// Whether a release has it so, or one that the version may name.
     pub fn holds(self, version: &Version) -> bool {
-        within(version, self.versions)
+        may_hold(self.row, version)
     }
 
     /// Whether the program only says that it had it, and ends.
@@ -221,5 +241,33 @@ impl ProgramFlag {
     /// Flags that it does not go with.
     pub fn excludes(self) -> impl Iterator<Item = &'static str> {
         self.row.words("excludes")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn may(range: &str, version: &str) -> bool {
+        let version = Version::parse(version).expect(version);
+        within(&version, range)
+            || family(range, &version).is_some_and(|named| Bounds::of(range).is_none_or(|own| !own.excludes(&named)))
+    }
+
+    #[test]
+    fn a_version_with_fewer_numbers_may_be_any_release_that_begins_so() {
+        assert!(may(">=0.5.3", "0.5") && may("<=0.4.9", "0.4") && may("==0.5.7", "0.5"));
+        assert!(!may(">=0.5.3", "0.4") && !may(">=0.5.3", "0.5.2") && !may("<=0.4.9", "0.5"));
+        assert!(!may(">=22.08", "22.05"), "releases have no more numbers than this");
+    }
+
+    #[test]
+    fn releases_that_were_not_read_may_be_meant_too() {
+        let program = flag_program("sglang", ["--model-path"].into_iter()).expect("a program");
+        let whole = |version: &str| program.is_whole(&Version::parse(version).expect(version));
+        let newest = program.versions().rsplit('=').next().expect("a range");
+        let newest = Version::parse(newest).expect("a version");
+        assert!(whole("0.4") && whole("0.4.6") && whole(&newest.to_string()));
+        assert!(!whole(&format!("{}.{}", newest.major(), newest.minor())), "a release behind the newest that was read");
     }
 }

@@ -2,7 +2,9 @@
 //! keys configuration files are known.
 
 use super::table::Row;
-use super::tables::{CONFIGURATIONS, FIELD_FLAGS, KINDS_WITHOUT_DEVICES, SERVING_RUNTIMES, WORKLOAD_KINDS};
+use super::tables::{
+    CONFIGURATIONS, DISTINCT_ITEMS, FIELD_FLAGS, KINDS_WITHOUT_DEVICES, SERVING_RUNTIMES, WORKLOAD_KINDS,
+};
 use std::sync::LazyLock;
 
 /// A place in a kind at which pods are described.
@@ -95,6 +97,11 @@ pub fn pod_places(api_version: &str, kind: &str) -> Option<Vec<PodPlace>> {
 pub fn asks_for_no_device(api_version: &str, kind: &str) -> bool {
     let group = group(api_version).0;
     KINDS_WITHOUT_DEVICES.rows().any(|row| row.text("group") == group && ["*", kind].contains(&row.text("kind")))
+}
+
+/// Whether the API server refuses items of a list of pods or Services whose keys are the same.
+pub fn are_distinct(field: &str, keys: &[&str]) -> bool {
+    DISTINCT_ITEMS.about(field).any(|row| row.words("keys").eq(keys.iter().copied()))
 }
 
 /// The group and the version of an API.

@@ -70,8 +70,8 @@ pub use images::{
     registry_parts,
 };
 pub use kinds::{
-    Absence, FieldFlag, PodPlace, Stands, asks_for_no_device, configurations, field_flags, gpu_suffix, pod_places,
-    workload_kinds,
+    Absence, FieldFlag, PodPlace, Stands, are_distinct, asks_for_no_device, configurations, field_flags, gpu_suffix,
+    pod_places, workload_kinds,
 };
 pub use machines::{
     Instance, NodeImage, ami_family, attachable_counts, cloud_run_minimum, cluster_agents, default_driver,

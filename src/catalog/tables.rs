@@ -52,6 +52,7 @@ tables! {
         image_os_supported";
     DEVICE_CLASSES device_classes "class* driver type resource";
     DEVICE_PLUGINS device_plugins "sign* domain";
+    DISTINCT_ITEMS distinct_items "field* keys*";
     DRIVER_BRANCHES driver_branches
         "branch*:300..2000 kind:LTSB|PB|NFB|dev released:date end_of_life:date latest:version native_cuda:version \
         max_cuda_major:version forward_compat_cuda:version";

@@ -7,10 +7,12 @@ pub mod dockerfile;
 pub mod environment;
 mod find;
 pub mod flags;
+mod format;
 pub mod images;
 mod pack;
 mod repeated;
 pub mod requirements;
+mod uri;
 mod validate;
 mod value;
 

@@ -34,7 +34,7 @@ pub struct Node<'p> {
     pub default: Option<&'p str>,
     /// Rules in CEL about the value.
     pub rules: Vec<CelRule<'p>>,
-    /// The fields that tell items of a list apart.
+    /// The fields that tell items of a list apart, be it to patches alone.
     pub keys: Vec<&'p str>,
 }
 
@@ -43,6 +43,8 @@ pub struct Node<'p> {
 pub enum Limit<'p> {
     /// A text has a part that this regular expression matches.
     Pattern(&'p str),
+    /// A text has a format.
+    Format(&'p str),
     /// A number is not smaller.
     Minimum(f64),
     /// A number is larger.
@@ -112,6 +114,8 @@ pub mod flags {
     pub const ARGUMENT: u16 = 2048;
     /// A provider of Terraform decides it.
     pub const COMPUTED: u16 = 4096;
+    /// Items of a list differ.
+    pub const SET: u16 = 8192;
 }
 
 /// Something that publishes schemas of kinds.

@@ -5,6 +5,7 @@ use super::pack::{self, Node, flags, types};
 use super::value::{against, is_null, wrong_value};
 use super::{Breach, blocks, repeated};
 use crate::budget::{NODE, STEP, Share, Spent};
+use crate::catalog::are_distinct;
 use crate::facts::BreachClass as Class;
 use crate::known::Known;
 use crate::parse::{Shape, View, placeholder};
@@ -156,9 +157,14 @@ impl Judge<'_> {
             self.value(item, items, at)?;
             at.path.truncate(whole);
         }
-        if self.manner.as_written && self.asks_of(&at.path) {
+        let field = at.path.rsplit('.').next().unwrap_or_default();
+        let refused = self.manner.as_written || self.manner.of_kubernetes && are_distinct(field, &schema.keys);
+        if refused && self.asks_of(&at.path) {
             for (item, first) in repeated::items(view, schema, self.share)? {
-                let says = format!("{0}[{item}] has the same {1} as {0}[{first}]", at.path, schema.keys.join(" and "));
+                let says = match schema.keys.as_slice() {
+                    [] => format!("{0}[{item}] is the same as {0}[{first}]", at.path),
+                    keys => format!("{0}[{item}] has the same {1} as {0}[{first}]", at.path, keys.join(" and ")),
+                };
                 let place = view.items().nth(item).map_or(view.place(), View::place);
                 self.tell(Class::ContractViolated, place, &at.path, says)?;
             }

@@ -1,5 +1,6 @@
 //! A value by itself against its schema: its type, and what it may be.
 
+use super::format;
 use super::pack::{self, Limit, Node, flags, types};
 use super::validate::Manner;
 use crate::parse::scalar::Scalar;
@@ -135,6 +136,10 @@ fn wrong_text(text: &str, is: u8, schema: &Node<'static>, path: &str) -> Option<
     schema.limits.iter().find_map(|limit| match *limit {
         Limit::Pattern(pattern) if is == types::STRING => {
             (!pack::pattern(pattern)?.is_match(text)).then(|| format!("{path} is {text}, and has to match {pattern}"))
+        }
+        Limit::Format(format) if is == types::STRING && !format::fits(format, text) => {
+            let (_, wanted) = format::FORMATS.iter().find(|(known, _)| *known == format)?;
+            Some(format!("{path} is {text}, and has to be {wanted}"))
         }
         Limit::Length(least, most) if is == types::STRING => {
             out_of(text.chars().count() as u64, (least, most), path, "characters")

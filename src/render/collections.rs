@@ -34,17 +34,33 @@ pub struct Map(Rc<RefCell<Entries>>, Class);
 #[derive(Debug, Clone, Default)]
 struct Entries(BTreeMap<String, Entry>);
 
-/// The items of a list, and what Go calls their type.
+/// The items of a list, what Go calls their type, and whether it was never made: Go writes `null` of such a list.
 #[derive(Debug, Clone)]
-pub struct Items(Vec<Value>, &'static str);
+pub struct Items(Vec<Value>, &'static str, bool);
 
 /// The type of items that may be anything.
-const ANYTHING: &str = "interface {}";
+pub const ANYTHING: &str = "interface {}";
 
 impl Items {
     /// Items of a type.
     pub fn of(items: Vec<Value>, element: &'static str) -> Self {
-        Self(items, element)
+        Self(items, element, false)
+    }
+
+    /// Items that a function of Go appended to a list that it never made: without any there is none.
+    pub fn appended(items: Vec<Value>, element: &'static str) -> Self {
+        let is_nil = items.is_empty();
+        Self(items, element, is_nil)
+    }
+
+    /// The same kind of list with other items.
+    pub fn with(&self, items: Vec<Value>) -> Self {
+        Self(items, self.1, self.2)
+    }
+
+    /// Whether it was never made.
+    pub fn is_nil(&self) -> bool {
+        self.2
     }
 
     /// What Go calls their type.
@@ -55,7 +71,7 @@ impl Items {
 
 impl From<Vec<Value>> for Items {
     fn from(items: Vec<Value>) -> Self {
-        Self(items, ANYTHING)
+        Self(items, ANYTHING, false)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Values that templates compute with. Every value may know where it was written; mappings are shared and mutable, as
 //! `set` needs. Knows types and places; knows no template language.
 
-pub use super::collections::{Entry, Items, Map};
+pub use super::collections::{ANYTHING, Entry, Items, Map};
 use super::text::{Origin, Text};
 use crate::budget::{NODE, STEP, Share};
 use crate::known::Why;
@@ -239,7 +239,7 @@ impl Value {
             _ if share.nest(level).is_err() || share.make(NODE).is_err() => Data::Nil,
             Data::List(items) => {
                 let copied = items.iter().map(|item| item.copy(share, level + 1)).collect();
-                Data::List(Rc::new(Items::of(copied, items.element())))
+                Data::List(Rc::new(items.with(copied)))
             }
             Data::Map(map) => {
                 let out = Map::new();

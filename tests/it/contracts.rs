@@ -282,6 +282,72 @@ fn items_of_a_map_differ_in_their_keys() {
 }
 
 #[test]
+fn items_of_a_set_differ() {
+    let route = |names: &str| {
+        route(&format!(
+            "[{{filters: [{{type: ResponseHeaderModifier, responseHeaderModifier: {{remove: {names}}}}}]}}]"
+        ))
+    };
+    let found = told(&[("route.yaml", &route("[X-Model, X-Key, X-Model, X-Model]"))]);
+    assert!(found.len() == 1 && found[0].contains("remove[2] is the same as"), "{found:?}");
+    assert_eq!(told(&[("route.yaml", &route("[X-Model, x-model, \"${NAME}\", \"${NAME}\"]"))]), [""; 0]);
+}
+
+#[test]
+fn items_of_a_pod_that_the_api_server_refuses_differ_in_their_keys() {
+    let told = |fields: &str| told(&[("pod.yaml", &pod(fields))]);
+    let twice = "{emptyDir: {}, name: cache}";
+    let found = told(&format!("volumes: [{twice}, {{emptyDir: {{}}, name: models}}, {twice}]"));
+    assert!(found.len() == 1 && found[0].contains("spec.volumes[2] has the same name as spec.volumes[0]"), "{found:?}");
+    assert_eq!(told(&format!("volumes: [{twice}, {{$patch: delete, name: cache}}]")), [""; 0], "it removes one");
+    // Of these the last one holds, or they are kept as they are.
+    assert_eq!(told("imagePullSecrets: [{name: a}, {name: a}]"), [""; 0]);
+}
+
+#[test]
+fn ports_of_a_service_differ_in_number_and_protocol() {
+    let service = |ports: &str| {
+        format!(
+            "apiVersion: v1\nkind: Service\nmetadata: {{name: serve, labels: {{nvidia.com/gpu: a}}}}\nspec: {{selector: {{app: a}}, ports: {ports}}}\n"
+        )
+    };
+    let found = told(&[("service.yaml", &service("[{name: a, port: 80}, {name: b, port: 80, protocol: TCP}]"))]);
+    assert!(found.len() == 1 && found[0].contains("ports[1] has the same port and protocol"), "{found:?}");
+    assert_eq!(
+        told(&[("service.yaml", &service("[{name: a, port: 80}, {name: b, port: 80, protocol: UDP}]"))]),
+        [""; 0]
+    );
+}
+
+#[test]
+fn a_text_has_the_format_of_its_schema() {
+    let secret = |token: &str| {
+        format!(
+            "apiVersion: v1\nkind: Secret\nmetadata: {{name: hub, labels: {{nvidia.com/gpu: a}}}}\ndata: {{token: \"{token}\"}}\n"
+        )
+    };
+    let found = told(&[("secret.yaml", &secret("hf_not_encoded"))]);
+    assert!(found.len() == 1 && found[0].contains("data.token is hf_not_encoded, and has to be base64"), "{found:?}");
+    for right in ["aGZfYWJj", "aGZfYWJjZA==", "", "${TOKEN}", "<token>"] {
+        assert_eq!(told(&[("secret.yaml", &secret(right))]), [""; 0], "{right}");
+    }
+}
+
+#[test]
+fn rules_in_cel_read_addresses_and_names() {
+    let wasm = |url: &str| {
+        format!(
+            "apiVersion: extensions.istio.io/v1alpha1\nkind: WasmPlugin\nmetadata: {{name: a, labels: {{nvidia.com/gpu: a}}}}\nspec: {{url: \"{url}\"}}\n"
+        )
+    };
+    for right in ["oci://ghcr.io/org/filter:v1", "ghcr.io/org/filter:v1", "https://example.com/a.wasm", "${URL}"] {
+        assert_eq!(told(&[("plugin.yaml", &wasm(right))]), [""; 0], "{right}");
+    }
+    let found = told(&[("plugin.yaml", &wasm("ftp://example.com/a.wasm"))]);
+    assert!(found.len() == 1 && found[0].starts_with("contract-violated"), "{found:?}");
+}
+
+#[test]
 fn a_form_sees_defaults() {
     let gateway = "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: serve, labels: {nvidia.com/gpu: a}}\nspec:\n  gatewayClassName: a\n  \
                    listeners: [{name: http, port: 80, protocol: HTTP}]\n  addresses: [{value: 10.0.0.1}]\n";

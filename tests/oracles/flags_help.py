@@ -28,20 +28,23 @@ def first(*names):
         if os.path.exists(name.replace(".", "/") + ".py") or os.path.isdir(name.replace(".", "/")): return load(name)
 m = first(R + ".entrypoints.common.cli_args", R + ".entrypoints.launchers.cli_args", R + ".entrypoints.openai.cli_args", R + ".endpoints.openai.args")
 u = first(R + ".utils.argparse_utils", R + ".common.utils", R + ".utils")
-sys.argv = [R, "serve", "--help=all"]
 p = m.make_arg_parser(u.FlexibleArgumentParser(prog=R + " serve"))
-p.parse_args(["--help=all"] if "_search_keyword" in vars(u.FlexibleArgumentParser) else ["--help"])
+import argparse
+for a in p._actions:
+    # Texts of help come from the documentation of classes, which is not there: what stands before them is printed.
+    if a.option_strings and a.help != argparse.SUPPRESS:
+        print("  " + ", ".join(a.option_strings) + (" {" + ",".join(map(str, a.choices)) + "}" if a.choices and not isinstance(a, argparse.BooleanOptionalAction) else ""))
 """
 SGLANG = """
-only("sglang")
+only("sglang"); never("sglang.srt.distributed"); never("sglang.srt.layers"); never("sglang.srt.configs")
 from sglang.srt.server_args import ServerArgs
 import argparse
 p = argparse.ArgumentParser(prog="sglang serve"); ServerArgs.add_cli_args(p); p.print_help()
 """
 RUNS = {
-    "vllm": ("vllm", "R = 'vllm'" + VLLM, "0.10.2"),
+    "vllm": ("vllm", "R = 'vllm'" + VLLM, "0.10.2 0.11.2"),
     "aphrodite": ("aphrodite-engine", "R = 'aphrodite'" + VLLM, "0.6.5"),
-    "sglang": ("sglang", SGLANG, "0.3.2 0.4.9 0.5.23"),
+    "sglang": ("sglang", SGLANG, "0.3.2 0.3.5.post1 0.4.6.post5 0.4.9 0.4.9.post3 0.5.3 0.5.9 0.5.12 0.5.18 0.5.20 0.5.23"),
     "torchrun": ("torch", "only('torch'); only('torch.distributed'); only('torch.distributed.elastic'); never('torch.nn'); never('torch.multiprocessing')\nfrom torch.distributed.run import get_args_parser as g\ng().print_help()", "1.13.1 2.3.0 2.15.0"),
     "accelerate launch": ("accelerate", "from accelerate.commands.launch import launch_command_parser as g\nimport argparse\nargparse.ArgumentParser.print_help(g())", "0.20.3 0.34.2 1.15.0"),
     "deepspeed": ("deepspeed", "only('deepspeed'); never('deepspeed.accelerator')\nfrom deepspeed.launcher.runner import parse_args as g\ng(['--help'])", "0.19.8"),
@@ -85,6 +88,20 @@ def schema(*_):
     from pydantic_core import core_schema
     return core_schema.any_schema()
 Anything.__get_pydantic_core_schema__ = schema
+class Loose:
+    # What classes of missing packages are derived from: takes what it is given.
+    def __init__(self, *_, **__): pass
+    def __init_subclass__(cls, **_): super().__init_subclass__()
+    __get_pydantic_core_schema__ = classmethod(schema)
+def bases(self, given):
+    above = [base for base in given if isinstance(base, Anything)]
+    return (Loose,) if self is above[0] and not any(issubclass(base, Loose) for base in given if isinstance(base, type)) else ()
+Anything.__mro_entries__, Anything.__setitem__ = bases, lambda *_: None
+import builtins
+ask = builtins.getattr
+builtins.getattr = lambda of, name, *default: ask(of, name if isinstance(name, str) else "_", *default)
+is_of = builtins.isinstance
+builtins.isinstance = lambda of, kind: is_of(of, kind) if not is_of(kind, Anything) else False
 def never(name):
     # Puts a package in place of which nothing is there.
     sys.modules[name] = Stub(name)
@@ -192,8 +209,10 @@ def main():
                 continue
             compare(program, version, text)
     for program, (repository, paths, versions) in DOCUMENTED.items():
+        if asked and program not in asked:
+            continue
         for of in compiled.tagged(repository, r"v(\d+\.\d+\.\d+)"):
-            if of.version in versions.split() and (not asked or program in asked):
+            if of.version in versions.split():
                 text = "\n".join(of.read(path) or "" for path in paths.split())
                 compare(program, of.version, "\n".join(f"  {line.lstrip('#').strip()}" for line in text.splitlines()))
 

@@ -258,7 +258,8 @@ def core_enums(text):
         items |= bool(re.match(r"\s*Items: ", line))
         enum = re.match(r"\s*Enum:\s+\[\](?:interface\{\}|any)\{(.*)\},$", line)
         if enum and at:
-            found[(schema, at, items)] = json.loads(f"[{enum.group(1)}]")
+            # Two constants of Go may have one value.
+            found[(schema, at, items)] = list(dict.fromkeys(json.loads(f"[{enum.group(1)}]")))
     return found
 
 

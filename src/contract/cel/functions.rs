@@ -1,5 +1,7 @@
 //! Functions of CEL: those of the language, and those that Kubernetes adds.
 
+use super::super::format;
+use super::super::uri::Uri;
 use super::values::{Value, equal, ordering};
 use super::{Answer, Fail};
 use crate::budget::{STEP, Share};
@@ -21,6 +23,7 @@ pub fn call<'t>(target: Option<Value<'t>>, name: &str, args: &[Value<'t>], share
     }
     let all: Vec<&Value<'t>> = target.iter().chain(args).collect();
     match all.as_slice() {
+        [] if format::of_library(name, "").is_some() => Ok(Value::Format(name.to_owned().into())),
         [one] => of_one(one, name),
         [Value::Str(text), Value::Str(other)] => of_texts(text, name, other),
         [one, other] => of_two(one, name, other),
@@ -74,12 +77,18 @@ fn of_one<'t>(one: &Value<'t>, name: &str) -> Answer<'t> {
         ("duration", Value::Str(text)) => Value::Duration(duration(text).ok_or(Fail::Error)?),
         ("quantity", Value::Str(text)) => Value::Quantity(quantity::parse(text).ok_or(Fail::Error)?),
         ("isQuantity", _) => Value::Bool(quantity::parse(text.ok_or(Fail::Error)?).is_some()),
-        ("ip", _) => Value::Ip(text.and_then(|text| text.parse().ok()).ok_or(Fail::Error)?),
-        ("isIP", _) => Value::Bool(text.ok_or(Fail::Error)?.parse::<IpAddr>().is_ok()),
+        ("ip", _) => Value::Ip(text.and_then(ip).ok_or(Fail::Error)?),
+        ("isIP", _) => Value::Bool(ip(text.ok_or(Fail::Error)?).is_some()),
         ("cidr", _) => cidr(text.ok_or(Fail::Error)?).ok_or(Fail::Error)?,
         ("isCIDR", _) => Value::Bool(cidr(text.ok_or(Fail::Error)?).is_some()),
         ("family", Value::Ip(ip)) => Value::Int(if ip.is_ipv4() { 4 } else { 6 }),
         ("prefixLength", Value::Cidr(_, length)) => Value::Int(i64::from(*length)),
+        ("url", _) => Value::Url(text.and_then(Uri::parse).ok_or(Fail::Error)?.into()),
+        ("isURL", _) => Value::Bool(Uri::parse(text.ok_or(Fail::Error)?).is_some()),
+        ("getScheme", Value::Url(uri)) => Value::text(uri.scheme.clone()),
+        ("getHost", Value::Url(uri)) => Value::text(uri.host.clone()),
+        ("getHostname", Value::Url(uri)) => Value::text(uri.hostname().to_owned()),
+        ("getPort", Value::Url(uri)) => Value::text(uri.port().to_owned()),
         ("lowerAscii", Value::Str(text)) => Value::text(text.to_ascii_lowercase()),
         ("upperAscii", Value::Str(text)) => Value::text(text.to_ascii_uppercase()),
         ("trim", Value::Str(text)) => Value::text(text.trim().to_owned()),
@@ -163,6 +172,11 @@ fn of_two<'t>(one: &Value<'t>, name: &str, other: &Value<'t>) -> Answer<'t> {
         ("compareTo", Value::Quantity(_), Value::Quantity(_)) => Value::Int(order()? as i64),
         ("add", Value::Quantity(a), Value::Quantity(b)) => Value::Quantity(a + b),
         ("sub", Value::Quantity(a), Value::Quantity(b)) => Value::Quantity(a - b),
+        ("validate", Value::Format(format), Value::Str(text)) => match format::of_library(format, text) {
+            // What is wrong with it is said in a list.
+            Some(lacks) => Value::Optional(lacks.map(|lacks| Box::new(Value::List([Value::Str(lacks.into())].into())))),
+            None => Value::Unknown,
+        },
         ("join", list, Value::Str(between)) => {
             let Some((items, true)) = list.turns() else { return Ok(Value::Unknown) };
             let texts: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
@@ -207,9 +221,15 @@ fn duration(text: &str) -> Option<f64> {
     Some(if text.starts_with('-') { -seconds } else { seconds })
 }
 
+/// An address; none of IPv6 that stands for one of IPv4.
+fn ip(text: &str) -> Option<IpAddr> {
+    text.parse().ok().filter(|ip| !matches!(ip, IpAddr::V6(ip) if ip.to_ipv4_mapped().is_some()))
+}
+
 fn cidr<'t>(text: &str) -> Option<Value<'t>> {
-    let (ip, length) = text.split_once('/')?;
-    let (ip, length): (IpAddr, u8) = (ip.parse().ok()?, length.parse().ok()?);
+    let (address, length) = text.split_once('/')?;
+    let is_plain = length == "0" || !length.starts_with(['0', '+']);
+    let (ip, length): (IpAddr, u8) = (ip(address)?, length.parse().ok().filter(|_| is_plain)?);
     (length <= if ip.is_ipv4() { 32 } else { 128 }).then_some(Value::Cidr(ip, length))
 }
 

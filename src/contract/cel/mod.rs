@@ -182,7 +182,8 @@ impl<'t> Eval<'t, '_> {
 
     /// Whether a name is one of a group of functions: `sets.contains(a, b)`.
     fn is_library(&self, name: &str) -> bool {
-        matches!(name, "sets" | "math" | "lists" | "optional") && self.names.iter().all(|(known, _)| known != name)
+        matches!(name, "sets" | "math" | "lists" | "optional" | "format")
+            && self.names.iter().all(|(known, _)| known != name)
     }
 
     fn with(&mut self, name: &str, value: Value<'t>, body: &Expr) -> Answer<'t> {
@@ -274,4 +275,31 @@ fn default_of<'t>(schema: Option<u32>) -> Option<Value<'t>> {
     let schema = schema?;
     let default = serde_json::from_str(pack::node(schema).default?).ok()?;
     Some(absent(default, Some(schema)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::{Dialect, yaml};
+    use crate::source::{SourceId, Span};
+    use serde_json::Value as Json;
+    use std::sync::LazyLock;
+
+    /// What the libraries of the API server say of texts (`tests/oracles/cel/formats.py`).
+    static SAID: LazyLock<Json> =
+        LazyLock::new(|| serde_json::from_str(include_str!("../../../tests/data/formats.json")).expect("JSON"));
+
+    #[test]
+    fn rules_hold_of_the_texts_of_which_the_api_server_says_so() {
+        let rules = SAID["taken"].as_object().expect("rules").iter().filter(|(rule, _)| rule.contains("self"));
+        for (rule, taken) in rules {
+            for text in SAID["texts"].as_array().expect("texts") {
+                let json = text.to_string();
+                let tree = yaml::parse(SourceId(0), &json, Dialect::Kubernetes);
+                let view = View::new(yaml::root(&tree), Span::new(SourceId(0), 0..json.len()));
+                let holds = ask(rule, view, 0, &Share::of(1, json.len())).expect("a share") == Verdict::Taken;
+                assert_eq!(holds, taken.as_array().expect("texts").contains(text), "{rule} of {text}");
+            }
+        }
+    }
 }

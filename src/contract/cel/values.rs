@@ -1,6 +1,7 @@
 //! Values of CEL: what stands in the object, what its schema says stands there where nothing does, and what was made of it.
 
 use super::super::pack::{self, flags, types};
+use super::super::uri::Uri;
 use super::super::value::is_null;
 use super::{Answer, Fail, default_of};
 use crate::known::Known;
@@ -46,6 +47,10 @@ pub enum Value<'t> {
     Cidr(IpAddr, u8),
     /// The name of a type.
     Type(&'static str),
+    /// An address of the web.
+    Url(Rc<Uri>),
+    /// The name of a format of texts.
+    Format(Rc<str>),
 }
 
 /// What JSON of a schema stands for.
@@ -263,6 +268,7 @@ pub fn equal(left: &Value<'_>, right: &Value<'_>) -> Option<bool> {
         (Value::Ip(a), Value::Ip(b)) => a == b,
         (Value::Cidr(a, m), Value::Cidr(b, n)) => (a, m) == (b, n),
         (Value::Type(a), Value::Type(b)) => a == b,
+        (Value::Url(_), _) | (_, Value::Url(_)) | (Value::Format(_), _) | (_, Value::Format(_)) => return None,
         (Value::Optional(a), Value::Optional(b)) => match (a, b) {
             (Some(a), Some(b)) => return equal(a, b),
             (a, b) => a.is_none() && b.is_none(),

@@ -55,6 +55,7 @@ pub(super) fn encodable(value: &Value, share: &Share) -> Option<Value> {
             versions.iter().map(|version| Value::from(version.as_str())).collect::<Vec<_>>().into()
         }
         Data::Map(map) if map.class() == Class::Version => version(map).into(),
+        Data::List(items) if items.is_nil() => Value::NIL,
         _ => return None,
     })
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Compares what gpulint and the libraries of the API server say of objects.
 
-    tests/oracles/cel/compare.py GPULINT "ORACLE CRDS" DOCUMENTS...
+    tests/oracles/cel/compare.py GPULINT "ORACLE CRDS" DOCUMENTS... [--stated FILE]
 
 ORACLE is the program of this directory (`go build -mod=mod`); CRDS has the definitions of one release of each project, from the project
 itself. GPULINT speaks of what breaks all releases that may serve: for the same question it is built from a work tree that
-`one_release.py` cut down to that release. Every document of a kind of schemas/kinds is judged by itself. Prints how many both take and
+`one_release.py` cut down to that release, or FILE states the release, which is linted beside the documents. Every document of a kind of schemas/kinds is judged by itself. Prints how many both take and
 refuse, the faults by class, why each that only one of the two tells may be so, and each that has no such reason.
 
 Faults are the same where class and field are; for rules and forms the message or the field is enough, as a rule may name another field
@@ -15,7 +15,6 @@ than that of its object. Reasons:
               a whole, rules about an object with a value of a wrong type, which cannot be asked
     webhook   a field is missing, null or empty that a webhook may fill in or leave out
     language  a rule asks for a part of CEL that gpulint does not have
-    format    a value is not of the format of its schema, which gpulint does not ask for
 """
 
 import collections
@@ -23,6 +22,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,7 +30,7 @@ import tempfile
 from mutate import documents
 
 KINDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "schemas", "kinds")
-LANGUAGE = re.compile(r"\burl\(|isURL\(|format\.|[?:] *\{\}|timestamp\(|\bsemver\(")
+LANGUAGE = re.compile(r"[?:] *\{\}|timestamp\(|\bsemver\(")
 RULES = {"unknown-field": "unknown", "required-field-missing": "required", "value-not-allowed": "value", "contract-violated": "rule"}
 Fault = collections.namedtuple("Fault", "kind field message")
 
@@ -96,8 +96,6 @@ def reason(who, fault, their, our, mutated, rules):
     if who == "oracle":
         if mutated and (fault.kind in ("required", "rule-error") or re.search(r'[vV]alue: "(null)?": ', fault.message)):
             return "webhook"
-        if fault.kind == "value" and re.search(r"must be of type date-time", fault.message):
-            return "format"
         if any(form.kind == "form" and form != fault and within(fault.field, form.field) for form in their):
             return "follows"
         if any(one.kind in ("value", "rule") and within(fault.field, one.field) and (one.kind == "value" or fault.kind == "form") for one in our):
@@ -126,6 +124,8 @@ def known():
 
 def main():
     gpulint, oracle, *paths = sys.argv[1:]
+    stated = paths.pop(paths.index("--stated") + 1) if "--stated" in paths else None
+    paths = [path for path in paths if path != "--stated"]
     with tempfile.TemporaryDirectory() as folder:
         origin = {}
         kinds, rules = known()
@@ -135,7 +135,10 @@ def main():
                 with open(os.path.join(folder, name), "w", encoding="utf-8") as out:
                     json.dump(doc, out, indent=1, ensure_ascii=False)
                 origin[name] = doc
-        judged, said = theirs(oracle, folder), ours(gpulint, folder)
+        judged = theirs(oracle, folder)
+        if stated:
+            shutil.copy(stated, os.path.join(folder, "stated.yaml"))
+        said = ours(gpulint, folder)
     whole, faults, alone = collections.Counter(), collections.Counter(), []
     for name, their in sorted(judged.items()):
         doc, our = origin[name], said[name]

@@ -160,6 +160,7 @@ def vllm():
     kt-amx-method = kt-method
     kt-amx-weight-path = kt-weight-path
     hybrid-kvcache-ratio = swa-full-tokens-ratio
+    enable-expert-distribution-metrics = expert-balancedness-report-mode
     """,
 )
 def sglang():

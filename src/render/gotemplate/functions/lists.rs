@@ -6,14 +6,14 @@ use super::{ANY, Call, Function, Outcome};
 use crate::budget::{NODE, STEP};
 use crate::render::gotemplate::print;
 use crate::render::text::Text;
-use crate::render::value::{Data, Items, Value};
+use crate::render::value::{ANYTHING, Data, Items, Value};
 
 pub(super) fn find(name: &str) -> Option<Function> {
     Some(match name {
         "list" | "tuple" => (|c| Ok(c.args.to_vec().into()), 0, ANY),
         "first" => (|c| Ok(c.list(0)?.first().cloned().unwrap_or_default()), 1, 1),
         "last" => (|c| Ok(c.list(0)?.last().cloned().unwrap_or_default()), 1, 1),
-        "rest" => (|c| Ok(c.walk(0)?.iter().skip(1).cloned().collect::<Vec<_>>().into()), 1, 1),
+        "rest" => (|c| part(c, c.walk(0)?.get(1..)), 1, 1),
         "initial" => (initial, 1, 1),
         "append" | "push" => (|c| added(c, true), 2, 2),
         "prepend" => (|c| added(c, false), 2, 2),
@@ -38,8 +38,14 @@ pub(super) fn find(name: &str) -> Option<Function> {
 }
 
 fn initial(call: &Call<'_>) -> Outcome {
-    let items = call.walk(0)?;
-    Ok(items[..items.len().saturating_sub(1)].to_vec().into())
+    part(call, call.walk(0)?.split_last().map(|(_, before)| before))
+}
+
+/// A part of a list: of one without items there is none.
+fn part(call: &Call<'_>, items: Option<&[Value]>) -> Outcome {
+    let is_empty = call.list(0)?.is_empty();
+    let items = items.unwrap_or_default().to_vec();
+    Ok(if is_empty { Items::appended(items, ANYTHING).into() } else { items.into() })
 }
 
 fn added(call: &Call<'_>, last: bool) -> Outcome {
@@ -54,7 +60,7 @@ fn concat(call: &Call<'_>) -> Outcome {
         call.make(size_of_val(call.list(i)?))?;
         out.extend_from_slice(call.list(i)?);
     }
-    Ok(out.into())
+    Ok(Items::appended(out, ANYTHING).into())
 }
 
 fn uniq(call: &Call<'_>) -> Outcome {
@@ -96,7 +102,8 @@ fn slice(call: &Call<'_>) -> Outcome {
         None => default,
     };
     let (start, end) = (bound(1, 0), bound(2, items.len()));
-    items.get(start..end).map(|part| part.to_vec().into()).ok_or_else(|| "slice bounds out of range".to_owned())
+    let found = items.get(start..end).ok_or_else(|| "slice bounds out of range".to_owned())?;
+    part(call, Some(found))
 }
 
 fn len(call: &Call<'_>) -> Outcome {

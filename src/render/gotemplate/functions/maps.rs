@@ -22,7 +22,7 @@ pub(super) fn find(name: &str) -> Option<Function> {
         "merge" => (|c| merge(c, false), 1, ANY),
         "mergeOverwrite" => (|c| merge(c, true), 1, ANY),
         "dig" => (dig, 3, ANY),
-        "deepCopy" => (|c| Ok(c.args[0].deep_copy(c.share)), 1, 1),
+        "deepCopy" => (deep_copy, 1, 1),
         _ => return None,
     })
 }
@@ -90,15 +90,12 @@ fn pluck(call: &Call<'_>) -> Outcome {
 fn merge(call: &Call<'_>, overwrite: bool) -> Outcome {
     let target = call.map(0)?;
     for i in 1..call.args.len() {
-        match &call.args[i].data {
-            Data::Nil => {}
-            _ => merge_into(target, call.map(i)?, overwrite, (call.share, 1)),
-        }
+        merge_into(target, call.map(i)?, overwrite, (call.share, 1));
     }
     Ok(call.args[0].clone())
 }
 
-/// Adds what `from` has. Without `overwrite`, what is there and not empty stays.
+/// Adds what `from` has, but for null. Without `overwrite`, what is there and not empty stays; with it, null takes its place.
 fn merge_into(target: &Map, from: &Map, overwrite: bool, (share, level): (&Share, usize)) {
     let spent = share.nest(level).and_then(|()| share.make(STEP + from.len() * NODE)).is_err();
     if spent || target.is(from) {
@@ -107,16 +104,23 @@ fn merge_into(target: &Map, from: &Map, overwrite: bool, (share, level): (&Share
     for (key, entry) in from.entries() {
         let own = target.get(&key);
         match (own.as_ref().map(|value| &value.data), &entry.value.data) {
-            (Some(Data::Map(own)), Data::Map(other)) if !own.is_empty() => {
+            (Some(Data::Map(own)), Data::Map(other)) if !(own.is_empty() && other.is_empty()) => {
                 merge_into(own, other, overwrite, (share, level + 1));
             }
-            (Some(_), Data::Nil) if !overwrite => {}
+            (_, Data::Nil) if !overwrite => {}
             _ if overwrite || !own.as_ref().is_some_and(|value| value.is_true() || value.unknown().is_some()) => {
                 target.remove(&key);
                 target.insert(&key, entry.key, entry.value);
             }
             _ => {}
         }
+    }
+}
+
+fn deep_copy(call: &Call<'_>) -> Outcome {
+    match &call.args[0].data {
+        Data::Nil => Err("reflect: call of reflect.Value.Type on zero Value".to_owned()),
+        _ => Ok(call.args[0].deep_copy(call.share)),
     }
 }
 

@@ -23,6 +23,7 @@ pub(super) use methods::method;
 use super::{Noticed, print};
 use crate::budget::{NODE, STEP, Share};
 use crate::known::Why;
+use crate::render::class::Class;
 use crate::render::text::{Origin, Text};
 use crate::render::value::{Data, Entry, Map, Value};
 use crate::source::Span;
@@ -202,7 +203,8 @@ impl<'a> Call<'a> {
     }
 
     fn map(&self, index: usize) -> Result<&'a Map, String> {
-        self.args[index].as_map().ok_or_else(|| self.wrong(index, "map[string]interface {}"))
+        let found = self.args[index].as_map().filter(|map| map.class() != Class::Texts);
+        found.ok_or_else(|| self.wrong(index, "map[string]interface {}"))
     }
 
     fn list(&self, index: usize) -> Result<&'a [Value], String> {

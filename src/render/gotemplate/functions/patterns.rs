@@ -6,6 +6,7 @@ use super::{Call, Function, Outcome};
 use crate::budget::NODE;
 use crate::render::pattern::{Pattern, of_go};
 use crate::render::text::Text;
+use crate::render::value::{Items, Value};
 
 pub(super) fn find(name: &str) -> Option<Function> {
     Some(match name {
@@ -59,7 +60,8 @@ fn find_all(call: &Call<'_>, regex: &Pattern) -> Outcome {
         call.make(2 * NODE)?;
         out.push(text.slice(found));
     }
-    Ok(strings(out))
+    let found = out.into_iter().map(Value::from).collect();
+    Ok(Items::appended(found, "string").into())
 }
 
 fn replace(call: &Call<'_>, regex: &Pattern, expand: bool) -> Outcome {

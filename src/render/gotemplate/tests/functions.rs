@@ -178,3 +178,42 @@ fn encodings_and_addresses() {
         ("sortAlpha nil", "[<nil>]"),
     ]);
 }
+
+#[test]
+fn maps_are_merged_as_helm_merges_them() {
+    let json = |table: &[(&str, &str)]| {
+        for (expression, answer) in table {
+            assert_eq!(shown(&format!("{{{{ {expression} | toJson }}}}"), VALUES), *answer, "{expression}");
+        }
+    };
+    json(&[
+        // null is nothing to add, and takes the place of what is there where it may.
+        ("merge (dict) (dict \"a\" nil)", "{}"),
+        ("merge (dict \"a\" nil) (dict \"a\" 1)", "{\"a\":1}"),
+        ("mergeOverwrite (dict \"a\" 1) (dict \"a\" nil)", "{\"a\":null}"),
+        ("merge (dict \"a\" (dict \"b\" nil)) (dict \"a\" (dict \"b\" nil \"c\" nil))", "{\"a\":{\"b\":null}}"),
+        // A map that is there is filled, and one that is not is shared.
+        (
+            "$a := dict \"x\" (dict \"y\" 1) }}{{ $b := merge (dict \"x\" (dict)) $a }}{{ $_ := set $b.x \"z\" 2 }}{{ $a",
+            "{\"x\":{\"y\":1}}",
+        ),
+        (
+            "$a := dict \"x\" (dict \"y\" 1) }}{{ $b := merge (dict) $a }}{{ $_ := set $b.x \"z\" 2 }}{{ $a",
+            "{\"x\":{\"y\":1,\"z\":2}}",
+        ),
+        // A list that Go never made.
+        ("concat (list) (list)", "null"),
+        ("concat (list) (list 1)", "[1]"),
+        ("rest (list)", "null"),
+        ("rest (list 1)", "[]"),
+        ("initial (list)", "null"),
+        ("slice (list)", "null"),
+        ("regexFindAll \"x\" \"a\" -1", "null"),
+        ("mergeOverwrite (dict \"a\" (list 1)) (dict \"a\" (concat (list)))", "{\"a\":null}"),
+        ("deepCopy (concat (list))", "null"),
+    ]);
+    for refused in ["merge (dict \"a\" 1) .Values.none", "merge (dict) (split \",\" \"a\")", "deepCopy .Values.none"] {
+        let answer = shown(&format!("{{{{ {refused} | toJson }}}}"), VALUES);
+        assert!(answer.contains("error calling"), "{refused}: {answer}");
+    }
+}
