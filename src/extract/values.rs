@@ -1,7 +1,7 @@
 //! Values of Helm charts, read as data: what looks like a container is one. Also what Chart.yaml and
 //! kustomization.yaml install.
 
-use super::kubernetes;
+use super::{kubernetes, machinery};
 use crate::facts::{ContainerRole, Facts, HelmRelease, Object, Pod, ReleaseFormat, Workload, WorkloadFormat};
 use crate::known::{Fact, Why};
 use crate::parse::{DEEPEST, Node, Raw, Tree, View};
@@ -62,6 +62,7 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     object.body = Some(Raw::new(tree, view));
     facts.objects.push(Arc::new(object));
     super::embedded::read(view, path, facts);
+    machinery::of_document(view, path, facts);
     let operator = view.get("gpu-operator");
     if shaped_like_operator(root) || name.contains("gpu-operator") {
         facts.releases.push(Arc::new(operator_values(tree, view)));
@@ -105,7 +106,11 @@ fn search(tree: &Arc<Tree>, view: View<'_>, (depth, key, top): (usize, &str, Vie
         .any(|k| view.get(k).is_some());
     if view.get("image").is_some() && placed || kubernetes::looks_like_container(view) {
         facts.workloads.push(workload(tree, view, key, top));
-    } else if key != "nodeSelector" && depth < DEEPEST && view.get("nodeSelector").node().is_some_and(Node::is_map) {
+    } else if key != "nodeSelector"
+        && (depth < DEEPEST && view.get("nodeSelector").node().is_some_and(Node::is_map)
+            || view.get("runtimeClassName").traced().is_some()
+            || view.get("tolerations").items().next().is_some())
+    {
         facts.workloads.push(profile(tree, view, key));
     }
     for (key, child) in view.entries() {
@@ -119,6 +124,7 @@ fn profile(tree: &Arc<Tree>, view: View<'_>, key: &str) -> Workload {
     pod.role = Fact::value("main".to_owned(), view.place());
     pod.replicas = Fact::value(1, view.place());
     kubernetes::scheduling(&mut pod, view);
+    pod.runtime_class = view.get("runtimeClassName").string();
     pod.spec = Some(Raw::new(tree, view));
     pod.gpus = Fact::absent(view.place());
     super::lone(
