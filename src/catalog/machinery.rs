@@ -34,6 +34,7 @@ pub fn version_variable(name: &str) -> Option<&'static str> {
 
 /// What an option of a program sets devices to: persistence, ecc, mig.
 pub fn device_option(program: &str, option: &str) -> Option<&'static str> {
-    let is_about = |row: &super::table::Row| row.text("program") == program && row.words("options").any(|one| one == option);
+    let is_about =
+        |row: &super::table::Row| row.text("program") == program && row.words("options").any(|one| one == option);
     DEVICE_OPTIONS.rows().find(is_about).map(|row| row.text("setting"))
 }

@@ -29,8 +29,8 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::T
     super::TextFile { problems, comments, cut, ..super::TextFile::default() }
 }
 
-/// What its variables and its commands state below the packages: what code is compiled for, versions. A variable is what it
-/// was last set to as it is written.
+/// What its variables and its commands state below the packages: what code is compiled for, versions. A variable of the
+/// environment is what it was last set to as it is written; arguments are up to who builds it.
 fn below(lines: &[Line], path: &str, facts: &mut Facts) {
     let mut set: BTreeMap<String, String> = BTreeMap::new();
     for line in lines {
@@ -39,7 +39,8 @@ fn below(lines: &[Line], path: &str, facts: &mut Facts) {
                 for assigned in line.assignments() {
                     let Some(value) = assigned.value else { continue };
                     machinery::stated(assigned.name.text(), &value, path, facts);
-                    let plain = (!value.text().contains('$')).then(|| value.text().to_owned());
+                    let fixed = line.keyword == "ENV" && !value.text().contains('$');
+                    let plain = fixed.then(|| value.text().to_owned());
                     set.extend(plain.map(|value| (assigned.name.text().to_owned(), value)));
                 }
             }

@@ -42,7 +42,9 @@ pub fn of_words(command: &Command, launch: &Launch, env: &mut Variables) {
 /// Variables that a launcher is told to hand to what it starts: `mpirun -x A=b`.
 pub fn handed(words: &[Word], env: &mut Variables) {
     let behind = words.windows(2).filter(|pair| matches!(pair[0].text().trim_end(), "-x" | "-genv"));
-    env.extend(behind.filter_map(|pair| pair[1].assignment()).map(|(name, value)| (name.clone(), variable(&name, &value))));
+    env.extend(
+        behind.filter_map(|pair| pair[1].assignment()).map(|(name, value)| (name.clone(), variable(&name, &value))),
+    );
 }
 
 /// Takes away what `env -u NAME` and `env -i` do; behind `sudo` and `ssh` nobody knows what is left.

@@ -64,7 +64,8 @@ fn add<T>(list: &mut Vec<Arc<T>>, found: impl IntoIterator<Item = T>) {
 fn assignments(command: &Command) -> Vec<(String, Word)> {
     let sets = command.words.first().is_some_and(|word| SETTERS.contains(&word.text()));
     let words = command.words.iter().skip(1).filter(|_| sets).filter_map(Word::assignment);
-    let handed = command.words.windows(2).filter(|pair| pair[0].text() == "--build-arg").filter_map(|p| p[1].assignment());
+    let handed =
+        command.words.windows(2).filter(|pair| pair[0].text() == "--build-arg").filter_map(|p| p[1].assignment());
     let alone = command.words.is_empty();
     let before = command.assignments.iter().filter(|(name, _)| alone || catalog::build_option(name).is_none());
     before.cloned().chain(words).chain(handed).collect()
@@ -194,7 +195,9 @@ fn compiled(command: &Command, path: &str, facts: &mut Facts) {
             }
         }
         let nvcc = ["-gencode", "--generate-code", "-arch", "--gpu-architecture"];
-        let option = nvcc.iter().find(|option| text.strip_prefix(**option).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')));
+        let option = nvcc
+            .iter()
+            .find(|option| text.strip_prefix(**option).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')));
         if let Some(option) = option {
             let value = if text == *option { words.peek().copied() } else { Some(word) };
             let value = value.filter(|value| listed(value.text()).is_some()).map(Word::traced);
@@ -242,7 +245,9 @@ fn configured(words: &[Word]) -> Option<ContainerRuntime> {
     // Without the option it is Docker.
     out.program = option("--runtime").map_or(Fact::value("docker".to_owned(), place), |name| install::fact(&name));
     let name = option("--nvidia-runtime-name").map_or("nvidia".to_owned(), |name| name.text().to_owned());
-    let default = words.iter().find(|word| word.text().starts_with("--nvidia-set-as-default") || word.text() == "--set-as-default");
+    let default = words
+        .iter()
+        .find(|word| word.text().starts_with("--nvidia-set-as-default") || word.text() == "--set-as-default");
     out.default_runtime = default.map_or(Fact::absent(place), |word| Fact::value(name.clone(), word.span()));
     out.runtimes.insert(name, Fact::value("nvidia-container-runtime".to_owned(), place));
     Some(out)
@@ -281,7 +286,8 @@ fn keys(view: View<'_>, path: &str, depth: usize, facts: &mut Facts) {
             Some(text) if text.text().contains("{{") => {}
             Some(text) => stated(key, &text, path, facts),
             None => {
-                let listed = value.items().filter_map(View::traced).filter(|_| catalog::version_variable(key).is_some());
+                let listed =
+                    value.items().filter_map(View::traced).filter(|_| catalog::version_variable(key).is_some());
                 listed.collect::<Vec<_>>().iter().for_each(|text| stated(key, text, path, facts));
                 keys(value, path, depth - 1, facts);
             }
@@ -292,16 +298,20 @@ fn keys(view: View<'_>, path: &str, depth: usize, facts: &mut Facts) {
 /// An image whose parts stand in a map: `repository` and `tag`, or `repository`, `image` and `version` as operators have them.
 fn assembled(view: View<'_>) -> Option<NamedImage> {
     let repository = view.get("repository").traced().filter(|text| !text.text().contains(' '))?;
-    let text = |keys: &[&str]| keys.iter().find_map(|key| view.get(key).traced().filter(|text| !text.text().is_empty()));
+    let text =
+        |keys: &[&str]| keys.iter().find_map(|key| view.get(key).traced().filter(|text| !text.text().is_empty()));
     let name = text(&["image"]);
     let tag = text(&["tag", "version"]);
-    if name.is_none() && !view.get("tag").is_some() && !view.get("pullPolicy").is_some() || repository.text().contains("://") {
+    if name.is_none() && !view.get("tag").is_some() && !view.get("pullPolicy").is_some()
+        || repository.text().contains("://")
+    {
         return None;
     }
     let place = repository.whole();
     let sign = |sign: &str| Traced::opaque(sign, place);
     let registry = text(&["registry"]).map(|registry| [registry, sign("/")]);
-    let whole = [Some(vec![repository.clone()]), name.map(|name| vec![sign("/"), name]), tag.map(|tag| vec![sign(":"), tag])];
+    let whole =
+        [Some(vec![repository.clone()]), name.map(|name| vec![sign("/"), name]), tag.map(|tag| vec![sign(":"), tag])];
     let parts = registry.into_iter().flatten().chain(whole.into_iter().flatten().flatten());
     let mut image = image::reference(&Traced::concat(parts.collect::<Vec<_>>(), place));
     if image.tag.is_absent() {
@@ -311,3 +321,61 @@ fn assembled(view: View<'_>) -> Option<NamedImage> {
     Some(NamedImage { perhaps: None, span: place, variable: Fact::value("repository".to_owned(), place), image })
 }
 
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::shell;
+    use crate::source::SourceId;
+
+    fn facts(text: &str) -> Facts {
+        let whole = Traced::verbatim(text, Span::new(SourceId(0), 0..text.len()), 0);
+        let mut facts = Facts::default();
+        read(&shell::parse(&whole).resolved(&|_| None), "build.sh", &mut facts);
+        facts
+    }
+
+    #[test]
+    fn commands_say_what_they_compile_for() {
+        for (text, option, architectures) in [
+            ("cmake -B b -DCMAKE_CUDA_ARCHITECTURES='80;90'", "CMAKE_CUDA_ARCHITECTURES", "80;90"),
+            ("cmake -B b -D CMAKE_CUDA_ARCHITECTURES:STRING=87", "CMAKE_CUDA_ARCHITECTURES", "87"),
+            ("TORCH_CUDA_ARCH_LIST=8.0 pip install .", "TORCH_CUDA_ARCH_LIST", "8.0"),
+            ("export TORCH_CUDA_ARCH_LIST='8.0 8.9'", "TORCH_CUDA_ARCH_LIST", "8.0 8.9"),
+            ("nvcc -gencode arch=compute_90a,code=sm_90a x.cu", "gencode", "90a"),
+            ("bash -c 'nvcc -arch=sm_80 x.cu'", "gencode", "80"),
+        ] {
+            let facts = facts(text);
+            let [found] = &facts.compilations[..] else { panic!("{text}: {}", facts.compilations.len()) };
+            assert_eq!(found.option.get().map(String::as_str), Some(option), "{text}");
+            assert_eq!(found.architectures.get().map(String::as_str), Some(architectures), "{text}");
+        }
+        let found = facts("cmake -B b -DGGML_CUDA=ON");
+        assert_eq!(found.compilations[0].switches["GGML_CUDA"].get().map(String::as_str), Some("ON"));
+        assert!(facts("cmake -B b -DBUILD_TESTS=ON; echo nvcc").compilations.is_empty());
+    }
+
+    #[test]
+    fn variables_state_versions_and_images() {
+        let text = "CUDA_VER=12.8\nNCCL_VER=2.25.1-1+cuda$CUDA_VER\nexport CUDA_HOME=/usr/local/cuda-12.1\n\
+                    BASE_IMAGE=nvidia/cuda:12.8.1-devel-ubuntu24.04\nCUDA=1\nAPP_VERSION=1.2\n";
+        let found = facts(text);
+        let stated: Vec<String> = found
+            .stated_versions
+            .iter()
+            .filter_map(|one| Some(format!("{} {}", one.software.get()?, one.version.get()?)))
+            .collect();
+        assert_eq!(stated, ["cuda 12.8", "nccl 2.25.1-1+cuda12.8", "cuda 12.1"]);
+        assert_eq!(found.named_images.len(), 1);
+    }
+
+    #[test]
+    fn devices_are_set_and_runtimes_configured() {
+        let found = facts(
+            "sudo nvidia-smi -i 0 -pm 1\nnvidia-smi --query-gpu=name\nnvidia-ctk runtime configure --runtime=docker\n",
+        );
+        let [setting] = &found.device_settings[..] else { panic!("one setting") };
+        assert_eq!(setting.setting.get().map(String::as_str), Some("persistence"));
+        assert_eq!(setting.state.get().map(String::as_str), Some("1"));
+        assert_eq!(found.container_runtimes[0].program.get().map(String::as_str), Some("docker"));
+    }
+}

@@ -106,12 +106,11 @@ fn search(tree: &Arc<Tree>, view: View<'_>, (depth, key, top): (usize, &str, Vie
         .any(|k| view.get(k).is_some());
     if view.get("image").is_some() && placed || kubernetes::looks_like_container(view) {
         facts.workloads.push(workload(tree, view, key, top));
-    } else if key != "nodeSelector"
-        && (depth < DEEPEST && view.get("nodeSelector").node().is_some_and(Node::is_map)
-            || view.get("runtimeClassName").traced().is_some()
-            || view.get("tolerations").items().next().is_some())
-    {
-        facts.workloads.push(profile(tree, view, key));
+    } else if key != "nodeSelector" && depth < DEEPEST && view.get("nodeSelector").node().is_some_and(Node::is_map) {
+        facts.workloads.push(profile(tree, view, (key, "Profile")));
+    } else if key != "nodeSelector" && kubernetes::places_pods(view) {
+        // Where the chart is here it tells it better.
+        facts.workloads.push(profile(tree, view, (key, "Values")));
     }
     for (key, child) in view.entries() {
         search(tree, child, (depth - 1, key, top), facts);
@@ -119,7 +118,7 @@ fn search(tree: &Arc<Tree>, view: View<'_>, (depth, key, top): (usize, &str, Vie
 }
 
 /// A profile that containers elsewhere are placed by: nodes, and no container of its own.
-fn profile(tree: &Arc<Tree>, view: View<'_>, key: &str) -> Workload {
+fn profile(tree: &Arc<Tree>, view: View<'_>, (key, kind): (&str, &str)) -> Workload {
     let mut pod = Pod::blank(view.place());
     pod.role = Fact::value("main".to_owned(), view.place());
     pod.replicas = Fact::value(1, view.place());
@@ -127,12 +126,7 @@ fn profile(tree: &Arc<Tree>, view: View<'_>, key: &str) -> Workload {
     pod.runtime_class = view.get("runtimeClassName").string();
     pod.spec = Some(Raw::new(tree, view));
     pod.gpus = Fact::absent(view.place());
-    super::lone(
-        (WorkloadFormat::Values, "Profile"),
-        Fact::value(key.to_owned(), view.place()),
-        pod,
-        Raw::new(tree, view),
-    )
+    super::lone((WorkloadFormat::Values, kind), Fact::value(key.to_owned(), view.place()), pod, Raw::new(tree, view))
 }
 
 fn workload(tree: &Arc<Tree>, view: View<'_>, key: &str, top: View<'_>) -> Workload {

@@ -3,8 +3,8 @@
 use crate::catalog;
 use crate::facts::{DeviceClaim, DeviceClass, DeviceRequest, Facts, Pod};
 use crate::known::{Fact, Known, Why};
-use crate::parse::{DEEPEST, View};
 use crate::parse::expression::{Expr, Kind, Op, expression};
+use crate::parse::{DEEPEST, View};
 use crate::quantity;
 use crate::source::Span;
 use std::sync::Arc;

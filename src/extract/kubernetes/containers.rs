@@ -55,7 +55,9 @@ pub fn container(tree: &Arc<Tree>, view: View<'_>, role: ContainerRole, pod: &Po
     out.spec = Some(Raw::new(tree, view));
     out.launch = launch::of(&out, &words).or_else(|| launch::of_kserve(view, &out, &words));
     out.training = out.launch.as_deref().and_then(training::of);
-    if let Some(command) = words.first().filter(|word| word.text().ends_with("mpirun")).and(Command::of_arguments(&stated)) {
+    if let Some(command) =
+        words.first().filter(|word| word.text().ends_with("mpirun")).and(Command::of_arguments(&stated))
+    {
         exports::handed(&command.words, &mut out.env);
     }
     let named = view.has("modelFormat") == Known::Value(true);

@@ -25,7 +25,7 @@ pub use bases::{based, model_of};
 pub use containers::{
     container, environment, leave_launch_open, looks_like_container, open_words, resources, word, words,
 };
-pub use places::open;
+pub use places::{open, places_pods};
 pub use pods::{gpus, labels, scheduling};
 pub use releases::in_values;
 

@@ -228,7 +228,7 @@ fn lone_container(tree: &Arc<Tree>, (view, role): (View<'_>, &str), around: impl
 }
 
 /// Whether values of a chart say at a place where its pods are put.
-fn places_pods(view: View<'_>) -> bool {
+pub fn places_pods(view: View<'_>) -> bool {
     let is = |key: &str, shape: fn(Node<'_>) -> bool| view.get(key).node().is_some_and(shape);
     is("nodeSelector", |node| node.is_map() && !node.entries().is_empty())
         || is("tolerations", |node| node.is_seq() && node.items().any(Node::is_map))
@@ -294,7 +294,11 @@ impl Search<'_> {
             self.found(view, |tree| Pod { replicas, ..lone_container(tree, (view, MAIN), || around.pod(tree)) });
         } else if self.values && places_pods(view) {
             let replicas = replicas.clone();
-            self.found(view, |tree| Pod { replicas, gpus: Fact::unknown(CHART.clone(), view.place()), ..pods::spec_of(tree, view, MAIN) });
+            self.found(view, |tree| Pod {
+                replicas,
+                gpus: Fact::unknown(CHART.clone(), view.place()),
+                ..pods::spec_of(tree, view, MAIN)
+            });
         }
         let around = Around(view, OnceCell::new());
         for (key, child) in view.entries() {

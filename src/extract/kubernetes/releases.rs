@@ -20,12 +20,13 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) -> 
 pub fn in_values(release: &HelmRelease, facts: &mut Facts) -> bool {
     let Some(values) = &release.values else { return false };
     embedded::read(values.view(), "", facts);
-    let name = release.name.get().map_or("", String::as_str);
-    machinery::of_document(values.view(), &format!("HelmRelease/{name}"), facts);
     claims::in_values(values.view(), &release.name, facts);
     let drafted = app_template::is_values(values.view());
     if drafted {
         app_template::read(values, (&release.name, &release.namespace), facts);
+    } else {
+        let name = release.name.get().map_or("", String::as_str);
+        machinery::of_document(values.view(), &format!("HelmRelease/{name}"), facts);
     }
     drafted
 }
