@@ -33,6 +33,7 @@ mod flags;
 mod gpus;
 mod images;
 mod kinds;
+mod machinery;
 mod machines;
 mod mentions;
 mod model_names;
@@ -73,6 +74,7 @@ pub use kinds::{
     Absence, FieldFlag, PodPlace, Stands, are_distinct, asks_for_no_device, configurations, field_flags, gpu_suffix,
     pod_places, workload_kinds,
 };
+pub use machinery::{BuildOption, build_option, device_option, version_variable};
 pub use machines::{
     Instance, NodeImage, ami_family, attachable_counts, cloud_run_minimum, cluster_agents, default_driver,
     eks_ami_driver, family_cards, family_counts, gke_machine, host, instance, instance_family_gpu, instance_gpu,

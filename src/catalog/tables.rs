@@ -33,6 +33,7 @@ tables! {
         "distribution* version*:version codename+ libc:glibc|musl glibc:version python:version \
         externally_managed:flag gcc:4..99 sh:dash apt_key:kept|last|gone";
     BROKEN_PAIRS broken_pairs "package* versions*:range provider* broken*:range error";
+    BUILD_OPTIONS build_options "option*:pattern says:architectures|switch";
     BUILDS builds
         "package* version*:version variant* default+:flag cuda:version cuda_major:version rocm:version \
         cudnn:version torch:version torch_requirement:range python+:range sm ptx min_compute_capability:version \
@@ -51,6 +52,7 @@ tables! {
         "cuda*:version driver:version min_driver:version sm image_branches image_brands image_os \
         image_os_supported";
     DEVICE_CLASSES device_classes "class* driver type resource";
+    DEVICE_OPTIONS device_options "program* setting* options+";
     DEVICE_PLUGINS device_plugins "sign* domain";
     DISTINCT_ITEMS distinct_items "field* keys*";
     DRIVER_BRANCHES driver_branches
@@ -175,6 +177,7 @@ tables! {
     TOOLKIT_RANGES toolkit_ranges "package* versions*:range min_cuda:version max_cuda:version";
     TORCH_VARIANTS torch_variants "package* versions*:range variants";
     TRAINING_OPTIONS training_options "trainer* field* key* written* means";
+    VERSION_VARIABLES version_variables "variable*:pattern software";
     WEIGHT_FORMATS weight_formats
         "format* aliases+ bits:1..64 scope:all|experts|feed-forward|file|linears|padded-experts";
     WHEEL_GLIBC wheel_glibc "package* versions*:range glibc:version";

@@ -264,6 +264,7 @@ fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
         "toml" if stem == "pylock" || stem.starts_with("pylock.") => Some(Kind::Toml),
         // What autoconf and automake fill in is no Makefile yet.
         _ if stem == "makefile" && !["in", "am", "md", "txt"].contains(&extension) => Some(Kind::Makefile),
+        "" if name.starts_with("makefile-") => Some(Kind::Makefile),
         _ => is_dockerfile(name, extension).then_some(Kind::Dockerfile),
     }
 }
@@ -315,6 +316,7 @@ fn is_dockerfile(name: &str, extension: &str) -> bool {
         "tgz",
         "zip",
     ];
+    let variant = variant.strip_prefix("template").unwrap_or(variant);
     variant.is_empty() || variant.starts_with(['.', '-', '_']) && !OTHER.contains(&extension)
 }
 
@@ -356,6 +358,7 @@ mod tests {
             ("job.template", None),
             ("Makefile", Some(Kind::Makefile)),
             ("build/Makefile.gpu", Some(Kind::Makefile)),
+            ("server/Makefile-flash-att", Some(Kind::Makefile)),
             ("common.mk", Some(Kind::Makefile)),
             ("llm.service", Some(Kind::Unit)),
             ("quadlet/llm.container", Some(Kind::Unit)),

@@ -1,7 +1,7 @@
 //! Ansible: what tasks install on machines, and the charts that they release. Knows modules and their arguments; fills
 //! no variables and follows no roles.
 
-use super::{built, compose, install, kubernetes, startup, values, written};
+use super::{built, compose, install, kubernetes, machinery, startup, values, written};
 use crate::facts::Node as Machine;
 use crate::facts::value::REST;
 use crate::facts::{
@@ -97,6 +97,7 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     found.path = Fact::value(path.to_owned(), root.head());
     found.kind = Fact::value(PackageFileKind::Ansible, root.head());
     let mut run = BTreeSet::new();
+    root.view().items().for_each(|play| machinery::of_document(play.get("vars"), path, facts));
     for tasks in plays(root) {
         let (packages_before, workloads_before) = (found.packages.len(), facts.workloads.len());
         for (name, task, arguments) in &tasks {
@@ -203,12 +204,13 @@ fn removes(arguments: View<'_>) -> bool {
     arguments.get("state").string().get().is_some_and(|state| ["absent", "removed"].contains(&state.as_str()))
 }
 
-/// Reads a file of variables: the values of the GPU operator that a task hands to its chart.
+/// Reads a file of variables: the values of the GPU operator that a task hands to its chart, and what others say by their names.
 pub fn variables(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     if path.split('/').any(|part| ["group_vars", "host_vars", "vars", "defaults"].contains(&part)) {
         let maps = root.view().entries().into_iter().map(|(_, value)| value);
         let of_operator = maps.filter(|v| v.node().is_some_and(values::shaped_like_operator));
         facts.releases.extend(of_operator.map(|view| Arc::new(values::operator_values(tree, view))));
+        machinery::of_document(root.view(), path, facts);
     }
 }
 
@@ -273,6 +275,9 @@ fn packages(module: &str, task: Node<'_>, arguments: View<'_>) -> Vec<Package> {
         Some(node) if node.is_seq() => node.items().filter_map(|item| item.traced()).collect(),
         _ => listed.traced().as_ref().map(split).unwrap_or_default(),
     };
+    if let Some(archive) = arguments.get("deb").traced().filter(|_| module == "apt") {
+        return install::of_archives(&[archive]).packages;
+    }
     if module == "pip" {
         let read = texts.iter().filter_map(requirements::requirement);
         return read.map(|requirement| install::of_requirement(&requirement, PackageManager::Pip)).collect();

@@ -3,7 +3,7 @@
 //! machines is gone with it, and stands for nothing else.
 
 use super::wrappers::base_name;
-use super::{MOST_WORKLOADS, commands, install, scripts, too_many};
+use super::{MOST_WORKLOADS, commands, install, machinery, scripts, too_many};
 use crate::budget::{NODE, STEP, Share};
 use crate::facts::{Facts, Intent, PackageFileKind, Workload, WorkloadFormat};
 use crate::known::{Fact, Why};
@@ -107,6 +107,7 @@ pub fn read(root: Node<'_>, path: &str, facts: &mut Facts) {
         System::GitLab | System::Azure => workflow.variables(view.get("variables")),
         System::Action | System::CircleCi => Env::default(),
     };
+    machinery::of_document(view, path, facts);
     for (name, job) in jobs(system, view) {
         let stated = match system {
             System::GitHub | System::Action => github,
@@ -146,6 +147,7 @@ pub fn read(root: Node<'_>, path: &str, facts: &mut Facts) {
         }
         facts.package_files.extend(files.into_iter().map(Arc::new));
         commands::read(&script, &mut made);
+        machinery::read(&script, path, facts);
         facts.cut.extend(scripts::read(&script, path, &mut made));
         made.workloads[before..].iter_mut().for_each(|workload| of_job(workload, &job.name));
     }

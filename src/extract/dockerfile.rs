@@ -5,7 +5,7 @@ mod told;
 
 pub use told::{Told, built_with};
 
-use super::{image, install, launch, scripts, wrappers};
+use super::{image, install, launch, machinery, scripts, wrappers};
 use crate::budget::{NODE, Share, Spent};
 use crate::facts::value::REST;
 use crate::facts::{Build, Container, EnvVar, Facts, Instruction, Labels, Launch, Package, PackageManager, PythonHome};
@@ -23,9 +23,31 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> super::T
     let (stages, cut) = stages(&parsed.instructions, path, &Labels::new());
     facts.workloads.extend(stages.last().and_then(scripts::of_image));
     facts.builds.extend(stages.into_iter().map(Arc::new));
+    below(&parsed.instructions, path, facts);
     let (problems, comments) = (parsed.problems.clone(), parsed.comments.clone());
     facts.dockerfiles.push(Arc::new(parsed));
     super::TextFile { problems, comments, cut, ..super::TextFile::default() }
+}
+
+/// What its variables and its commands state below the packages: what code is compiled for, versions. A variable of the
+/// environment is what it was last set to as it is written; arguments are up to who builds it.
+fn below(lines: &[Line], path: &str, facts: &mut Facts) {
+    let mut set: BTreeMap<String, String> = BTreeMap::new();
+    for line in lines {
+        match line.keyword.as_str() {
+            "ENV" | "ARG" => {
+                for assigned in line.assignments() {
+                    let Some(value) = assigned.value else { continue };
+                    machinery::stated(assigned.name.text(), &value, path, facts);
+                    let fixed = line.keyword == "ENV" && !value.text().contains('$');
+                    let plain = fixed.then(|| value.text().to_owned());
+                    set.extend(plain.map(|value| (assigned.name.text().to_owned(), value)));
+                }
+            }
+            "RUN" => machinery::read(&line.script().resolved(&|name| set.get(name).cloned()), path, facts),
+            _ => {}
+        }
+    }
 }
 
 /// Variables by name. What is looked up is paid for: values may be made of values.

@@ -2,7 +2,7 @@
 //! script writes. Knows in which formats programs read such files; not who reads them.
 
 use super::formats::{self, Format};
-use super::{nginx, options, slurm_conf, training, triton};
+use super::{machinery, nginx, options, slurm_conf, training, triton};
 use crate::catalog;
 use crate::facts::{Facts, NamedText, Object};
 use crate::known::Fact;
@@ -59,7 +59,11 @@ fn may_be_component(text: &str) -> bool {
 
 /// Reads such a document as a raw object of its kind.
 pub fn component(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
-    facts.objects.extend(kind(root, path).map(|kind| Arc::new(object(tree, root, kind, path))));
+    let Some(kind) = kind(root, path) else { return };
+    if kind == "DockerDaemonConfig" {
+        machinery::docker_daemon(root.view(), facts);
+    }
+    facts.objects.push(Arc::new(object(tree, root, kind, path)));
 }
 
 /// A configuration document as a raw object of a kind.

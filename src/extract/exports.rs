@@ -33,13 +33,18 @@ pub fn of_words(command: &Command, launch: &Launch, env: &mut Variables) {
     for (name, value) in &command.assignments {
         env.insert(name.trim_end_matches('+').to_owned(), variable(name, value));
     }
-    for (at, word) in command.words.iter().enumerate() {
-        let handed = at > 0 && matches!(command.words[at - 1].text(), "-x" | "-genv");
-        if let Some((name, value)) = word.assignment().filter(|_| handed || word.span().end <= launch.engine.span.start)
-        {
-            env.insert(name.clone(), variable(&name, &value));
-        }
+    for word in command.words.iter().filter(|word| word.span().end <= launch.engine.span.start) {
+        env.extend(word.assignment().map(|(name, value)| (name.clone(), variable(&name, &value))));
     }
+    handed(&command.words, env);
+}
+
+/// Variables that a launcher is told to hand to what it starts: `mpirun -x A=b`.
+pub fn handed(words: &[Word], env: &mut Variables) {
+    let behind = words.windows(2).filter(|pair| matches!(pair[0].text().trim_end(), "-x" | "-genv"));
+    env.extend(
+        behind.filter_map(|pair| pair[1].assignment()).map(|(name, value)| (name.clone(), variable(&name, &value))),
+    );
 }
 
 /// Takes away what `env -u NAME` and `env -i` do; behind `sudo` and `ssh` nobody knows what is left.

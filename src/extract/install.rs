@@ -61,6 +61,7 @@ fn of_program(words: &[Traced]) -> Option<Install> {
         "apt-get" | "apt" | "yum" | "dnf" | "microdnf" => {
             after("install").map(|rest| of_distribution(rest, PackageManager::Apt))
         }
+        "dpkg" => after("-i").or_else(|| after("--install")).map(of_archives),
         "apk" => after("add").map(|rest| of_distribution(rest, PackageManager::Apk)),
         _ => None,
     }
@@ -190,6 +191,7 @@ pub fn of_commands(commands: &[Command], path: &str) -> Vec<PackageFile> {
         let mut install = of_command(&words)?;
         let redirections: Vec<Traced> = command.redirections.iter().map(|r| r.traced().clone()).collect();
         unquoted(&mut install.packages, &redirections);
+        fetched(&mut install.packages, commands);
         let mut file = PackageFile::blank(command.span);
         file.path = Fact::value(path.to_owned(), command.span);
         file.kind = Fact::value(PackageFileKind::Script, command.span);
@@ -400,6 +402,30 @@ pub fn of_distribution(words: &[Traced], manager: PackageManager) -> Install {
         package
     };
     Install { packages: named.map(read).collect(), ..Install::default() }
+}
+
+/// Packages in files of their own, `NAME_VERSION_ARCHITECTURE.deb`, that stand here or at an address.
+pub fn of_archives(words: &[Traced]) -> Install {
+    let read = |word: &Traced| {
+        let file = paths::name(word.text()).strip_suffix(".deb")?;
+        let mut parts = file.split('_').filter(|part| placeholder(part).is_none());
+        let mut package = system(word, parts.next()?, PackageManager::Apt);
+        set_version(&mut package, parts.next()?, word.whole());
+        package.url = fact(word);
+        Some(package)
+    };
+    Install { packages: words.iter().filter_map(read).collect(), ..Install::default() }
+}
+
+/// States for packages of files where other commands fetch them from.
+fn fetched(packages: &mut [Package], commands: &[Command]) {
+    let of_file = |package: &&mut Package| package.url.get().is_some_and(|url| !url.contains("://"));
+    for package in packages.iter_mut().filter(of_file) {
+        let file = package.url.get().map_or("", |url| paths::name(url)).to_owned();
+        let words = commands.iter().flat_map(|command| &command.words).map(|word| word.traced());
+        let address = words.filter(|word| word.text().contains("://")).find(|word| paths::name(word.text()) == file);
+        package.url = address.map_or(package.url.clone(), fact);
+    }
 }
 
 fn system(word: &Traced, name: &str, manager: PackageManager) -> Package {

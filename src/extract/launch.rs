@@ -73,6 +73,7 @@ pub fn of_ray_serve(config: &Traced) -> Option<Box<Launch>> {
     let engine = catalog::server_of_program("ray.serve.llm", None)?.engine;
     let mut out = Box::new(Launch::blank(arguments.place()));
     out.engine = Fact::value(engine.to_owned(), arguments.place());
+    out.accelerator = of.get("accelerator_type").string();
     let loading = of.get("model_loading_config");
     out.model = loading.get("model_source").string().or(|| loading.get("model_id").string());
     for (name, value) in arguments.entries() {

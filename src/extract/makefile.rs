@@ -1,6 +1,6 @@
 //! Makefiles: what their recipes run, as scripts. Knows which lines a shell is given, and what all of them are handed.
 
-use super::{TextFile, commands, install, scripts};
+use super::{TextFile, commands, install, machinery, scripts};
 use crate::budget::{NODE, Share};
 use crate::facts::Facts;
 use crate::parse::shell::{self, Arms, Command, Script};
@@ -34,6 +34,8 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile
     }
     facts.package_files.extend(install::of_script(&script, path).into_iter().map(Arc::new));
     commands::read(&script, facts);
+    machinery::read(&script, path, facts);
+    make.variables.iter().for_each(|(name, value)| machinery::stated(name, value, path, facts));
     let read = scripts::read(&script, path, facts);
     TextFile { comments: make.comments, cut: cut.or(read), ..TextFile::default() }
 }

@@ -27,6 +27,7 @@ pub mod intent;
 pub mod kubernetes;
 pub mod launch;
 pub mod llama_swap;
+pub mod machinery;
 pub mod machines;
 pub mod made;
 pub mod makefile;
@@ -69,6 +70,7 @@ use crate::budget::Share;
 use crate::discover::Kind;
 use crate::facts::{Container, Facts, PackageFile, Pod, Workload, WorkloadFormat};
 use crate::known::Fact;
+use crate::parse::shell::Command;
 use crate::parse::{Node, Problem, Raw, Tree};
 use crate::render::terraform::{ModuleFile, Workspace};
 use crate::source::{SourceId, Span};
@@ -91,18 +93,21 @@ pub fn documents(tree: &Arc<Tree>, path: &str, facts: &mut Facts) {
         built::pipeline(root, path, facts);
         built::document(root, facts);
         let containers = facts.workloads[before..].iter().flat_map(|w| &w.pods).flat_map(|pod| &pod.containers);
-        let installed: Vec<PackageFile> = containers.flat_map(|container| installed_by(container, path)).collect();
-        facts.package_files.extend(installed.into_iter().map(Arc::new));
+        let run: Vec<Vec<Command>> = containers.map(commands_of).collect();
+        for commands in run {
+            facts.package_files.extend(install::of_commands(&commands, path).into_iter().map(Arc::new));
+            machinery::of_commands(&commands, path, facts);
+        }
     }
 }
 
-/// What the command line of a container installs before it runs anything.
-fn installed_by(container: &Container, path: &str) -> Vec<PackageFile> {
+/// What the command line of a container runs, before what it is for.
+fn commands_of(container: &Container) -> Vec<Command> {
     let Some(spec) = &container.spec else { return vec![] };
     let view = spec.view();
     let words = ["entrypoint", "command", "args"].map(|key| kubernetes::words(view.get(key))).concat();
     let words: Vec<_> = words.iter().collect();
-    install::of_commands(&launch::commands(&words, &container.env), path)
+    launch::commands(&words, &container.env)
 }
 
 /// Most workloads that are read of one file: what is known of one takes more room than the few words that state it.

@@ -4,7 +4,7 @@
 use super::allocation::{self, Granted, Options};
 use super::queues::{QUEUES, Scheduler};
 use super::scripts::Step;
-use super::{TextFile, commands, install, intent, scripts, slurm_conf, wrappers};
+use super::{TextFile, commands, install, intent, machinery, scripts, slurm_conf, wrappers};
 use crate::catalog;
 use crate::facts::{
     ContainerRole, Facts, Gpu, NamedPath, Node, Object, PathRole, Pod, SharedMemory, Workload, WorkloadFormat,
@@ -40,6 +40,7 @@ pub fn commands_of(whole: &Traced, path: &str, depth: usize, facts: &mut Facts) 
     let script = shell::parse(whole).resolved(&|name| allocation::variable(name, &options));
     facts.package_files.extend(install::of_script(&script, path).into_iter().map(Arc::new));
     commands::read(&script, facts);
+    machinery::read(&script, path, facts);
     for text in commands::scripts(&script).filter(|_| depth > 0) {
         let cut = commands_of(text, path, depth - 1, facts);
         facts.cut.extend(cut);

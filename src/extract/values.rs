@@ -1,7 +1,7 @@
 //! Values of Helm charts, read as data: what looks like a container is one. Also what Chart.yaml and
 //! kustomization.yaml install.
 
-use super::kubernetes;
+use super::{kubernetes, machinery};
 use crate::facts::{ContainerRole, Facts, HelmRelease, Object, Pod, ReleaseFormat, Workload, WorkloadFormat};
 use crate::known::{Fact, Why};
 use crate::parse::{DEEPEST, Node, Raw, Tree, View};
@@ -62,6 +62,7 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     object.body = Some(Raw::new(tree, view));
     facts.objects.push(Arc::new(object));
     super::embedded::read(view, path, facts);
+    machinery::of_document(view, path, facts);
     let operator = view.get("gpu-operator");
     if shaped_like_operator(root) || name.contains("gpu-operator") {
         facts.releases.push(Arc::new(operator_values(tree, view)));
@@ -106,7 +107,10 @@ fn search(tree: &Arc<Tree>, view: View<'_>, (depth, key, top): (usize, &str, Vie
     if view.get("image").is_some() && placed || kubernetes::looks_like_container(view) {
         facts.workloads.push(workload(tree, view, key, top));
     } else if key != "nodeSelector" && depth < DEEPEST && view.get("nodeSelector").node().is_some_and(Node::is_map) {
-        facts.workloads.push(profile(tree, view, key));
+        facts.workloads.push(profile(tree, view, (key, "Profile")));
+    } else if key != "nodeSelector" && kubernetes::places_pods(view) {
+        // Where the chart is here it tells it better.
+        facts.workloads.push(profile(tree, view, (key, "Values")));
     }
     for (key, child) in view.entries() {
         search(tree, child, (depth - 1, key, top), facts);
@@ -114,19 +118,15 @@ fn search(tree: &Arc<Tree>, view: View<'_>, (depth, key, top): (usize, &str, Vie
 }
 
 /// A profile that containers elsewhere are placed by: nodes, and no container of its own.
-fn profile(tree: &Arc<Tree>, view: View<'_>, key: &str) -> Workload {
+fn profile(tree: &Arc<Tree>, view: View<'_>, (key, kind): (&str, &str)) -> Workload {
     let mut pod = Pod::blank(view.place());
     pod.role = Fact::value("main".to_owned(), view.place());
     pod.replicas = Fact::value(1, view.place());
     kubernetes::scheduling(&mut pod, view);
+    pod.runtime_class = view.get("runtimeClassName").string();
     pod.spec = Some(Raw::new(tree, view));
     pod.gpus = Fact::absent(view.place());
-    super::lone(
-        (WorkloadFormat::Values, "Profile"),
-        Fact::value(key.to_owned(), view.place()),
-        pod,
-        Raw::new(tree, view),
-    )
+    super::lone((WorkloadFormat::Values, kind), Fact::value(key.to_owned(), view.place()), pod, Raw::new(tree, view))
 }
 
 fn workload(tree: &Arc<Tree>, view: View<'_>, key: &str, top: View<'_>) -> Workload {

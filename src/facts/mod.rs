@@ -8,6 +8,7 @@
 mod claims;
 mod infra;
 mod listing;
+mod machinery;
 mod objects;
 mod promises;
 mod protection;
@@ -22,6 +23,7 @@ mod workload;
 pub use claims::{DeviceClaim, DeviceClass, DeviceRequest};
 pub use infra::{Cluster, Gpu, HelmRelease, Node, NodePool, ServerOptions, Taint, UnknownValue};
 pub use listing::{DockerRuntime, Listing, NamedPath, PathRole};
+pub use machinery::{Compilation, ContainerRuntime, DeviceSetting, NamedImage, StatedVersion};
 pub use objects::{Autoscaler, Breach, Budget, Metric, Object, Resource, Route, ScalingPolicy, Service};
 pub use promises::{ClusterQueue, DataClass, Flavor, Quota, ServiceLevel, SpendingLimit};
 pub use protection::{Endpoint, Key, Opening, PortRange, StartScript, Store};
@@ -292,6 +294,32 @@ lists! {
         named: &["kind", "name"],
         joint: ".",
         ..subject("spending_limit", SpendingLimit::TYPE)
+    };
+    /// What is compiled for GPUs, by commands and by variables of builds.
+    shared compilations: Vec<Arc<Compilation>> = Subject {
+        named: &["path", "option"],
+        ..subject("compilation", Compilation::TYPE)
+    };
+    /// Versions that files state in variables.
+    shared stated_versions: Vec<Arc<StatedVersion>> = Subject {
+        named: &["path", "variable"],
+        ..subject("stated_version", StatedVersion::TYPE)
+    };
+    /// Images that files name in variables and in values.
+    shared named_images: Vec<Arc<NamedImage>> = Subject {
+        short: &[("image", "image")],
+        named: &["variable"],
+        ..subject("named_image", NamedImage::TYPE)
+    };
+    /// What commands set GPUs to.
+    shared device_settings: Vec<Arc<DeviceSetting>> = Subject {
+        named: &["program", "setting"],
+        ..subject("device_setting", DeviceSetting::TYPE)
+    };
+    /// How runtimes of containers are set up.
+    shared container_runtimes: Vec<Arc<ContainerRuntime>> = Subject {
+        named: &["program"],
+        ..subject("container_runtime", ContainerRuntime::TYPE)
     };
 }
 

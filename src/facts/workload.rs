@@ -253,6 +253,8 @@ entities! {
         config: Option<Raw>,
         /// Revision of the model as pinned.
         revision: Fact<String>,
+        /// The type of accelerator that Ray looks for on the node of each replica: `accelerator_type` of an LLM that Ray serves.
+        accelerator: Fact<String>,
         /// Tensor parallel size as stated.
         tensor_parallel: Fact<i64>,
         /// Pipeline parallel size as stated.

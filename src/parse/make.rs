@@ -18,6 +18,8 @@ pub struct Makefile {
     pub recipes: Vec<(u32, Traced)>,
     /// The variables that all shells are handed, with what they are; as `${NAME}` if that is not known.
     pub exported: Vec<(String, Traced)>,
+    /// What its variables are set to, each time that one is set to what stands on one line, whatever comes of it later.
+    pub variables: Vec<(String, Traced)>,
     /// Its comments.
     pub comments: Vec<Span>,
     /// From where on recipes are not read, if too much is made of them.
@@ -31,6 +33,7 @@ pub fn parse(id: SourceId, text: &str) -> Makefile {
         text,
         share: Share::least(text.len()),
         variables: Variables::new(),
+        stated: Vec::new(),
         of_targets: BTreeSet::new(),
         exported: BTreeMap::new(),
         exports_all: false,
@@ -60,6 +63,9 @@ pub fn parse(id: SourceId, text: &str) -> Makefile {
         let value = Traced::opaque(format!("$({name})"), *place);
         out.exported.push(((*name).to_owned(), reader.expanded(&value)));
     }
+    for (name, part) in &reader.stated {
+        out.variables.push(((*name).to_owned(), reader.expanded(part)));
+    }
     out.cut = cut(whole.whole());
     out
 }
@@ -82,6 +88,8 @@ struct Reader<'t> {
     text: &'t str,
     share: Share,
     variables: Variables<'t>,
+    /// What is assigned on one line, in order.
+    stated: Vec<(&'t str, Traced)>,
     /// Those that are another for some targets.
     of_targets: BTreeSet<&'t str>,
     /// Those that shells are handed, and where that is said.
@@ -186,7 +194,11 @@ impl<'t> Reader<'t> {
 
     fn assign(&mut self, name: &'t str, operator: &str, value: Range<usize>, open: bool) {
         let immediate = operator.starts_with(':');
-        let parts = (!open && operator != "!=").then(|| self.value(value));
+        let parts = self.value(value);
+        if let ([part], false) = (&parts[..], operator == "!=") {
+            self.stated.push((name, part.clone()));
+        }
+        let parts = (!open && operator != "!=").then_some(parts);
         let value = match (parts, operator) {
             (_, "?=") if self.variables.contains_key(name) => return,
             (None, _) => Value::Open,

@@ -91,6 +91,14 @@ RULE = re.compile(r"^(?:\.PHONY|[\w./%$(){}-]+(?:[ \t]+[\w./%$(){}-]+)*)[ \t]*::
 #   a path to what is installed, without a version
 PATH = re.compile(r"(?:^|[\s\"'=:,(\[$}])(?:/|\.{1,2}/|C:/)(?!dev/)[\w./${}-]*$")
 
+#   what a program prints, wherever on its line it stands; not what it writes into a file
+SPOKEN = re.compile(r"(?:^|[;&|({]|\b(?:do|then|else))\s*@?(?:echo|printf)\s+(?:-\w+\s+)?(?:\"[^\"]*|'[^']*)$")
+WRITTEN = re.compile(r"(?<![\d&])>>?\s*[\"']?[\w$/.{]|\|\s*(?:sudo\s+)?tee\b")
+#   how something is called by who runs it: a cluster, a project, a lock of an operator
+CALLED = re.compile(r"^\s*(?:export\s+)?[\"']?(?:resourceID|projectName|(?:\w+_)?(?:CLUSTER|PROJECT|APP|INSTANCE|RPM_DIR)_(?:NAME|ID)(?:_VALUE)?)[\"']?\s*(?:[?:]?=|:)")
+#   a switch that is off
+OFF_MAP = re.compile(r":\s*\{\s*\w+:\s*(?:false|no|off)\s*\}")
+
 LABELS = ("labels", "matchLabels", "podLabels", "podAnnotations", "annotations", "commonLabels", "extraLabels")
 
 def silent(cls, match, line, form):
@@ -102,8 +110,14 @@ def silent(cls, match, line, form):
     if form == "setup.py" and (cls == "build" or re.match(r"\s*name\s*=", line)): return True  # how an extension is compiled is source code; its own name
     if form.startswith(("Kubernetes", "Helm")) and cls == "driver" and re.match(r"\s*(?:- )?\"?(?:type|condition)\"?:", line): return True  # the name of a condition of nodes
     if "ENC[AES" in line: return True  # ciphertext
+    if SPOKEN.search(before) and not WRITTEN.search(after): return True
+    if "@sha256:" in before or cls == "engine" and re.search(r"--target[= ]$", before): return True  # a digest; what is compiled, not launched
+    if CALLED.match(line) and cls != "image" or OFF_MAP.search(line): return True
+    if cls == "key" and ASKING.search(line) and line[match.start():].find("$(") >= 0 and ASKING.search(line[match.start():]): return True  # its value is what the machine answers
+    if cls == "env" and re.fullmatch(r"\s*-\s*[\"']?[A-Z_0-9]+[\"']?\s*", line): return True  # handed on by its name
+    if form == "Chart.yaml" and re.match(r"(?:name:|\s+condition:)", line) or form == "pyproject" and re.match(r"\s*name\s*=", line): return True  # its own name, that of an index
     if re.match(r"\s*[\"']?apiVersion[\"']?\s*:", line): return True  # the group of a kind: its fields state something
-    if form == "Python lock" and re.match(r"\s*[{\[]|\s*[\w-]+ = \[|\s+[\w-]+ =", line): return True  # edges and wheels: the package's own table has its version
+    if form == "Python lock" and re.match(r"\s*[{\[]|\s*(?!name\b|version\b)[\w-]+ =", line): return True  # edges and wheels: the package's own table has its version
     if cls == "env" and (match.group(0).startswith("DCGM_FI_") or re.search(r"\$[{(]?$", before) and not re.search(r":?=", after[:3])): return True  # a metric; a value that is used, not set
     if cls == "image" and match.group(0).startswith(":") and (re.match(r":-|:\$\{", match.group(0)) or "/" not in before and not re.search(r"image|tag|FROM|docker", line, re.I)): return True  # a default of the shell, the name of a metric
     if cls in ("image", "engine", "driver", "build") and PATH.search(before + match.group(0)[:1] if match.group(0)[0] == "/" else before) and not re.search(r"\d\.\d|-\d", match.group(0)): return True
@@ -164,17 +178,21 @@ def speaks(text, form):
         text = "\n---".join("\n" * d.count("\n") if CRD.search(d) else d for d in text.split("\n---"))
     found, training = [], form.startswith("training configuration")
     cpu_index, parents = "whl/cpu" in text, []
-    yamlish = form.startswith(("Kubernetes", "Flux", "Helm", "kustom", "Argo", "other YAML", "Karpenter", "Run:ai"))
+    yamlish = form.startswith(("Kubernetes", "Flux", "Helm", "kustom", "Argo", "other YAML", "Karpenter", "Run:ai", "Ansible"))
+    names = LABELS + (("roles", "tags") if form.startswith("Ansible") else ())
+    before, script = "", form.startswith(SCRIPTED)
     for number, line in enumerate(text.split("\n"), 1):
         if len(line) > 4000: line = line[:4000]
         best, labelled = None, False
+        goes_on = script and before.endswith("\\") and HANDLING.match(before) and not re.search(r"&&|;|\|", before)  # arguments of a command that states nothing
+        before = (before[:-1] if before.endswith("\\") else "") + line.rstrip()
         if yamlish and line.strip() and not COMMENT.match(line):  # a label is a name that its author chose, unless machines are asked for by it
             depth = len(line) - len(line.lstrip())
             while parents and parents[-1][0] >= depth: parents.pop()
-            labelled = bool(parents) and parents[-1][1] in LABELS
+            labelled = bool(parents) and parents[-1][1] in names
             if key := re.match(r"\s*(?:- )?[\"']?([\w./-]+)[\"']?\s*:\s*(?:[&!|>#].*)?$", line): parents.append((depth, key.group(1)))
         for cls, match in hits(line):
-            how = "weak" if labelled and cls in ("key", "driver", "resource", "accelerator", "image", "engine") else "weak" if cls == "package" and cpu_index else strength(cls, match, line, form)
+            how = "weak" if goes_on else "weak" if labelled and cls in ("key", "driver", "resource", "accelerator", "image", "engine") else "weak" if cls == "package" and cpu_index else strength(cls, match, line, form)
             if best is None or how == "strong": best = (number, match.group(0).strip()[:80], cls, how)
             if how == "strong": break
         if training and (best is None or best[3] == "weak") and not COMMENT.match(line) and (match := TRAIN.search(line)) and not stateless("training", line, form): best = (number, match.group(0).strip(), "training", "strong")
@@ -208,7 +226,7 @@ def kubernetes(text, name):
     if not api or not kind: return "kustomization" if re.fullmatch(r"kustomization\.ya?ml|Kustomization", name) else None
     groups = " ".join(api)
     if set(kind) == {"CustomResourceDefinition"}: return "schema"
-    if set(kind) == {"ClusterServiceVersion"}: return "generated or data"  # what operator-sdk writes for a catalog of operators
+    if "ClusterServiceVersion" in kind: return "generated or data"  # what operator-sdk writes for a catalog of operators
     if set(kind) <= {"PrometheusRule", "GrafanaDashboard", "ServiceMonitor", "PodMonitor", "VMRule", "ScrapeConfig"}: return "monitoring (dashboard, rules)"
     for form, test in [("eksctl", r"\beksctl\.io"), ("kustomization", r"kustomize\.config\.k8s\.io"), ("Karpenter", r"karpenter\.(?:sh|k8s\.aws|azure)"), ("Flux", r"toolkit\.fluxcd\.io"),
                        ("Argo CD", r"argoproj\.io(?=.*\|(?:Application|ApplicationSet|AppProject)\|)"), ("Run:ai", r"\brun\.ai")]:

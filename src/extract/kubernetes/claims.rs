@@ -3,8 +3,8 @@
 use crate::catalog;
 use crate::facts::{DeviceClaim, DeviceClass, DeviceRequest, Facts, Pod};
 use crate::known::{Fact, Known, Why};
-use crate::parse::View;
 use crate::parse::expression::{Expr, Kind, Op, expression};
+use crate::parse::{DEEPEST, View};
 use crate::quantity;
 use crate::source::Span;
 use std::sync::Arc;
@@ -44,6 +44,32 @@ pub fn read(view: View<'_>, kind: &str, facts: &mut Facts) {
         }
     }
     facts.device_claims.push(Arc::new(out));
+}
+
+/// Reads the classes that values of a chart name for claims which the chart makes. What else it asks for is up to the chart.
+pub fn in_values(view: View<'_>, name: &Fact<String>, facts: &mut Facts) {
+    classes(view, (name, DEEPEST), facts);
+}
+
+fn classes(view: View<'_>, (name, depth): (&Fact<String>, usize), facts: &mut Facts) {
+    if depth == 0 {
+        return;
+    }
+    let class = view.get("deviceClassName");
+    if class.traced().is_some() {
+        let mut out = DeviceClaim::blank(class.place());
+        out.kind = Fact::value("HelmRelease".to_owned(), class.place());
+        out.name = name.clone();
+        let mut asked = DeviceRequest::blank(class.place());
+        asked.device_class = class.string();
+        asked.count = Fact::unknown(Why::NotStated("how many devices the chart claims".into()), class.place());
+        device(&mut asked);
+        out.gpus = Fact::unknown(Why::NotStated("how many devices the chart claims".into()), class.place());
+        out.requests.push(asked);
+        facts.device_claims.push(Arc::new(out));
+    }
+    view.items().for_each(|item| classes(item, (name, depth - 1), facts));
+    view.entries().into_iter().for_each(|(_, value)| classes(value, (name, depth - 1), facts));
 }
 
 /// A claim of the first design (v1alpha2), which a controller of the driver answers.

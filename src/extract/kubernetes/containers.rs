@@ -1,12 +1,13 @@
 //! Containers: found by their shape, in any kind.
 
 use crate::catalog::{self, Accelerator};
-use crate::extract::{image, launch, training};
+use crate::extract::{exports, image, launch, training};
 use crate::facts::value::{Blank, REST};
 use crate::facts::{
     Container, ContainerRole, EnvSource, EnvVar, Launch, Mount, Pod, Port, Probe, SharedMemory, Variables,
 };
 use crate::known::{Fact, Known, Why};
+use crate::parse::shell::Command;
 use crate::parse::{Missing, Node, Raw, Shape, Tree, View};
 use crate::quantity;
 use crate::source::Traced;
@@ -47,13 +48,18 @@ pub fn container(tree: &Arc<Tree>, view: View<'_>, role: ContainerRole, pod: &Po
     out.privileged = view.path("securityContext.privileged").boolean().or_default(false);
     out.capabilities = view.path("securityContext.capabilities.add").strings();
     shared_memory(&mut out, view, pod);
-    let words: Vec<Traced> = ["command", "args"].iter().flat_map(|key| words(view.get(key))).collect();
-    let words: Vec<&Traced> = words.iter().collect();
+    let stated: Vec<Traced> = ["command", "args"].iter().flat_map(|key| words(view.get(key))).collect();
+    let words: Vec<&Traced> = stated.iter().collect();
     out.entrypoint = Fact { known: view.has("command"), ..Fact::absent(view.place()) };
     out.command = words.iter().map(|w| word(w)).collect();
     out.spec = Some(Raw::new(tree, view));
     out.launch = launch::of(&out, &words).or_else(|| launch::of_kserve(view, &out, &words));
     out.training = out.launch.as_deref().and_then(training::of);
+    if let Some(command) =
+        words.first().filter(|word| word.text().ends_with("mpirun")).and(Command::of_arguments(&stated))
+    {
+        exports::handed(&command.words, &mut out.env);
+    }
     let named = view.has("modelFormat") == Known::Value(true);
     // What KServe's own runtime is given beside them is known.
     let complete = out.launch.is_some() && named && !view.get("runtime").is_some();

@@ -4,6 +4,7 @@ mod applications;
 mod bases;
 mod claims;
 mod containers;
+mod device_config;
 mod drafts;
 mod exposure;
 mod holodeck;
@@ -24,11 +25,11 @@ pub use bases::{based, model_of};
 pub use containers::{
     container, environment, leave_launch_open, looks_like_container, open_words, resources, word, words,
 };
-pub use places::open;
+pub use places::{open, places_pods};
 pub use pods::{gpus, labels, scheduling};
 pub use releases::in_values;
 
-use super::{embedded, protection, training};
+use super::{embedded, machinery, protection, training};
 use crate::facts::{Facts, Object};
 use crate::known::Fact;
 use crate::parse::{Builder, Dialect, Entry, Node, NodeKind, Raw, Tree, View, mask, yaml};
@@ -88,6 +89,7 @@ pub fn document(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
     claims::read(view, &kind, facts);
     queues::read(view, &kind, facts);
     holodeck::read(tree, view, &kind, facts);
+    device_config::read(tree, view, &kind, facts);
     let drafted = releases::read(tree, view, &kind, facts);
     if kind == "Secret" {
         embedded::read(view.get("stringData"), "Secret", facts);
@@ -104,6 +106,11 @@ pub fn document(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
     }
     // What the values of a release look like is not asked where it is known.
     let workload = if drafted { None } else { workloads::read(tree, view, &object, &mut facts.cut) };
+    // What an operator is told to run.
+    if workload.is_none() && object.api_version.get().is_some_and(|version| version.contains(".com/")) {
+        let name = object.name.get().map_or("", String::as_str);
+        machinery::of_document(view.get("spec"), &format!("{kind}/{name}"), facts);
+    }
     facts.workloads.extend(workload);
     protects(tree, view, &object, facts);
     let version = object.api_version.get().map_or("", String::as_str);

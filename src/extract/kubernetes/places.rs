@@ -16,6 +16,9 @@ const POD: usize = 8 * NODE;
 /// Why what an object of a kind of its own leaves out is unknown.
 static OPERATOR: LazyLock<Why> = LazyLock::new(|| Why::LeftTo("the operator of this kind".into()));
 
+/// Why the containers of pods are unknown that values of a chart only place.
+static CHART: LazyLock<Why> = LazyLock::new(|| Why::NotStated("what the chart runs there".into()));
+
 /// Nothing that is missing is known to be absent.
 pub fn open() -> Option<Open> {
     Some(Open { why: &OPERATOR, missing: Missing::AllBut(&[]) })
@@ -224,11 +227,22 @@ fn lone_container(tree: &Arc<Tree>, (view, role): (View<'_>, &str), around: impl
     pod
 }
 
-/// Pods of any other kind: every map with a list of containers, and maps that look like a container.
+/// Whether values of a chart say at a place where its pods are put.
+pub fn places_pods(view: View<'_>) -> bool {
+    let is = |key: &str, shape: fn(Node<'_>) -> bool| view.get(key).node().is_some_and(shape);
+    is("nodeSelector", |node| node.is_map() && !node.entries().is_empty())
+        || is("tolerations", |node| node.is_seq() && node.items().any(Node::is_map))
+        || is("runtimeClassName", |node| node.text().is_some_and(|name| !name.is_empty()))
+}
+
+/// Pods of any other kind: every map with a list of containers, and maps that look like a container; in values of a chart
+/// also those that say where its pods are put, whose containers the chart states.
 fn by_shape(tree: &Arc<Tree>, view: View<'_>) -> Found {
     let spec = view.opened(open()).get("spec");
+    let values = view.get("kind").string().get().is_some_and(|kind| kind == "HelmRelease");
     let unstated = Fact::unknown(OPERATOR.clone(), spec.place());
-    let mut search = Search { tree, share: Share::least(tree.len() * STEP), pods: Vec::new(), cut: None };
+    let share = Share::least(tree.len() * STEP);
+    let mut search = Search { tree, values, share, pods: Vec::new(), cut: None };
     search.below((spec, &Around(spec, OnceCell::new())), (DEEPEST, unstated));
     let Search { pods, cut, .. } = search;
     Found { pods, together: false, replicas: spec.get("replicas").int(), open: open(), cut }
@@ -249,6 +263,8 @@ impl Around<'_> {
 /// Pods that are found by their shape.
 struct Search<'t> {
     tree: &'t Arc<Tree>,
+    /// Whether what is searched is values of a chart.
+    values: bool,
     share: Share,
     pods: Vec<Pod>,
     cut: Option<Problem>,
@@ -276,6 +292,13 @@ impl Search<'_> {
         if containers::looks_like_container(view) {
             let replicas = replicas.clone();
             self.found(view, |tree| Pod { replicas, ..lone_container(tree, (view, MAIN), || around.pod(tree)) });
+        } else if self.values && places_pods(view) {
+            let replicas = replicas.clone();
+            self.found(view, |tree| Pod {
+                replicas,
+                gpus: Fact::unknown(CHART.clone(), view.place()),
+                ..pods::spec_of(tree, view, MAIN)
+            });
         }
         let around = Around(view, OnceCell::new());
         for (key, child) in view.entries() {

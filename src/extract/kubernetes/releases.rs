@@ -1,7 +1,7 @@
 //! Charts installed by Flux, Argo CD, k3s, kustomize and Skaffold.
 
-use super::applications;
-use crate::extract::{app_template, built, embedded, values};
+use super::{applications, claims};
+use crate::extract::{app_template, built, embedded, machinery, values};
 use crate::facts::{Facts, HelmRelease, ReleaseFormat};
 use crate::known::{Fact, Known};
 use crate::parse::{Dialect, Raw, Tree, View, yaml};
@@ -20,9 +20,13 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) -> 
 pub fn in_values(release: &HelmRelease, facts: &mut Facts) -> bool {
     let Some(values) = &release.values else { return false };
     embedded::read(values.view(), "", facts);
+    claims::in_values(values.view(), &release.name, facts);
     let drafted = app_template::is_values(values.view());
     if drafted {
         app_template::read(values, (&release.name, &release.namespace), facts);
+    } else {
+        let name = release.name.get().map_or("", String::as_str);
+        machinery::of_document(values.view(), &format!("HelmRelease/{name}"), facts);
     }
     drafted
 }

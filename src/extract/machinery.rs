@@ -1,0 +1,381 @@
+//! What scripts, variables and configurations state below workloads: for which GPUs code is compiled, versions and images
+//! that are named for others to use, what devices are set to, the runtimes of containers. Knows how commands and variables
+//! state them; which names mean what is in the catalog.
+
+use super::wrappers::{self, base_name};
+use super::{image, install};
+use crate::catalog::{self, BuildOption};
+use crate::facts::{Compilation, ContainerRuntime, DeviceSetting, Facts, NamedImage, StatedVersion};
+use crate::known::{Fact, Why};
+use crate::parse::shell::{Command, Script, Word};
+use crate::parse::{DEEPEST, View, placeholder};
+use crate::source::{Span, Traced};
+use crate::version::Version;
+use std::sync::Arc;
+
+/// Most that is read of one sort, whatever a file repeats.
+const MOST: usize = 2_000;
+
+/// Commands that set the variables which they name.
+const SETTERS: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
+
+/// Reads what the commands of a script state, and those that it hands to shells. The script has its variables put in.
+pub fn read(script: &Script, path: &str, facts: &mut Facts) {
+    script.heredocs.iter().for_each(|heredoc| of_cmake(&heredoc.text, path, facts));
+    let script = script.clone().unfolded(&wrappers::inner);
+    of_commands(&script.commands, path, facts);
+}
+
+/// Reads the variables that a configuration for CMake sets, which a script writes out: `set(USE_CUDA ON)`.
+fn of_cmake(text: &Traced, path: &str, facts: &mut Facts) {
+    let whole = text.text();
+    for line in whole.lines() {
+        let set = line.trim().strip_prefix("set(").and_then(|rest| rest.strip_suffix(')'));
+        let Some((name, value)) = set.and_then(|set| set.split_once(' ')) else { continue };
+        let value = value.trim().trim_matches('"');
+        let from = value.as_ptr() as usize - whole.as_ptr() as usize;
+        stated(name, &text.slice(from..from + value.len()), path, facts);
+    }
+}
+
+/// Reads what commands state.
+pub fn of_commands(commands: &[Command], path: &str, facts: &mut Facts) {
+    for command in commands {
+        for (name, value) in assignments(command) {
+            stated(&name, value.traced(), path, facts);
+        }
+        compiled(command, path, facts);
+        for at in wrappers::programs(&command.words) {
+            let (program, rest) = (base_name(command.words[at].text()), &command.words[at + 1..]);
+            device_settings(program, rest, facts);
+            if program == "nvidia-ctk" {
+                add(&mut facts.container_runtimes, configured(rest));
+            }
+        }
+    }
+}
+
+fn add<T>(list: &mut Vec<Arc<T>>, found: impl IntoIterator<Item = T>) {
+    let room = MOST.saturating_sub(list.len());
+    list.extend(found.into_iter().take(room).map(Arc::new));
+}
+
+/// What a command assigns: before its words, as what sets variables, or as arguments of a build of an image.
+fn assignments(command: &Command) -> Vec<(String, Word)> {
+    let sets = command.words.first().is_some_and(|word| SETTERS.contains(&word.text()));
+    let words = command.words.iter().skip(1).filter(|_| sets).filter_map(Word::assignment);
+    let handed =
+        command.words.windows(2).filter(|pair| pair[0].text() == "--build-arg").filter_map(|p| p[1].assignment());
+    let alone = command.words.is_empty();
+    let before = command.assignments.iter().filter(|(name, _)| alone || catalog::build_option(name).is_none());
+    before.cloned().chain(words).chain(handed).collect()
+}
+
+/// Reads a variable or a key by its name: a version, an image, what code is compiled for.
+pub fn stated(name: &str, value: &Traced, path: &str, facts: &mut Facts) {
+    let text = value.text();
+    if text.is_empty() || text.contains('\n') {
+        return;
+    }
+    let is_path = text.contains('/');
+    if let Some(software) = catalog::version_variable(name)
+        && let Some((version, place)) = version(software, value)
+    {
+        let mut out = StatedVersion::blank(place);
+        out.path = Fact::value(path.to_owned(), place);
+        out.variable = Fact::value(name.to_owned(), place);
+        out.software = Fact::value(software.to_owned(), place);
+        out.version = Fact::value(version, place);
+        // What is set for all jobs of a workflow is handed to each of them.
+        if !facts.stated_versions.iter().any(|other| other.span == place) {
+            add(&mut facts.stated_versions, [out]);
+        }
+    }
+    if is_path && names_image(name) {
+        add(&mut facts.named_images, named(name, value));
+    }
+    if let Some(says) = catalog::build_option(name) {
+        let mut out = compilation(value.whole(), path);
+        state(&mut out, (name, says), value);
+        add(&mut facts.compilations, [out]);
+    }
+}
+
+/// The version that a value states: by itself, or as the end of the name of a directory, `/usr/local/cuda-12.4`.
+fn version(software: &str, value: &Traced) -> Option<(Version, Span)> {
+    let text = value.text();
+    let from = match text.contains('/') {
+        true => text.find(&format!("/{software}-"))? + software.len() + 2,
+        false => 0,
+    };
+    let part = text[from..].split('/').next().unwrap_or_default();
+    let version = Version::parse(part).filter(|version| version.release().len() > 1)?;
+    placeholder(part).is_none().then(|| (version, value.span(from..from + part.len())))
+}
+
+/// Whether what a variable holds is an image, as its name says.
+fn names_image(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    let word = lower.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_');
+    word.ends_with("image") || word.ends_with("image_name") && word.contains("container")
+}
+
+/// The image that a variable names, as far as a tag or a registry shows that it is one.
+fn named(name: &str, value: &Traced) -> Option<NamedImage> {
+    let text = value.text();
+    let shows = !text.starts_with(['/', '.', '$', '~', '{']) && !text.contains(' ') && !text.contains("://");
+    let image = image::reference(value);
+    (shows && image.repository.get().is_some()).then(|| {
+        let place = value.whole();
+        NamedImage { perhaps: None, span: place, variable: Fact::value(name.to_owned(), place), image }
+    })
+}
+
+fn compilation(place: Span, path: &str) -> Compilation {
+    let mut out = Compilation::blank(place);
+    out.path = Fact::value(path.to_owned(), place);
+    out
+}
+
+/// Takes over what an option of a build says.
+fn state(out: &mut Compilation, (name, says): (&str, BuildOption), value: &Traced) {
+    match says {
+        BuildOption::Architectures if out.architectures.is_absent() => {
+            out.option = Fact::value(name.to_owned(), value.whole());
+            out.architectures = match listed(value.text()) {
+                Some(list) => Fact::value(list, value.whole()),
+                None => install::fact(value),
+            };
+        }
+        BuildOption::Architectures => {}
+        BuildOption::Switch => drop(out.switches.insert(name.to_owned(), install::fact(value))),
+    }
+}
+
+/// The architectures of options of nvcc, as a list: `-gencode=arch=compute_80,code=sm_80` is for 80.
+fn listed(options: &str) -> Option<String> {
+    let real = |word: &str| {
+        let digits = word.strip_prefix("sm_").or_else(|| word.strip_prefix("compute_"))?;
+        digits.starts_with(|c: char| c.is_ascii_digit()).then(|| digits.to_owned())
+    };
+    let mut out: Vec<String> = vec![];
+    for found in options.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter_map(real) {
+        if !out.contains(&found) {
+            out.push(found);
+        }
+    }
+    (!out.is_empty()).then(|| out.join(";"))
+}
+
+/// Adds what a command is told about the GPUs that it compiles for: by variables before it, `-DNAME=VALUE`, options of nvcc.
+fn compiled(command: &Command, path: &str, facts: &mut Facts) {
+    let mut out = compilation(command.span, path);
+    if !command.words.is_empty() {
+        for (name, value) in &command.assignments {
+            if let Some(says) = catalog::build_option(name) {
+                state(&mut out, (name, says), value.traced());
+            }
+        }
+    }
+    let mut words = command.words.iter().peekable();
+    while let Some(word) = words.next() {
+        let text = word.text();
+        let defined = match text.strip_prefix("-D") {
+            Some("") => words.peek().map(|next| next.traced().clone()),
+            Some(rest) => Some(word.traced().slice(text.len() - rest.len()..text.len())),
+            None => None,
+        };
+        if let Some(defined) = defined
+            && let Some((name, value)) = defined.text().split_once('=')
+        {
+            let name = name.split(':').next().unwrap_or_default();
+            let value = defined.slice(defined.text().len() - value.len()..defined.text().len());
+            if let Some(says) = catalog::build_option(name) {
+                state(&mut out, (name, says), &value);
+            }
+        }
+        let nvcc = ["-gencode", "--generate-code", "-arch", "--gpu-architecture"];
+        let option = nvcc
+            .iter()
+            .find(|option| text.strip_prefix(**option).is_some_and(|rest| rest.is_empty() || rest.starts_with('=')));
+        if let Some(option) = option {
+            let value = if text == *option { words.peek().copied() } else { Some(word) };
+            let value = value.filter(|value| listed(value.text()).is_some()).map(Word::traced);
+            value.into_iter().for_each(|value| state(&mut out, ("gencode", BuildOption::Architectures), value));
+        }
+    }
+    if !out.architectures.is_absent() || !out.switches.is_empty() {
+        add(&mut facts.compilations, [out]);
+    }
+}
+
+/// What a command of a vendor sets devices to.
+fn device_settings(program: &str, words: &[Word], facts: &mut Facts) {
+    for (at, word) in words.iter().enumerate() {
+        let (option, given) = match word.text().split_once('=') {
+            Some((option, value)) => {
+                (option, Some(word.traced().slice(word.text().len() - value.len()..word.text().len())))
+            }
+            None => (word.text(), words.get(at + 1).map(|next| next.traced().clone())),
+        };
+        let Some(setting) = catalog::device_option(program, option) else { continue };
+        let Some(value) = given else { continue };
+        let mut out = DeviceSetting::blank(word.span());
+        out.program = Fact::value(program.to_owned(), word.span());
+        out.setting = Fact::value(setting.to_owned(), word.span());
+        out.state = install::fact(&value);
+        add(&mut facts.device_settings, [out]);
+    }
+}
+
+/// The runtime that `nvidia-ctk runtime configure` writes into the configuration of a daemon.
+/// <https://docs.nvidia.com/datacenter/cloud-native/container-toolkit/latest/install-guide.html>
+fn configured(words: &[Word]) -> Option<ContainerRuntime> {
+    let said = |wanted: &str| words.iter().find(|word| word.text() == wanted);
+    let (_, configures) = (said("runtime")?, said("configure")?);
+    let option = |name: &str| {
+        let joined = words.iter().find_map(|word| {
+            let value = word.text().strip_prefix(name)?.strip_prefix('=')?;
+            Some(word.traced().slice(word.text().len() - value.len()..word.text().len()))
+        });
+        joined.or_else(|| words.windows(2).find(|pair| pair[0].text() == name).map(|pair| pair[1].traced().clone()))
+    };
+    let place = configures.span();
+    let mut out = ContainerRuntime::blank(place);
+    // Without the option it is Docker.
+    out.program = option("--runtime").map_or(Fact::value("docker".to_owned(), place), |name| install::fact(&name));
+    let name = option("--nvidia-runtime-name").map_or("nvidia".to_owned(), |name| name.text().to_owned());
+    let default = words
+        .iter()
+        .find(|word| word.text().starts_with("--nvidia-set-as-default") || word.text() == "--set-as-default");
+    out.default_runtime = default.map_or(Fact::absent(place), |word| Fact::value(name.clone(), word.span()));
+    out.runtimes.insert(name, Fact::value("nvidia-container-runtime".to_owned(), place));
+    Some(out)
+}
+
+/// The configuration of Docker's daemon. <https://docs.docker.com/reference/cli/dockerd/#daemon-configuration-file>
+pub fn docker_daemon(view: View<'_>, facts: &mut Facts) {
+    let mut out = ContainerRuntime::blank(view.place());
+    out.program = Fact::value("docker".to_owned(), view.place());
+    out.default_runtime = view.get("default-runtime").string();
+    let runtimes = view.get("runtimes");
+    let program = |runtime: View<'_>| {
+        let stated = [runtime.get("path"), runtime.get("runtimeType")].into_iter().find(|value| value.is_some());
+        stated.map_or(Fact::absent(runtime.place()), View::string)
+    };
+    out.runtimes = runtimes.entries().into_iter().map(|(name, runtime)| (name.to_owned(), program(runtime))).collect();
+    if let Some(why) = runtimes.unknown() {
+        out.runtimes.insert(crate::facts::value::REST.to_owned(), Fact::unknown(why, runtimes.place()));
+    }
+    add(&mut facts.container_runtimes, [out]);
+}
+
+/// Reads what a document states by the names of its keys: variables of Ansible and of workflows, values of charts.
+pub fn of_document(view: View<'_>, path: &str, facts: &mut Facts) {
+    keys(view, path, DEEPEST, facts);
+}
+
+fn keys(view: View<'_>, path: &str, depth: usize, facts: &mut Facts) {
+    if depth == 0 {
+        return;
+    }
+    view.items().for_each(|item| keys(item, path, depth - 1, facts));
+    add(&mut facts.named_images, assembled(view));
+    for (key, value) in view.entries() {
+        match value.traced() {
+            Some(text) if text.text().contains("{{") => {}
+            Some(text) => stated(key, &text, path, facts),
+            None => {
+                let listed =
+                    value.items().filter_map(View::traced).filter(|_| catalog::version_variable(key).is_some());
+                listed.collect::<Vec<_>>().iter().for_each(|text| stated(key, text, path, facts));
+                keys(value, path, depth - 1, facts);
+            }
+        }
+    }
+}
+
+/// An image whose parts stand in a map: `repository` and `tag`, or `repository`, `image` and `version` as operators have them.
+fn assembled(view: View<'_>) -> Option<NamedImage> {
+    let repository = view.get("repository").traced().filter(|text| !text.text().contains(' '))?;
+    let text =
+        |keys: &[&str]| keys.iter().find_map(|key| view.get(key).traced().filter(|text| !text.text().is_empty()));
+    let name = text(&["image"]);
+    let tag = text(&["tag", "version"]);
+    if name.is_none() && !view.get("tag").is_some() && !view.get("pullPolicy").is_some()
+        || repository.text().contains("://")
+    {
+        return None;
+    }
+    let place = repository.whole();
+    let sign = |sign: &str| Traced::opaque(sign, place);
+    let registry = text(&["registry"]).map(|registry| [registry, sign("/")]);
+    let whole =
+        [Some(vec![repository.clone()]), name.map(|name| vec![sign("/"), name]), tag.map(|tag| vec![sign(":"), tag])];
+    let parts = registry.into_iter().flatten().chain(whole.into_iter().flatten().flatten());
+    let mut image = image::reference(&Traced::concat(parts.collect::<Vec<_>>(), place));
+    if image.tag.is_absent() {
+        image.tag = Fact::unknown(Why::NotStated("the tag of the image".into()), place);
+    }
+    image.repository.get()?;
+    Some(NamedImage { perhaps: None, span: place, variable: Fact::value("repository".to_owned(), place), image })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::shell;
+    use crate::source::SourceId;
+
+    fn facts(text: &str) -> Facts {
+        let whole = Traced::verbatim(text, Span::new(SourceId(0), 0..text.len()), 0);
+        let mut facts = Facts::default();
+        read(&shell::parse(&whole).resolved(&|_| None), "build.sh", &mut facts);
+        facts
+    }
+
+    #[test]
+    fn commands_say_what_they_compile_for() {
+        for (text, option, architectures) in [
+            ("cmake -B b -DCMAKE_CUDA_ARCHITECTURES='80;90'", "CMAKE_CUDA_ARCHITECTURES", "80;90"),
+            ("cmake -B b -D CMAKE_CUDA_ARCHITECTURES:STRING=87", "CMAKE_CUDA_ARCHITECTURES", "87"),
+            ("TORCH_CUDA_ARCH_LIST=8.0 pip install .", "TORCH_CUDA_ARCH_LIST", "8.0"),
+            ("export TORCH_CUDA_ARCH_LIST='8.0 8.9'", "TORCH_CUDA_ARCH_LIST", "8.0 8.9"),
+            ("nvcc -gencode arch=compute_90a,code=sm_90a x.cu", "gencode", "90a"),
+            ("bash -c 'nvcc -arch=sm_80 x.cu'", "gencode", "80"),
+        ] {
+            let facts = facts(text);
+            let [found] = &facts.compilations[..] else { panic!("{text}: {}", facts.compilations.len()) };
+            assert_eq!(found.option.get().map(String::as_str), Some(option), "{text}");
+            assert_eq!(found.architectures.get().map(String::as_str), Some(architectures), "{text}");
+        }
+        let found = facts("cmake -B b -DGGML_CUDA=ON");
+        assert_eq!(found.compilations[0].switches["GGML_CUDA"].get().map(String::as_str), Some("ON"));
+        assert!(facts("cmake -B b -DBUILD_TESTS=ON; echo nvcc").compilations.is_empty());
+    }
+
+    #[test]
+    fn variables_state_versions_and_images() {
+        let text = "CUDA_VER=12.8\nNCCL_VER=2.25.1-1+cuda$CUDA_VER\nexport CUDA_HOME=/usr/local/cuda-12.1\n\
+                    BASE_IMAGE=nvidia/cuda:12.8.1-devel-ubuntu24.04\nCUDA=1\nAPP_VERSION=1.2\n";
+        let found = facts(text);
+        let stated: Vec<String> = found
+            .stated_versions
+            .iter()
+            .filter_map(|one| Some(format!("{} {}", one.software.get()?, one.version.get()?)))
+            .collect();
+        assert_eq!(stated, ["cuda 12.8", "nccl 2.25.1-1+cuda12.8", "cuda 12.1"]);
+        assert_eq!(found.named_images.len(), 1);
+    }
+
+    #[test]
+    fn devices_are_set_and_runtimes_configured() {
+        let found = facts(
+            "sudo nvidia-smi -i 0 -pm 1\nnvidia-smi --query-gpu=name\nnvidia-ctk runtime configure --runtime=docker\n",
+        );
+        let [setting] = &found.device_settings[..] else { panic!("one setting") };
+        assert_eq!(setting.setting.get().map(String::as_str), Some("persistence"));
+        assert_eq!(setting.state.get().map(String::as_str), Some("1"));
+        assert_eq!(found.container_runtimes[0].program.get().map(String::as_str), Some("docker"));
+    }
+}
