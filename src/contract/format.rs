@@ -47,6 +47,16 @@ pub fn fits(format: &str, text: &str) -> bool {
     }
 }
 
+/// Whether a text is the name of what somebody puts in its place: `AWS_REGION`, `sample_key`. Samples and default values of
+/// charts hold such names where a Secret wants base64, and nobody applies them as they are.
+pub fn is_stand_in(text: &str) -> bool {
+    static NAMES: LazyLock<Regex> = LazyLock::new(|| {
+        let words = "sample|example|placeholder|dummy|your|changeme|todo|xxx+";
+        Regex::new(&format!("^[A-Z][A-Z0-9_]*$|(?i)(?:^|[^a-z])(?:{words})(?:[^a-z]|$)")).expect("a pattern")
+    });
+    NAMES.is_match(text)
+}
+
 /// An address; the parts of an IPv4 address may begin with zeros.
 fn ip_address(text: &str) -> Option<IpAddr> {
     let plain = |part: &str| {
@@ -139,6 +149,8 @@ mod tests {
             assert_eq!(taken, texts(&said["taken"][format]), "{format}");
         }
         assert!(fits("byte", "YWJj\nZGVm\n") && fits("byte", ""));
+        let names = ["AWS_REGION", "sample_aws_key_id", "<your-token>", "example"];
+        assert!(names.iter().all(|name| is_stand_in(name)) && !is_stand_in("s3cret-pw") && !is_stand_in("samples"));
     }
 
     #[test]
