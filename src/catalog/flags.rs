@@ -131,7 +131,11 @@ fn family(range: &str, version: &Version) -> Option<Bounds> {
 
 /// Whether a row is of a release, or of one that a version may name.
 fn may_hold(row: Row, version: &Version) -> bool {
-    let range = row.text("versions");
+    may_be_within(version, row.text("versions"))
+}
+
+/// Whether a version is in a range, or one that it may name is.
+fn may_be_within(version: &Version, range: &str) -> bool {
     let overlaps = |named: Bounds| Bounds::of(range).is_none_or(|own| !own.excludes(&named));
     within(version, range) || family(range, version).is_some_and(overlaps)
 }
@@ -249,9 +253,7 @@ mod tests {
     use super::*;
 
     fn may(range: &str, version: &str) -> bool {
-        let version = Version::parse(version).expect(version);
-        within(&version, range)
-            || family(range, &version).is_some_and(|named| Bounds::of(range).is_none_or(|own| !own.excludes(&named)))
+        may_be_within(&Version::parse(version).expect(version), range)
     }
 
     #[test]

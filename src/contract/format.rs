@@ -48,10 +48,11 @@ pub fn fits(format: &str, text: &str) -> bool {
 }
 
 /// Whether a text is the name of what somebody puts in its place: `AWS_REGION`, `sample_key`. Samples and default values of
-/// charts hold such names where a Secret wants base64, and nobody applies them as they are.
+/// charts hold such names where a Secret wants base64, and nobody applies them as they are. What is a placeholder by its form
+/// is no text to begin with.
 pub fn is_stand_in(text: &str) -> bool {
     static NAMES: LazyLock<Regex> = LazyLock::new(|| {
-        let words = "sample|example|placeholder|dummy|your|changeme|todo|xxx+";
+        let words = "sample|example|dummy|your|todo|xxx+";
         Regex::new(&format!("^[A-Z][A-Z0-9_]*$|(?i)(?:^|[^a-z])(?:{words})(?:[^a-z]|$)")).expect("a pattern")
     });
     NAMES.is_match(text)

@@ -105,9 +105,7 @@ impl Exported {
         self.variables.follow(command);
         let set: Vec<(String, Word)> = match command.words.first().map_or("", Word::text) {
             "" => command.assignments.clone(),
-            "export" | "declare" | "typeset" | "readonly" | "local" => {
-                command.words.iter().filter_map(Word::assignment).collect()
-            }
+            program if shell::declares(program) => command.words.iter().filter_map(Word::assignment).collect(),
             _ => return,
         };
         self.written.extend(set.into_iter().map(|(name, word)| (name.trim_end_matches('+').to_owned(), word)));

@@ -7,7 +7,7 @@ use super::{image, install};
 use crate::catalog::{self, BuildOption};
 use crate::facts::{Compilation, ContainerRuntime, DeviceSetting, Facts, NamedImage, StatedVersion};
 use crate::known::{Fact, Why};
-use crate::parse::shell::{Command, Script, Word};
+use crate::parse::shell::{self, Command, Script, Word};
 use crate::parse::{DEEPEST, View, placeholder};
 use crate::source::{Span, Traced};
 use crate::version::Version;
@@ -15,9 +15,6 @@ use std::sync::Arc;
 
 /// Most that is read of one sort, whatever a file repeats.
 const MOST: usize = 2_000;
-
-/// Commands that set the variables which they name.
-const SETTERS: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
 
 /// Reads what the commands of a script state, and those that it hands to shells. The script has its variables put in.
 pub fn read(script: &Script, path: &str, facts: &mut Facts) {
@@ -62,7 +59,7 @@ fn add<T>(list: &mut Vec<Arc<T>>, found: impl IntoIterator<Item = T>) {
 
 /// What a command assigns: before its words, as what sets variables, or as arguments of a build of an image.
 fn assignments(command: &Command) -> Vec<(String, Word)> {
-    let sets = command.words.first().is_some_and(|word| SETTERS.contains(&word.text()));
+    let sets = command.words.first().is_some_and(|word| shell::declares(word.text()));
     let words = command.words.iter().skip(1).filter(|_| sets).filter_map(Word::assignment);
     let handed =
         command.words.windows(2).filter(|pair| pair[0].text() == "--build-arg").filter_map(|p| p[1].assignment());
@@ -324,7 +321,6 @@ fn assembled(view: View<'_>) -> Option<NamedImage> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::shell;
     use crate::source::SourceId;
 
     fn facts(text: &str) -> Facts {

@@ -1,6 +1,7 @@
 //! Containers: found by their shape, in any kind.
 
 use crate::catalog::{self, Accelerator};
+use crate::extract::wrappers::base_name;
 use crate::extract::{exports, image, launch, training};
 use crate::facts::value::{Blank, REST};
 use crate::facts::{
@@ -55,9 +56,8 @@ pub fn container(tree: &Arc<Tree>, view: View<'_>, role: ContainerRole, pod: &Po
     out.spec = Some(Raw::new(tree, view));
     out.launch = launch::of(&out, &words).or_else(|| launch::of_kserve(view, &out, &words));
     out.training = out.launch.as_deref().and_then(training::of);
-    if let Some(command) =
-        words.first().filter(|word| word.text().ends_with("mpirun")).and(Command::of_arguments(&stated))
-    {
+    let launches = |word: &&&Traced| catalog::launcher_of_program(base_name(word.text()), None).is_some();
+    if let Some(command) = words.first().filter(launches).and(Command::of_arguments(&stated)) {
         exports::handed(&command.words, &mut out.env);
     }
     let named = view.has("modelFormat") == Known::Value(true);

@@ -45,13 +45,18 @@ impl Effect {
     }
 }
 
+/// Whether a command of this name sets the variables among its words.
+pub fn declares(program: &str) -> bool {
+    matches!(program, "export" | "local" | "declare" | "readonly" | "typeset")
+}
+
 /// What a command does whose words are known to be `words`.
 pub(super) fn effects(command: &Command, words: &[Word]) -> Vec<Effect> {
     let program = words.first().map_or("", Word::text);
     let names = || words[1..].iter().map(Word::text).filter(|name| is_name(name));
     match program {
         "" => command.assignments.iter().map(|(name, word)| Effect::new(name, New::Word(word.clone()))).collect(),
-        "export" | "local" | "declare" | "readonly" | "typeset" => declared(program, &command.words[1..]),
+        program if declares(program) => declared(program, &command.words[1..]),
         "set" if words.get(1).is_some_and(|word| word.text() == "--") => {
             vec![Effect::new("@", New::List(words[2..].to_vec()))]
         }

@@ -13,6 +13,7 @@ mod variables;
 mod words;
 
 pub use arms::{Arm, Arms, Kind};
+pub use effects::declares;
 pub use expand::expand;
 pub use faults::{Fault, fault};
 pub use heredocs::Heredoc;
