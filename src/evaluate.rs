@@ -389,7 +389,7 @@ fn finding<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, used: Vec
     let span = told.at.as_ref().and_then(|at| place(&eval.run(at).0)).unwrap_or(asked.entity.span());
     let mut related: Vec<Label> = Vec::new();
     for (at, text) in &told.labels {
-        if let Some(place) = eval.run(at).0.span {
+        if let Some(place) = place(&eval.run(at).0) {
             related.push(Label { span: place, text: render(text, language, eval) });
         }
     }

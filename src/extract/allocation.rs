@@ -167,8 +167,10 @@ pub fn variable(name: &str, job: &Options) -> Option<String> {
 /// What Slurm sets a variable to for what a command starts: as for the job, unless `srun` gives it nodes or tasks of its own.
 pub fn variable_of_step(name: &str, words: &[Word], job: &Options) -> Option<String> {
     let own = srun(words).unwrap_or_default();
-    let shape = ["nodes", "N", "nodelist", "w", "ntasks", "n", "ntasks-per-node", "cpus-per-task", "c", "hetjob"];
-    let reshaped = shape.iter().chain(&OF_NODE).chain(&OF_ALL).any(|option| own.contains_key(*option));
+    let shape = ["nodes", "N", "nodelist", "w", "ntasks", "n", "ntasks-per-node", "hetjob"];
+    let of_task = if name == "SLURM_CPUS_PER_TASK" { &["cpus-per-task", "c"][..] } else { &[] };
+    let options = shape.iter().chain(&OF_NODE).chain(&OF_ALL).chain(of_task);
+    let reshaped = options.into_iter().any(|option| own.contains_key(*option));
     if reshaped { None } else { variable(name, job) }
 }
 

@@ -302,7 +302,10 @@ fn holds(module: &str, arguments: View<'_>) -> bool {
     let file = arguments.get("dest").string();
     let settings = |dest: &String| ["unattended", "apt.conf", "preferences"].iter().any(|word| dest.contains(word));
     module == "dpkg_selections"
-        || module == "template" && file.get().is_none_or(settings)
+        // What a file holds that is copied is not read here.
+        || ["template", "copy"].contains(&module)
+            && ["content", "block"].iter().all(|key| !arguments.get(key).is_some())
+            && file.get().is_none_or(settings)
         || texts.filter_map(View::traced).any(|text| says(text.text()))
 }
 

@@ -24,6 +24,9 @@ static INSIDE: &[(&str, Shows)] = &[
     ("component", may_be_component),
 ];
 
+/// Formats that a machine runs from a file which it is given.
+const RUN: [&str; 2] = ["compose", "kubernetes"];
+
 /// Endings of names that say what a text is.
 const SYNTAXES: [&str; 5] = ["json", "yaml", "yml", "toml", "pbtxt"];
 
@@ -96,6 +99,17 @@ fn search(view: View<'_>, (depth, at): (usize, &str), facts: &mut Facts) {
         let at = if at.is_empty() { key.to_owned() } else { format!("{at}/{key}") };
         search(child, (depth - 1, &at), facts);
     }
+}
+
+/// Reads a text that is written to a file as what that file would be, if it is of a format that a machine runs by itself.
+pub fn written(text: &Traced, at: &str, facts: &mut Facts) {
+    let tree = Arc::new(yaml::parse_traced(text, Dialect::Core));
+    let run = |root: Node<'_>| formats::format(root, at).filter(|format| RUN.contains(&format.name));
+    let found: Vec<(Node<'_>, &Format)> = tree.roots().filter_map(|root| Some((root, run(root)?))).collect();
+    if found.is_empty() {
+        return self::text(text, at, facts);
+    }
+    found.into_iter().for_each(|(root, format)| format.document(&tree, root, at, facts));
 }
 
 /// Reads a text if it is of a format that stands in other documents.

@@ -4,7 +4,7 @@ use super::{
     TextFile, ansible, bake, bounded, ci, cloudformation, clusters, compose, describes_others, dockerfile, dstack, ecs,
     embedded, helmfile, hosted, kubernetes, llama_swap, makefile, nginx, nomad, options, package_indexes,
     package_tables, packer, platforms, protection, pulumi, recipes, requirements, setup, skypilot, slurm, slurm_conf,
-    toolkit, training, triton, truss, units, values,
+    startup, toolkit, training, triton, truss, units, values,
 };
 use crate::budget::Share;
 use crate::discover::{self, Kind};
@@ -72,6 +72,12 @@ pub static DOCUMENTS: &[Format] = &[
                 setting(tree, root, key, facts);
             }
         },
+    },
+    Format {
+        name: "cloud-init",
+        about: "what cloud-init does when a machine starts (`#cloud-config`): packages, files, commands",
+        is: |root, _| startup::is_cloud_config(root),
+        read: |_, root, path, facts| startup::document(root, path, facts),
     },
     Format {
         name: "skypilot",

@@ -35,9 +35,17 @@ fn of_cmake(text: &Traced, path: &str, facts: &mut Facts) {
     }
 }
 
+/// Packages of Docker's daemon, and of what gives its containers GPUs.
+const DOCKER: [&str; 4] = ["docker-ce", "docker.io", "docker", "moby-engine"];
+const TOOLKIT: [&str; 3] = ["nvidia-container-toolkit", "nvidia-docker2", "nvidia-container-runtime"];
+
+/// Programs that may do anything, or start the machine anew.
+const SCRIPTS: [&str; 13] =
+    ["bash", "sh", "source", ".", "eval", "make", "ansible-playbook", "reboot", "shutdown", "init", "pkill", "kill", "exec"];
+
 /// Reads what commands state.
 pub fn of_commands(commands: &[Command], path: &str, facts: &mut Facts) {
-    for command in commands {
+    for (index, command) in commands.iter().enumerate() {
         for (name, value) in assignments(command) {
             stated(&name, value.traced(), path, facts);
         }
@@ -46,7 +54,13 @@ pub fn of_commands(commands: &[Command], path: &str, facts: &mut Facts) {
             let (program, rest) = (base_name(command.words[at].text()), &command.words[at + 1..]);
             device_settings(program, rest, facts);
             if program == "nvidia-ctk" {
-                add(&mut facts.container_runtimes, configured(rest));
+                let mut runtime = configured(rest);
+                if let Some(runtime) = &mut runtime
+                    && let Some(used) = used_before_restart(runtime, &commands[..index], &commands[index + 1..])
+                {
+                    runtime.used_before_restart = used;
+                }
+                add(&mut facts.container_runtimes, runtime);
             }
         }
     }
@@ -248,6 +262,54 @@ fn configured(words: &[Word]) -> Option<ContainerRuntime> {
     out.default_runtime = default.map_or(Fact::absent(place), |word| Fact::value(name.clone(), word.span()));
     out.runtimes.insert(name, Fact::value("nvidia-container-runtime".to_owned(), place));
     Some(out)
+}
+
+/// The programs of a command with what follows each.
+fn programs(command: &Command) -> impl Iterator<Item = (&str, &[Word])> {
+    let words = &command.words;
+    wrappers::programs(words).into_iter().map(|at| (base_name(words[at].text()), &words[at + 1..]))
+}
+
+/// Whether a command installs one of some packages, or pipes what installs it into a shell.
+fn installs(command: &Command, packages: &[&str]) -> bool {
+    let named = |word: &Word| packages.iter().any(|package| word.text().split('=').next() == Some(package));
+    let says = |(_, rest): (&str, &[Word])| rest.iter().any(|word| word.text() == "install") && rest.iter().any(named);
+    programs(command).any(says)
+}
+
+/// The command that runs a container with GPUs before Docker has read what was written `before` it: `dockerd` reads runtimes when
+/// it starts, and looks for the toolkit then, too. Nothing, where another program may start it anew.
+/// <https://docs.docker.com/reference/cli/dockerd/#daemon-configuration-file>
+fn used_before_restart(runtime: &ContainerRuntime, before: &[Command], then: &[Command]) -> Option<Fact<String>> {
+    runtime.program.get().filter(|program| *program == "docker")?;
+    let fetched = |command: &Command| command.words.iter().any(|word| word.text().contains("get.docker.com"));
+    let docker = |command: &Command| installs(command, &DOCKER) || fetched(command);
+    let toolkit = before.iter().position(|command| installs(command, &TOOLKIT));
+    // What one command installs is set up in an order of its own.
+    let late = toolkit.is_some_and(|at| !before[at..].iter().any(docker));
+    let name = runtime.runtimes.keys().next().map_or("nvidia", String::as_str);
+    for command in then {
+        for (program, rest) in programs(command) {
+            let has = |wanted: &str| rest.iter().any(|word| word.text() == wanted);
+            let by_name = rest.windows(2).any(|pair| pair[0].text() == "--runtime" && pair[1].text() == name)
+                || has(&format!("--runtime={name}"));
+            let starts = has("run") || has("create");
+            let gpus = rest.iter().any(|word| word.text().starts_with("--gpus"));
+            let composed = program == "docker-compose" || program == "docker" && has("compose");
+            if composed && has("up") && late || program == "docker" && starts && (by_name || gpus && late) {
+                let span = command.words.first()?.span();
+                let text = if composed { "docker compose up" } else { "docker run" };
+                return Some(Fact::value(text.to_owned(), span));
+            }
+            let speaks = rest.iter().any(|word| word.text().contains("docker"));
+            let own = matches!(program, "docker" | "docker-compose" | "mkdir" | "echo" | "usermod" | "nvidia-ctk" | "apt-mark");
+            let other = SCRIPTS.contains(&program) || program.ends_with(".sh") || program.contains("restart");
+            if !own && (speaks || program.contains("docker") || other) {
+                return None;
+            }
+        }
+    }
+    None
 }
 
 /// The configuration of Docker's daemon. <https://docs.docker.com/reference/cli/dockerd/#daemon-configuration-file>

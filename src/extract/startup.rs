@@ -3,7 +3,7 @@
 
 mod told;
 
-use super::{commands, install, slurm};
+use super::{commands, embedded, install, machines, slurm};
 use crate::facts::{Facts, Gpu, Node, NodePool, PackageFile, PackageFileKind, PackageManager, WorkloadFormat};
 use crate::known::{Fact, Why};
 use crate::parse::{Dialect, Node as Yaml, View, mask, shell, yaml};
@@ -201,12 +201,42 @@ pub fn commands_of(script: &Traced, path: &str, facts: &mut Facts) {
 /// What cloud-init installs and runs. What it runs is one script. https://cloudinit.readthedocs.io/en/latest/reference/modules.html
 fn cloud_config(text: &Traced, out: &mut Parts) {
     let tree = yaml::parse_traced(text, Dialect::Core);
-    let Some(root) = tree.roots().next().map(Yaml::view) else { return };
+    tree.roots().take(1).for_each(|root| configured(root.view(), out));
+}
+
+/// Takes apart what cloud-init is told.
+fn configured(root: View<'_>, out: &mut Parts) {
     let name = |item: View<'_>| item.traced().or_else(|| item.items().next()?.traced());
     out.packages.extend(root.get("packages").items().filter_map(name));
     out.scripts.extend(["bootcmd", "runcmd"].into_iter().filter_map(|key| lines(root.get(key))));
     let files = root.get("write_files").items();
     out.scripts.extend(files.filter_map(|file| script(&file.get("content").traced()?)));
+}
+
+/// Whether a document is what cloud-init reads, in a file of its own.
+/// <https://cloudinit.readthedocs.io/en/latest/reference/examples.html>
+pub fn is_cloud_config(root: Yaml<'_>) -> bool {
+    let list = |key: &str| root.get(key).is_some_and(Yaml::is_seq);
+    let writes = root.get("write_files").into_iter().flat_map(Yaml::items).any(|file| file.get("path").is_some());
+    list("runcmd") || list("bootcmd") || writes
+}
+
+/// Reads what cloud-init is told in a file of its own: what a machine installs, writes and runs, whichever machine it is.
+pub fn document(root: Yaml<'_>, path: &str, facts: &mut Facts) {
+    let (view, mut parts) = (root.view(), Parts::default());
+    configured(view, &mut parts);
+    let end = |line: &Traced| [line.clone(), Traced::opaque("\n", line.whole())];
+    let lines: Vec<Traced> = parts.packages.iter().chain(&parts.scripts).flat_map(end).collect();
+    let (kind, name) = (Fact::value("cloud-init".to_owned(), root.head()), Fact::value(path.to_owned(), root.head()));
+    facts.start_scripts.push(machines::start_script(&Traced::concat(lines, root.span()), &kind, &name));
+    facts.append(parts.stated(path));
+    let plain = |file: &View<'_>| matches!(file.get("encoding").string().get().map(String::as_str), None | Some("text/plain"));
+    for file in view.get("write_files").items().filter(plain) {
+        let (Some(at), Some(content)) = (file.get("path").string().get().cloned(), file.get("content").traced()) else {
+            continue;
+        };
+        embedded::written(&content, &at, facts);
+    }
 }
 
 /// The machine that the pool makes, as far as there is one.

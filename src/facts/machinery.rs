@@ -57,5 +57,7 @@ entities! {
         default_runtime: Fact<String>,
         /// The runtimes that it defines, with their programs.
         runtimes: Labels,
+        /// The command that runs a container with GPUs while the daemon has not read this yet: nothing starts it anew in between.
+        used_before_restart: Fact<String>,
     }
 }

@@ -259,9 +259,9 @@ impl std::fmt::Debug for Value<'_> {
     }
 }
 
-/// The value under a name of a map; unknown where the map does not tell all its entries, else `None`.
-pub fn entry<'v, 'a>(map: &'v BTreeMap<Cow<'a, str>, Value<'a>>, name: &str) -> Option<&'v Value<'a>> {
-    map.get(name).or_else(|| map.get(REST))
+/// The value under a name of a map; unknown, and perhaps not there, where the map does not tell all its entries, else `None`.
+pub fn entry<'a>(map: &BTreeMap<Cow<'a, str>, Value<'a>>, name: &str) -> Option<Value<'a>> {
+    map.get(name).cloned().or_else(|| Some(map.get(REST)?.clone().perhaps()))
 }
 
 /// The name of an entry of a map; unknown for the entries that cannot be told.

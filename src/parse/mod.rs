@@ -48,8 +48,8 @@ fn visible(text: &str, range: std::ops::Range<usize>) -> std::ops::Range<usize> 
     start..start + c.map_or(0, char::len_utf8)
 }
 
-/// Whether a scalar is a placeholder rather than a value, and of which sort: `{{ … }}`, `${X}`, `$X`,
-/// `$(x)`, `<X>`, `REPLACE_ME`. Text that only contains a placeholder is unknown as a whole.
+/// Whether a scalar is a placeholder rather than a value, and of which sort: `{{ … }}`, `${X}`, `$X`, `$$X`,
+/// `$(x)`, `<X>`, `@X@`, `__X__`, `%X%`, `REPLACE_ME`. Text that only contains a placeholder is unknown as a whole.
 pub fn placeholder(text: &str) -> Option<Why> {
     let text = text.trim();
     if text.contains("{{") || text.contains("{%") {
@@ -60,12 +60,19 @@ pub fn placeholder(text: &str) -> Option<Why> {
             text[at + 2..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_' || *c == '.').collect();
         return Some(if name.is_empty() { Why::Template } else { Why::Variable(name.into()) });
     }
-    if let Some(name) = text.strip_prefix('$')
+    let name = text.trim_start_matches('$');
+    if name.len() < text.len()
         && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
     {
         return Some(Why::Variable(name.into()));
     }
     let bracketed = text.starts_with('<') && text.ends_with('>') && text.len() > 2 && !text.contains("://");
+    let capital = |name: &str| {
+        name.starts_with(|c: char| c.is_ascii_uppercase())
+            && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+    };
+    let between = |sign| text.strip_prefix(sign).and_then(|text| text.strip_suffix(sign)).is_some_and(capital);
+    let bracketed = bracketed || ["@", "__", "%"].into_iter().any(between);
     let upper = text.to_ascii_uppercase();
     let words =
         ["REPLACE_ME", "REPLACEME", "CHANGE_ME", "CHANGEME", "PLACEHOLDER", "REPLACED-BY-KUSTOMIZE", "REPLACE-ME"];

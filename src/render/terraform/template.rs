@@ -41,6 +41,9 @@ impl Eval<'_> {
                     out.open(interpolation.strip);
                     let value = self.eval(&interpolation.expr);
                     match value.string() {
+                        Ok(text) if text.is_empty() && value.origin.is_some() && alone(self.place.text, &range) => {
+                            out.unknown(Why::Variable(interpolation.expr.to_string().trim().into()), self.place.text, range);
+                        }
                         // A value of another file is traced there: that is what a person would edit.
                         Ok(text) => {
                             self.make(text.len())?;
@@ -99,6 +102,14 @@ impl Eval<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether an interpolation is all of a value: a default that is empty stands there for what is still to be given.
+fn alone(text: &str, range: &Range<usize>) -> bool {
+    let quote = ['"', '\''];
+    let before = text[..range.start].trim_end_matches(quote).trim_end_matches(' ');
+    let after = text[range.end..].trim_start_matches(quote);
+    before.ends_with([':', '-', '=']) && (after.is_empty() || after.starts_with([' ', '\r', '\n']))
 }
 
 /// The length of the white space that a strip marker takes off the text behind it: no more than the rest of its line.

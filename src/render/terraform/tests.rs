@@ -130,6 +130,22 @@ resource "r" "x" { v = var.pools }
 }
 
 #[test]
+fn an_empty_default_is_no_value_of_what_a_template_asks_for() {
+    let main = r#"
+variable "cluster" { default = "" }
+variable "prefix" { default = "" }
+resource "r" "x" { v = templatefile("${path.module}/c.yaml", { cluster = var.cluster, prefix = var.prefix }) }
+"#;
+    let template = "name: \"${cluster}\"\npool: ${prefix}gpu\nempty: \"\"\n";
+    let shown = |more: &[(&str, &str)]| {
+        let m = module(&[&[("main.tf", main), ("c.yaml", template)], more].concat());
+        show(m.block("x").body())
+    };
+    assert!(shown(&[]).contains("?"), "{}", shown(&[]));
+    assert!(!shown(&[("terraform.tfvars", "cluster = \"ml\"\n")]).contains("?"));
+}
+
+#[test]
 fn references_keep_their_text() {
     assert_eq!(value("aws_launch_template.gpu.id"), "?Remote(\"aws_launch_template.gpu.id\")");
     assert_eq!(value("\"${data.aws_ami.gpu[0].id}\""), "?Remote(\"data.aws_ami.gpu[0].id\")");

@@ -264,7 +264,7 @@ impl<'a> Eval<'a> {
         let base = self.value(base);
         let value = match base.data {
             Data::Node(view) => Value::of_view(view.get(name)),
-            Data::Map(map) => entry(&map, name).cloned().unwrap_or(Value::of(Data::Null)),
+            Data::Map(map) => entry(&map, name).unwrap_or(Value::of(Data::Null)),
             Data::Unknown(_) => return base.perhaps(),
             _ => Value { data: Data::Null, span: base.span },
         };

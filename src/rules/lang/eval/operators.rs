@@ -20,7 +20,7 @@ pub fn at<'a>(base: &Value<'a>, index: &Value<'a>) -> Value<'a> {
         (Data::List(items), Data::Int(i)) => {
             usize::try_from(*i).ok().and_then(|i| items.get(i)).cloned().unwrap_or(missing)
         }
-        (Data::Map(map), Data::Str(key)) => entry(map, key).cloned().unwrap_or(missing),
+        (Data::Map(map), Data::Str(key)) => entry(map, key).unwrap_or(missing),
         (Data::Node(view), Data::Str(key)) => Value::of_view(view.get(key)),
         (Data::Node(view), Data::Int(i)) => {
             let item: Option<View<'a>> = usize::try_from(*i).ok().and_then(|i| view.items().nth(i));
