@@ -4,7 +4,7 @@ use super::gpus::{Gpu, gpu, karpenter_names};
 use super::table::{Patterned, Row};
 use super::tables::{
     ADMISSION_PLUGINS, AMI_FAMILIES, CLOUD_RUN_GPUS, CLUSTER_AGENTS, GCP_ATTACHABLE_GPUS, GCP_MACHINE_FAMILIES,
-    GKE_MACHINES, INSTANCES, MACHINE_NAMES, MACHINE_SIZES, NODE_IMAGES, PLAIN_MACHINES, PLATFORMS,
+    GKE_MACHINES, INSTANCES, MACHINE_NAMES, MACHINE_SIZES, NODE_IMAGES, PLAIN_MACHINES, PLATFORMS, SPOT_TAINTS,
 };
 use crate::evidence;
 use crate::suggest::nearest;
@@ -164,6 +164,12 @@ pub fn most_gpus(vcpus: f64, memory_bytes: f64) -> Option<i64> {
         i.vcpus.is_none_or(|n| n as f64 >= vcpus) && i.memory_bytes().is_none_or(|n| n as f64 >= memory_bytes)
     };
     BY_COUNT.iter().find(fits)?.gpu_count
+}
+
+/// The taints that a platform puts on the nodes of a pool on interruptible capacity: key, value, effect.
+pub fn spot_taints(platform: &str) -> impl Iterator<Item = [&'static str; 3]> {
+    let rows = SPOT_TAINTS.rows().filter(move |row| row.text("platform") == platform);
+    rows.map(|row| ["key", "value", "effect"].map(|column| row.text(column)))
 }
 
 /// Whether the API server of a platform runs an admission plugin.

@@ -166,6 +166,7 @@ tables! {
     SERVING_RUNTIMES serving_runtimes "runtime* gpu_suffix";
     SKYPILOT_ACCELERATORS skypilot_accelerators "accelerator* cloud* gpus";
     SPOT_NOTICES spot_notices "platforms* cloud seconds:1..1000";
+    SPOT_TAINTS spot_taints "platform* key* value effect:NoExecute|NoSchedule|PreferNoSchedule";
     STATING_COMMANDS stating_commands "command* says+ keys+ value_options+";
     SPENDING_LIMITS spending_limits "type* amount alerts unit:fraction|percent unless";
     STORES stores

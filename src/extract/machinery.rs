@@ -40,8 +40,21 @@ const DOCKER: [&str; 4] = ["docker-ce", "docker.io", "docker", "moby-engine"];
 const TOOLKIT: [&str; 3] = ["nvidia-container-toolkit", "nvidia-docker2", "nvidia-container-runtime"];
 
 /// Programs that may do anything, or start the machine anew.
-const SCRIPTS: [&str; 13] =
-    ["bash", "sh", "source", ".", "eval", "make", "ansible-playbook", "reboot", "shutdown", "init", "pkill", "kill", "exec"];
+const SCRIPTS: [&str; 13] = [
+    "bash",
+    "sh",
+    "source",
+    ".",
+    "eval",
+    "make",
+    "ansible-playbook",
+    "reboot",
+    "shutdown",
+    "init",
+    "pkill",
+    "kill",
+    "exec",
+];
 
 /// Reads what commands state.
 pub fn of_commands(commands: &[Command], path: &str, facts: &mut Facts) {
@@ -302,7 +315,10 @@ fn used_before_restart(runtime: &ContainerRuntime, before: &[Command], then: &[C
                 return Some(Fact::value(text.to_owned(), span));
             }
             let speaks = rest.iter().any(|word| word.text().contains("docker"));
-            let own = matches!(program, "docker" | "docker-compose" | "mkdir" | "echo" | "usermod" | "nvidia-ctk" | "apt-mark");
+            let own = matches!(
+                program,
+                "docker" | "docker-compose" | "mkdir" | "echo" | "usermod" | "nvidia-ctk" | "apt-mark"
+            );
             let other = SCRIPTS.contains(&program) || program.ends_with(".sh") || program.contains("restart");
             if !own && (speaks || program.contains("docker") || other) {
                 return None;

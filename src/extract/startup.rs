@@ -230,7 +230,8 @@ pub fn document(root: Yaml<'_>, path: &str, facts: &mut Facts) {
     let (kind, name) = (Fact::value("cloud-init".to_owned(), root.head()), Fact::value(path.to_owned(), root.head()));
     facts.start_scripts.push(machines::start_script(&Traced::concat(lines, root.span()), &kind, &name));
     facts.append(parts.stated(path));
-    let plain = |file: &View<'_>| matches!(file.get("encoding").string().get().map(String::as_str), None | Some("text/plain"));
+    let plain =
+        |file: &View<'_>| matches!(file.get("encoding").string().get().map(String::as_str), None | Some("text/plain"));
     for file in view.get("write_files").items().filter(plain) {
         let (Some(at), Some(content)) = (file.get("path").string().get().cloned(), file.get("content").traced()) else {
             continue;

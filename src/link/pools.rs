@@ -3,7 +3,7 @@
 use crate::catalog;
 use crate::evidence;
 use crate::facts::value::Blank;
-use crate::facts::{Facts, Gpu, NodePool, Requirement};
+use crate::facts::{Facts, Gpu, NodePool, Requirement, Taint};
 use crate::known::{Fact, Known, Why};
 use crate::source::Span;
 use crate::version::Version;
@@ -27,6 +27,16 @@ pub fn enrich(facts: &mut Facts) {
         if pool.gpu_count.is_absent() {
             pool.gpu_count = Fact::watched(|| count_of(pool));
         }
+        if pool.spot.get() == Some(&true)
+            && let Some(platform) = pool.platform.get()
+        {
+            let taints = catalog::spot_taints(platform).map(|taint| spot_taint(taint, pool.spot.span));
+            pool.taints.extend(
+                taints
+                    .filter(|taint| !pool.taints.iter().any(|own| own.key.get() == taint.key.get()))
+                    .collect::<Vec<_>>(),
+            );
+        }
         if let Some(label) = pool.labels.get(ACK_DRIVER).filter(|_| pool.driver.is_absent()) {
             pool.driver = label.clone().and_then(|text| match Version::parse(&text) {
                 Some(version) => Known::Value(version),
@@ -39,6 +49,11 @@ pub fn enrich(facts: &mut Facts) {
             pool.driver = driver;
         }
     }
+}
+
+fn spot_taint(parts: [&str; 3], span: Span) -> Taint {
+    let [key, value, effect] = parts.map(|part| Fact::value(part.to_owned(), span));
+    Taint { key, value, effect, ..Taint::blank(span) }
 }
 
 /// The driver that the pool's image brings, where the catalog lists its releases. EKS writes the Kubernetes release

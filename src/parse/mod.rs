@@ -61,9 +61,7 @@ pub fn placeholder(text: &str) -> Option<Why> {
         return Some(if name.is_empty() { Why::Template } else { Why::Variable(name.into()) });
     }
     let name = text.trim_start_matches('$');
-    if name.len() < text.len()
-        && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-    {
+    if name.len() < text.len() && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
         return Some(Why::Variable(name.into()));
     }
     let bracketed = text.starts_with('<') && text.ends_with('>') && text.len() > 2 && !text.contains("://");

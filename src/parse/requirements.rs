@@ -93,11 +93,17 @@ pub fn parse(source: SourceId, text: &str) -> Requirements {
             file.lines.push(Line::Requirement(Box::new(requirement)));
         } else if unnamed(line.text()) {
             file.lines.push(Line::Unnamed(line));
-        } else {
+        } else if !of_conda(line.text()) {
             file.problems.push(Problem { span: line.whole(), message: "this is not a requirement".to_string() });
         }
     }
     file
+}
+
+/// Whether a line is a package of a channel, as conda reads them from such a file too: `conda-forge::package ==1.2`.
+fn of_conda(line: &str) -> bool {
+    let name = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "-_./".contains(c));
+    line.split_once("::").is_some_and(|(channel, package)| name(channel) && package.starts_with(char::is_alphanumeric))
 }
 
 /// Reads one requirement: `torch==2.5.1`, `jax[cuda12]>=0.4; marker`, `name @ URL`, a wheel's URL or path,

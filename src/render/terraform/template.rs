@@ -42,7 +42,11 @@ impl Eval<'_> {
                     let value = self.eval(&interpolation.expr);
                     match value.string() {
                         Ok(text) if text.is_empty() && value.origin.is_some() && alone(self.place.text, &range) => {
-                            out.unknown(Why::Variable(interpolation.expr.to_string().trim().into()), self.place.text, range);
+                            out.unknown(
+                                Why::Variable(interpolation.expr.to_string().trim().into()),
+                                self.place.text,
+                                range,
+                            );
                         }
                         // A value of another file is traced there: that is what a person would edit.
                         Ok(text) => {
