@@ -63,6 +63,7 @@ pub fn of_commands(commands: &[Command], path: &str, facts: &mut Facts) {
             stated(&name, value.traced(), path, facts);
         }
         compiled(command, path, facts);
+        add(&mut facts.container_runtimes, found_too_late(commands, index));
         for at in wrappers::programs(&command.words) {
             let (program, rest) = (base_name(command.words[at].text()), &command.words[at + 1..]);
             device_settings(program, rest, facts);
@@ -285,9 +286,43 @@ fn programs(command: &Command) -> impl Iterator<Item = (&str, &[Word])> {
 
 /// Whether a command installs one of some packages, or pipes what installs it into a shell.
 fn installs(command: &Command, packages: &[&str]) -> bool {
-    let named = |word: &Word| packages.iter().any(|package| word.text().split('=').next() == Some(package));
+    let named = |word: &Word| packages.contains(&base_package(word));
     let says = |(_, rest): (&str, &[Word])| rest.iter().any(|word| word.text() == "install") && rest.iter().any(named);
     programs(command).any(says)
+}
+
+/// The toolkit that a command installs behind the start of k3s or RKE2, which look for it when they start: nothing does that
+/// again, or may, behind it. <https://docs.k3s.io/advanced#nvidia-container-runtime>
+fn found_too_late(commands: &[Command], at: usize) -> Option<ContainerRuntime> {
+    const FROM: [(&str, &str); 2] = [("get.k3s.io", "k3s"), ("get.rke2.io", "rke2")];
+    let (before, then) = (&commands[..at], &commands[at + 1..]);
+    let place = commands[at].words.iter().find(|word| TOOLKIT.contains(&base_package(word)))?.span();
+    installs(&commands[at], &TOOLKIT).then_some(())?;
+    let started = |command: &Command| {
+        command.words.iter().find_map(|word| {
+            let (_, name) = FROM.iter().find(|(host, _)| word.text().contains(host))?;
+            Some(Fact::value((*name).to_owned(), word.span()))
+        })
+    };
+    let started = before.iter().find_map(started)?;
+    let again = |command: &Command| {
+        let starts = ["systemctl", "service", "rc-service"];
+        programs(command).any(|(program, _)| SCRIPTS.contains(&program) || starts.contains(&program))
+            || programs(command).any(|(program, _)| program.ends_with(".sh"))
+            || command.words.iter().any(|word| word.text().contains("reboot") || word.text().contains("restart"))
+    };
+    if then.iter().any(again) {
+        return None;
+    }
+    let mut out = ContainerRuntime::blank(place);
+    out.program = Fact::value(started.get()?.clone(), place);
+    out.started_before = started;
+    Some(out)
+}
+
+/// The name of a package, without the release that may follow it.
+fn base_package(word: &Word) -> &str {
+    word.text().split('=').next().unwrap_or_default()
 }
 
 /// The command that runs a container with GPUs before Docker has read what was written `before` it: `dockerd` reads runtimes when

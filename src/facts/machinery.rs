@@ -59,5 +59,7 @@ entities! {
         runtimes: Labels,
         /// The command that runs a container with GPUs while the daemon has not read this yet: nothing starts it anew in between.
         used_before_restart: Fact<String>,
+        /// What was started before this was there, and looks for it only then (k3s, rke2); nothing starts it anew behind.
+        started_before: Fact<String>,
     }
 }
