@@ -58,6 +58,7 @@ tables! {
     DRIVER_BRANCHES driver_branches
         "branch*:300..2000 kind:LTSB|PB|NFB|dev released:date end_of_life:date latest:version native_cuda:version \
         max_cuda_major:version forward_compat_cuda:version";
+    EMBEDDING_SWITCHES embedding_switches "engine* model* flag";
     ENCODER_PEAKS encoder_peaks "models* gib:0..200 gib_per_1k_tokens:0..10";
     ENDED_CLUSTER_RELEASES ended_cluster_releases "platform* release*:version ended:date";
     ENDPOINTS endpoints "type* at* applies tls default ciphers";
