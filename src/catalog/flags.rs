@@ -79,6 +79,12 @@ fn program(row: Row) -> Option<FlagProgram> {
     Some(FlagProgram { name, commands: row, whole: *whole, rows })
 }
 
+/// A program by the name that it has in the table, with no other engine around it.
+pub fn flags_of(name: &str) -> Option<FlagProgram> {
+    let row = FLAG_PROGRAMS.rows().find(|row| row.text("program") == name)?;
+    program(row).inspect(|program| program.whole.used())
+}
+
 /// A program or a library whose environment variables are known as a whole, in some releases.
 #[derive(Clone, Copy)]
 pub struct Environment(Row);
@@ -187,13 +193,29 @@ impl FlagProgram {
     pub fn find(self, flag: &str) -> impl Iterator<Item = ProgramFlag> {
         let written = plain(flag);
         let wanted = if self.is("dotted") { written.split('.').next().unwrap_or_default() } else { &written };
-        self.rows.named(wanted).iter().map(|at| self.rows.all[*at]).map(|row| ProgramFlag {
-            name: row.text("flag"),
-            takes: row.text("takes"),
-            versions: row.text("versions"),
-            replaced_by: row.filled("replaced_by"),
-            row,
-        })
+        self.rows.named(wanted).iter().map(|at| self.rows.all[*at]).map(ProgramFlag::of)
+    }
+
+    /// Flags of that very name in all stretches of releases that have it, with its dashes.
+    pub fn spelled(self, name: &str) -> impl Iterator<Item = ProgramFlag> {
+        let is = move |flag: &ProgramFlag| {
+            flag.row.words("aliases").any(|alias| alias == name) || name.strip_prefix("--") == Some(flag.name)
+        };
+        self.find(name).filter(is)
+    }
+
+    /// Flags with a name that begins so, with its dashes.
+    pub fn begun(self, name: &str) -> impl Iterator<Item = ProgramFlag> {
+        let starts = move |flag: &ProgramFlag| {
+            let begins = name.strip_prefix("--").is_some_and(|start| flag.name.starts_with(start));
+            !flag.is_removed() && (begins || flag.row.words("aliases").any(|alias| alias.starts_with(name)))
+        };
+        self.rows.all[1..].iter().copied().map(ProgramFlag::of).filter(starts)
+    }
+
+    /// The names of all its flags, in all releases.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        self.rows.all[1..].iter().map(|row| row.text("flag"))
     }
 
     /// Whether a text is short for some flag of a release, or of any.
@@ -227,6 +249,16 @@ impl FlagProgram {
 }
 
 impl ProgramFlag {
+    fn of(row: Row) -> Self {
+        Self {
+            name: row.text("flag"),
+            takes: row.text("takes"),
+            versions: row.text("versions"),
+            replaced_by: row.filled("replaced_by"),
+            row,
+        }
+    }
+
     /// Whether a release has it so, or one that the version may name.
     pub fn holds(self, version: &Version) -> bool {
         may_hold(self.row, version)
@@ -240,6 +272,11 @@ impl ProgramFlag {
     /// What it takes, where it takes nothing else.
     pub fn choices(self) -> impl Iterator<Item = &'static str> + Clone {
         self.row.words("choices")
+    }
+
+    /// Flags that it does not go without.
+    pub fn needs(self) -> impl Iterator<Item = &'static str> {
+        self.row.words("needs")
     }
 
     /// Flags that it does not go with.

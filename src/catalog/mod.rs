@@ -59,7 +59,7 @@ pub use drivers::{
     image_accepts_geforce, last_cuda, min_driver, native_cuda, native_driver, newest_host_gcc, sm_supported,
 };
 pub use engines::{EncoderPeak, Scope, WeightFormat, encoder_peak, engine_default, weight_format, weight_formats};
-pub use flags::{Environment, FlagProgram, ProgramFlag, environments, flag_program};
+pub use flags::{Environment, FlagProgram, ProgramFlag, environments, flag_program, flags_of};
 pub use gpus::{
     Architecture, Coverage, Gpu, MigProfile, accelerator_cores, architecture, coverage, family_label,
     family_label_known, gke_accelerator_known, gke_accelerators, gpu, gpu_named_in, gpu_names, gpu_total_gib, gpus,

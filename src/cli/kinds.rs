@@ -14,7 +14,8 @@ what was released of it, and neither are objects that other formats state in fie
 
 What is no object of Kubernetes is held against what its project publishes, too: a project of Compose, a task of SkyPilot, the configuration of a
 trainer. Such a kind is the name of its format ([formats.md](formats.md)), or of the trainer. Variables that nothing replaces are not judged, files
-that are one project are judged as they are merged, and a field is told only where the program refuses it.
+that are one project are judged as they are merged, and a field is told only where the program refuses it. The settings of a module of Google's
+Cluster Toolkit, and the arguments of a component of torchtune, are a kind by the name of the module or the component: what some release takes.
 
 Resources of Terraform (in HCL) are held against what their providers publish: arguments and blocks that a resource does not have, the one written as the
 other, what is missing, what the provider alone decides, and values that Terraform cannot convert. The releases are those that `required_providers` of a
@@ -28,6 +29,9 @@ argument that is new there is taken everywhere in its resource. Resources of `ha
 |---|---|---|---|
 ";
 
+/// A project with more kinds than these has them counted.
+const MOST: usize = 100;
+
 /// Prints the page.
 ///
 /// # Errors
@@ -36,7 +40,11 @@ pub fn run() -> Result<u8, String> {
     let mut out = INTRODUCTION.to_owned();
     for project in contract::projects() {
         let releases = project.releases.join(", ");
-        out += &format!("| {} | {releases} | {} | {} |\n", project.name, project.kinds.join(", "), project.source);
+        let kinds = match project.kinds.len() {
+            ..=MOST => project.kinds.join(", "),
+            count => format!("{count}: {}, …", project.kinds[..3].join(", ")),
+        };
+        out += &format!("| {} | {releases} | {kinds} | {} |\n", project.name, project.source);
     }
     print(&out)?;
     Ok(CLEAN)

@@ -126,10 +126,16 @@ fn misused(launch: &Launch, (name, at): (&str, usize), own: &[ProgramFlag], prog
         let bare = |text: &String| ["true", "false", "1", "0"].contains(&text.to_lowercase().as_str());
         let next = || launch.words.get(at + 1).filter(|next| next.get().is_some_and(bare));
         let given = if word.get()?.contains('=') { Some(word) } else { next() };
-        return given.map(|given| told(Class::FlagMisused, given.span, name, format!("--{name} takes no value")));
+        if let Some(given) = given {
+            return Some(told(Class::FlagMisused, given.span, name, format!("--{name} takes no value")));
+        }
     }
     if let Some(other) = excluded(own, launch) {
         return Some(told(Class::FlagMisused, word.span, name, format!("--{name} does not go with --{other}")));
+    }
+    if let Some(other) = needed(name, own, launch) {
+        let needs = told(Class::FlagMisused, word.span, name, format!("--{name} needs --{other}"));
+        return Some(Breach { meant: Some(format!("--{other}, too")), ..needs });
     }
     repeated(launch, name, own, program)
 }
@@ -205,6 +211,21 @@ pub(super) fn wrong_value(name: &str, value: &Fact<String>, own: &[ProgramFlag])
     let wanted: Option<Vec<String>> = own.iter().map(wrong).collect();
     let wanted = wanted?.pop()?;
     Some(format!("{name} is {text}, and has to be {wanted}"))
+}
+
+/// What a rule of its own tells, of any release.
+const TOLD: &str = "enable-auto-tool-choice";
+
+/// A flag that a flag needs in every release that may run, and that neither the command line nor what it leads to may state.
+fn needed(name: &str, own: &[ProgramFlag], launch: &Launch) -> Option<&'static str> {
+    let may_state = |word: &Fact<String>| word.get().is_none_or(|word| word.contains('$'));
+    let whole = launch.open.is_absent() && !launch.flags.contains_key("config") && !launch.words.iter().any(may_state);
+    if name == TOLD || !whole || launch.flags[name].get().is_none_or(|value| value == "false") {
+        return None;
+    }
+    let lacking = |name: &&str| !launch.flags.contains_key(&name.replace('_', "-"));
+    let (first, others) = own.split_first()?;
+    first.needs().filter(lacking).find(|name| others.iter().all(|flag| flag.needs().any(|other| other == *name)))
 }
 
 /// A flag of the command line that a flag does not go with, in every release that may run.

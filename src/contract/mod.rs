@@ -12,6 +12,7 @@ pub mod images;
 mod pack;
 mod repeated;
 pub mod requirements;
+pub mod submissions;
 mod uri;
 mod validate;
 mod value;
@@ -99,6 +100,47 @@ pub fn judge(
     share: &Share,
 ) -> Result<Option<Judged>, Spent> {
     in_all(object, (api_version, kind), (&|project| releases(project, stated), false), share)
+}
+
+/// How the kinds of projects begin that are known as a whole, the field that names one, and the project.
+const FAMILIES: [(&str, &str, &str); 3] = [
+    ("torchtune.", "_component_", "torchtune"),
+    ("modules/", "source", "cluster-toolkit"),
+    ("community/modules/", "source", "cluster-toolkit"),
+];
+
+/// What is wrong with a name at a place that no release of its project has, where it is a slip of one that some release has, or
+/// leads elsewhere. What is like none may be an addition of somebody's own.
+pub fn unpublished(kind: &str, place: Span) -> Option<Judged> {
+    let (_, field, project) = FAMILIES.iter().find(|(start, ..)| kind.starts_with(start))?;
+    // What a module keeps for itself is not listed.
+    if kind.contains("._") || pack::kinds("", kind).next().is_some() {
+        return None;
+    }
+    let all: Vec<Kind<'_>> =
+        pack::all_kinds().filter(|one| pack::project(one.project as usize).name == *project).collect();
+    let last = |name: &str| name.rsplit(['.', '/']).next().unwrap_or_default().to_owned();
+    let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
+    let own = last(kind);
+    let slip = || {
+        let (slips, near) = suggest::closest(kind, all.iter().map(|one| one.kind))?;
+        (slips <= 1 + own.len() / 12 && digits(near) == digits(kind)).then_some(near)
+    };
+    let elsewhere = || all.iter().map(|one| one.kind).filter(|name| last(name) == own).min_by_key(|name| name.len());
+    let meant = slip().or_else(elsewhere)?;
+    let Project { name, releases, .. } = pack::project(all.first()?.project as usize);
+    let contract = format!("{name} {} to {}", releases.first()?, releases.last()?);
+    let breach = Breach {
+        class: BreachClass::ValueNotAllowed,
+        place,
+        field: (*field).to_owned(),
+        says: format!("no release has {kind}: the nearest name is {meant}"),
+        meant: Some(meant.to_owned()),
+        other: None,
+        instead: None,
+        unknown: None,
+    };
+    Some(Judged { contract, breaches: vec![breach] })
 }
 
 impl Breach {

@@ -5,7 +5,9 @@
 use super::written::{self, Document, Given, parts, stated};
 use super::{compose, embedded, kubernetes, machines, slurm, wrappers};
 use crate::catalog;
-use crate::facts::{Cluster, Facts, HelmRelease, InfraFormat, NodePool, ReleaseFormat, Workload, WorkloadFormat};
+use crate::facts::{
+    Cluster, Facts, HelmRelease, InfraFormat, NodePool, ReleaseFormat, Submission, Workload, WorkloadFormat,
+};
 use crate::known::{Fact, Known, Why};
 use crate::parse::shell::{self, Heredoc, Script, Word};
 use crate::source::Traced;
@@ -50,6 +52,12 @@ fn installed(script: &Script) -> Option<Cluster> {
     Some(out)
 }
 
+/// The options of a command that submits a job, and what follows them.
+fn submission(program: &'static str, words: &[Word]) -> Submission {
+    let words = words.iter().map(|word| word.traced().clone()).collect();
+    Submission { program, words, directive: false, ends: true }
+}
+
 /// The same with what it hands to shells, down to a depth.
 fn read_to(script: &Script, depth: usize, facts: &mut Facts) {
     for command in &script.commands {
@@ -67,6 +75,9 @@ fn read_to(script: &Script, depth: usize, facts: &mut Facts) {
                     facts.releases.extend(release(words, at).map(Arc::new))
                 }
                 "runai" => submitted(words, at, facts),
+                "sbatch" => facts.submissions.push(submission("sbatch", &words[at + 1..])),
+                "salloc" => facts.submissions.push(submission("salloc", &words[at + 1..])),
+                "srun" => facts.submissions.push(submission("srun", &words[at + 1..])),
                 program => facts.pools.extend(pool(program, words, at).map(Arc::new)),
             }
         }

@@ -10,7 +10,7 @@ use crate::budget::Share;
 use crate::discover::{self, Kind};
 use crate::facts::{Document, Facts, Object};
 use crate::known::Fact;
-use crate::parse::{Dialect, Node, Raw, Tree, View, hcl, toml, yaml};
+use crate::parse::{DEEPEST, Dialect, Node, Raw, Tree, View, hcl, toml, yaml};
 use crate::paths;
 use crate::render::{self, terraform::ModuleFile};
 use crate::source::SourceId;
@@ -360,9 +360,14 @@ impl Format {
         let kind = match self.name {
             "component" => embedded::kind(root, path),
             "training" => training::kind(root),
+            "values" if paths::name(path) == "Chart.yaml" => Some("chart"),
             name => Some(name),
         };
-        facts.documents.extend(kind.map(|kind| Document { kind, body: Raw::new(tree, root.view()) }));
+        if kind == Some("torchtune") && !paths::directory(path).contains("recipes/configs") {
+            training::components(tree, root.view(), DEEPEST, facts);
+        }
+        let body = || Raw::new(tree, root.view());
+        facts.documents.extend(kind.map(|kind| Document { kind: kind.into(), named: None, body: body() }));
     }
 }
 

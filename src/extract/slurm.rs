@@ -7,7 +7,8 @@ use super::scripts::Step;
 use super::{TextFile, commands, install, intent, machinery, scripts, slurm_conf, wrappers};
 use crate::catalog;
 use crate::facts::{
-    ContainerRole, Facts, Gpu, NamedPath, Node, Object, PathRole, Pod, SharedMemory, Workload, WorkloadFormat,
+    ContainerRole, Facts, Gpu, NamedPath, Node, Object, PathRole, Pod, SharedMemory, Submission, Workload,
+    WorkloadFormat,
 };
 use crate::known::{Fact, Known, Why};
 use crate::parse::shell::{Command, Word};
@@ -32,6 +33,7 @@ pub const DEEPEST: usize = 3;
 /// out down to a depth. From where on it is not read, if too much is made of it.
 pub fn commands_of(whole: &Traced, path: &str, depth: usize, facts: &mut Facts) -> Option<Problem> {
     let (mut options, mut scheduler) = (directives(whole).0, Scheduler::SLURM);
+    facts.submissions.extend(submissions(whole));
     for queue in &QUEUES {
         if options.is_empty() {
             (options, scheduler) = (queue.options(whole), queue.scheduler);
@@ -362,6 +364,31 @@ fn directives(script: &Traced) -> (Options, Vec<Span>) {
         offset += line.len();
     }
     (options, comments)
+}
+
+/// The lines of directives before the first command, for each part of the job.
+fn submissions(script: &Traced) -> Vec<Submission> {
+    let (mut out, mut offset) = (Vec::<Submission>::new(), 0);
+    for line in script.text().split_inclusive('\n') {
+        let start = offset;
+        offset += line.len();
+        if !line.trim().is_empty() && !line.starts_with('#') {
+            break;
+        }
+        let Some(rest) = line.trim_end().strip_prefix("#SBATCH") else { continue };
+        let part = ["hetjob", "packjob"].contains(&rest.trim());
+        let option = rest.trim_start().starts_with('-');
+        if let Some(last) = out.last_mut() {
+            last.ends = option || part;
+        }
+        if !part {
+            let at = start + "#SBATCH".len();
+            let word = |(from, word): &(usize, &str)| script.slice(at + from..at + from + word.len());
+            let words = words(rest).iter().map(word).collect();
+            out.push(Submission { program: "sbatch", words, directive: true, ends: true });
+        }
+    }
+    out
 }
 
 /// Options of one line as names, offsets of their values and values: `--nodes=2 --gres gpu:8`, `-N 2`, `-N2`. One without a

@@ -3,7 +3,7 @@
 
 use super::{commands, image, machines, startup};
 use crate::facts::{
-    Cluster, Container, ContainerRole, Facts, InfraFormat, NodePool, Pod, SharedMemory, Taint, WorkloadFormat,
+    Cluster, Container, ContainerRole, Document, Facts, InfraFormat, NodePool, Pod, SharedMemory, Taint, WorkloadFormat,
 };
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View, shell};
@@ -32,6 +32,11 @@ pub fn blueprint(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
         let source = module.get("source").string();
         let Some(source) = source.get() else { continue };
         let vars = root.view().get("vars");
+        let settings = module.get("settings");
+        if let Some(released) = released(source).filter(|_| settings.is_some()) {
+            let (kind, named) = (released.to_owned().into(), Some(module.get("source").place()));
+            facts.documents.push(Document { kind, named, body: Raw::new(tree, settings) });
+        }
         let source = source.split('?').next().unwrap_or_default();
         if let Some((_, kind)) = MODULES.iter().find(|(name, _)| source.ends_with(name)) {
             facts.pools.extend(pool(tree, module, (kind, vars)).map(Arc::new));
@@ -48,6 +53,18 @@ pub fn blueprint(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
             facts.clusters.push(Arc::new(cluster));
         }
     }
+}
+
+/// The path of a module in a release of the toolkit: one of its own, or of a tag of its repository.
+fn released(source: &str) -> Option<&str> {
+    let own = |path: &&str| path.starts_with("modules/") || path.starts_with("community/modules/");
+    let (path, query) = source.split_once('?').unwrap_or((source, ""));
+    let path = path.trim_end_matches('/');
+    let Some((repository, inner)) = path.rsplit_once("//") else { return Some(path).filter(own) };
+    let name = repository.trim_end_matches(".git").rsplit('/').next()?;
+    let tagged = query.split('&').any(|part| part.starts_with("ref=v"));
+    let published = repository.contains("GoogleCloudPlatform/") && ["hpc-toolkit", "cluster-toolkit"].contains(&name);
+    Some(inner).filter(|inner| published && tagged && own(inner))
 }
 
 /// What a module makes.
@@ -214,4 +231,20 @@ fn run(options: Vec<Traced>, image: View<'_>) -> Option<Container> {
     let line = shell::parse(&Traced::concat(parts, image.place()));
     let workload = commands::container(&line.commands.first()?.words, 0)?;
     workload.pods.into_iter().flat_map(|pod| pod.containers).next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_of_releases_are_told_from_others() {
+        let tag = "github.com/GoogleCloudPlatform/hpc-toolkit//community/modules/compute/x?ref=v1.40.0&depth=1";
+        assert_eq!(released("modules/network/vpc"), Some("modules/network/vpc"));
+        assert_eq!(released(tag), Some("community/modules/compute/x"));
+        for other in ["./modules/network/vpc", "github.com/o/cluster-toolkit//modules/network/vpc?ref=v1.1.0"] {
+            assert_eq!(released(other), None);
+        }
+        assert_eq!(released("github.com/GoogleCloudPlatform/cluster-toolkit//modules/network/vpc?ref=develop"), None);
+    }
 }

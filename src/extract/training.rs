@@ -4,9 +4,9 @@
 use super::{install, launch};
 use crate::catalog;
 use crate::facts::value::REST;
-use crate::facts::{Facts, Launch, Training};
+use crate::facts::{Document, Facts, Launch, Training};
 use crate::known::{Fact, Known};
-use crate::parse::{Node, View, placeholder, shell};
+use crate::parse::{Node, Raw, Tree, View, placeholder, shell};
 use crate::source::Span;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -91,6 +91,20 @@ pub fn kind(root: Node<'_>) -> Option<&'static str> {
     let shape = || SHAPES.iter().find(shape).map(|(trainer, ..)| *trainer);
     let nested = || NESTED.iter().find(nested).map(|(trainer, _)| *trainer);
     if root.is_map() { shape().or_else(nested) } else { None }
+}
+
+/// The components of torchtune that a configuration names, down to a depth: each is a document, of its arguments.
+pub fn components(tree: &Arc<Tree>, view: View<'_>, depth: usize, facts: &mut Facts) {
+    if depth == 0 {
+        return;
+    }
+    let name = view.get("_component_").string();
+    if let Some(kind) = name.get().filter(|name| name.starts_with("torchtune.")) {
+        let kind = kind.clone().into();
+        facts.documents.push(Document { kind, named: Some(name.span), body: Raw::new(tree, view) });
+    }
+    let inner = view.items().into_iter().chain(view.entries().into_iter().map(|(_, child)| child));
+    inner.for_each(|child| components(tree, child, depth - 1, facts));
 }
 
 /// What a trainer's configuration file states.

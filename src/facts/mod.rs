@@ -42,6 +42,7 @@ use crate::known::Fact;
 use crate::parse::dockerfile::Dockerfile;
 use crate::parse::{Problem, Raw};
 use crate::source::{SourceId, Span, Traced};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -56,8 +57,10 @@ pub type Variables = BTreeMap<String, Box<EnvVar>>;
 /// A document that is no object of Kubernetes, in a file of its own or as a text in another document.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// What it is called: the name of its format, or of the trainer that it is for.
-    pub kind: &'static str,
+    /// What it is called: the name of its format, or of the trainer that it is for; of the component or module that it configures.
+    pub kind: Cow<'static, str>,
+    /// Where that is written, where it is.
+    pub named: Option<Span>,
     /// The document.
     pub body: Raw,
 }
@@ -95,6 +98,19 @@ pub struct NamedText {
     pub text: Traced,
 }
 
+/// Options that a script hands to a program that submits jobs: one line of directives, or one command.
+#[derive(Debug, Clone)]
+pub struct Submission {
+    /// The program.
+    pub program: &'static str,
+    /// The words behind it.
+    pub words: Vec<Traced>,
+    /// Whether it is a line of directives, which hold options alone.
+    pub directive: bool,
+    /// Whether what follows can be no value of its last option.
+    pub ends: bool,
+}
+
 /// Declares the lists of entities: the fields of [`Facts`], how they come together, and what rules are asked about.
 /// `shared` lists are what any deployment may be joined with; the others belong to one.
 macro_rules! lists {
@@ -115,6 +131,8 @@ macro_rules! lists {
             pub texts: Vec<NamedText>,
             /// Dockerfiles as they are written.
             pub dockerfiles: Vec<Arc<Dockerfile>>,
+            /// Options of programs that submit jobs, as they are written.
+            pub submissions: Vec<Submission>,
             /// What scripts in ConfigMaps launch, by `ConfigMap/name/key`.
             pub scripts: Vec<(String, Box<Launch>, Option<Box<Training>>)>,
             /// Options that files state for servers, by the path of the file or `ConfigMap/name/key`.
@@ -159,6 +177,7 @@ macro_rules! lists {
                 self.blocks.extend(other.blocks);
                 self.texts.extend(other.texts);
                 self.dockerfiles.extend(other.dockerfiles);
+                self.submissions.extend(other.submissions);
                 self.scripts.extend(other.scripts);
                 self.options.extend(other.options);
                 self.indexes.extend(other.indexes);

@@ -16,7 +16,7 @@ use crate::paths;
 use crate::render::compose;
 use crate::render::helm::reads::Misread;
 use crate::rules::Ruleset;
-use crate::source::{SourceId, Span};
+use crate::source::{SourceId, Span, Traced};
 use crate::version::Version;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -70,9 +70,20 @@ pub fn judge<'s>(
                 Err(cut) => facts.cut.push(cut),
             }
         }
-        for document in facts.documents.iter().filter(|document| wanted(document.body.place.source)) {
-            let (kind, place) = (document.kind.to_owned(), document.body.place);
-            match held(document.body.view(), ("", document.kind), (&stated, count), place) {
+        // A chart is what its templates and values are.
+        let below = |source: SourceId| {
+            let directory = format!("{}/", paths::directory(path(source)));
+            let is_below = |of: &SourceId| directory == "/" || path(*of).starts_with(&directory);
+            asks.iter().any(is_below) || speaks.is_some_and(|speaks| speaks.iter().any(is_below))
+        };
+        for document in &facts.documents {
+            let (kind, place) = (document.kind.clone().into_owned(), document.body.place);
+            if !wanted(place.source) && !(kind == "chart" && below(place.source)) {
+                continue;
+            }
+            let unknown = document.named.and_then(|place| contract::unpublished(&kind, place));
+            found.extend(unknown.into_iter().flat_map(|judged| entities(judged, Fact::value(kind.clone(), place))));
+            match held(document.body.view(), ("", &kind), (&stated, count), place) {
                 Ok(Some(judged)) => found.extend(entities(judged, Fact::value(kind, place))),
                 Ok(None) => {}
                 Err(cut) => facts.cut.push(cut),
@@ -95,6 +106,15 @@ pub fn judge<'s>(
             for (launch, image) in launches {
                 let judged = contract::flags::judge(launch, contract::environment::is_published(launch, image));
                 found.extend(judged.into_iter().flat_map(|judged| entities(judged, workload.name.clone())));
+            }
+        }
+        let mut submitted = BTreeSet::new();
+        for submission in &facts.submissions {
+            let Some(place) = submission.words.first().map(Traced::whole) else { continue };
+            if wanted(place.source) && !is_test(path(place.source)) && submitted.insert(place) {
+                let judged = contract::submissions::judge(submission);
+                let of = Fact::value(path(place.source).to_owned(), place);
+                found.extend(judged.into_iter().flat_map(|judged| entities(judged, of.clone())));
             }
         }
         let unread = contract::environment::judge(facts);

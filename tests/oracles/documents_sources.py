@@ -7,8 +7,11 @@ import re
 import typing
 
 from documents_go import Structs
+from documents_helm import chart, helmfile
 from documents_packages import Package
 from documents_python import classes, fields, importing
+from documents_toolkit import blueprint
+from documents_torchtune import components
 from documents_wheels import Wheels
 from kinds_sources import Project, Source
 
@@ -235,6 +238,9 @@ def pinned(repository, paths, file, pattern, **more):
     return Source(repository, paths, pinned_in=(file,), pinned_as=pattern, **more)
 
 
+TOOLKIT = [r"(community/)?modules/.+/[^/]+\.tf", r"(community/)?modules/.+/[^/]+\.pkr\.hcl"]
+TORCHTUNE = {"repository": "pytorch/torchtune", "since": "0.1", "tags": r"v(\d+\.\d+\.\d+)", "commits": {"0.7": "HEAD"}}
+
 PROJECTS = [
     Documents(
         "compose",
@@ -275,11 +281,34 @@ PROJECTS = [
         [Wheels("skypilot", [r"sky/utils/(schemas|kubernetes_enums)\.py", r"sky/skylet/(constants|autostop_lib)\.py"], "0.5")],
         read=skypilot,
     ),
+    Documents(
+        "helm",
+        [Source("helm/helm", [r"pkg/chart(/v2)?/(metadata|dependency|chart)\.go"], since="3.8")],
+        read=chart,
+    ),
+    Documents(
+        "helmfile",
+        [Source("helmfile/helmfile", [r"pkg/(state|event|environment|llm)/(?!.*_test\.go)[a-z_]+\.go"], since="0.145")],
+        read=helmfile,
+    ),
     Documents("ray", [Wheels("ray", [r"ray/autoscaler/ray-schema\.json"], "2.5")], read=ray),
     Documents(
         "accelerate",
         [Wheels("accelerate", [r"accelerate/commands/config/config_args\.py", r"accelerate/utils/dataclasses\.py"], "0.20")],
         read=accelerate,
+    ),
+    Documents(
+        "cluster-toolkit",
+        [Source("GoogleCloudPlatform/cluster-toolkit", [r"pkg/(config|modulereader)/(?!.*_test\.go)[a-z_]+\.go"], since="1.0")],
+        read=blueprint,
+        beside=[Source("GoogleCloudPlatform/cluster-toolkit", TOOLKIT, since="1.0")],
+    ),
+    Documents(
+        "torchtune",
+        [Source(**TORCHTUNE, paths=[r"torchtune/__init__\.py"])],
+        read=components,
+        beside=[Source(**TORCHTUNE, paths=[r"torchtune/.+\.py"])],
+        note="; 0.7 was not released: it is the main branch of 2026-04-23",
     ),
     Documents("dstack", [Package("dstack", DSTACK, "0.19.20")], read=dstack),
     Documents("truss", [Wheels("truss", [r"truss/base/(truss_config|custom_types|constants|trt_llm_config|errors)\.py"], "0.9.100")], read=truss),

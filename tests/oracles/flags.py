@@ -12,7 +12,7 @@ where bare git repositories lie as OWNER+NAME/repo.
 import pathlib
 import sys
 
-from published import compiled, environment, launchers, programs, rows  # pylint: disable=unused-import
+from published import compiled, environment, launchers, programs, rows, slurm  # pylint: disable=unused-import
 from published.options import EMPTY
 
 TABLE = pathlib.Path(__file__).parents[2] / "rules/catalog/program_flags.csv"
