@@ -91,15 +91,18 @@ const ENDED: &str = "EndedMachines";
 /// Each command that ends machines, as an object with the script around it: whether that looks before is a question of rules.
 pub fn endings(whole: &Traced, script: &Script, facts: &mut Facts) {
     for command in &script.commands {
-        for at in wrappers::programs(&command.words) {
-            let program = wrappers::base_name(command.words[at].text());
-            let Some((row, _)) = stating(program, &command.words[at + 1..]).filter(|(row, _)| row.says() == ENDED)
-            else {
+        let words = &command.words;
+        // What is read from elsewhere is handed to the program behind.
+        let handed = words.first().is_some_and(|word| wrappers::base_name(word.text()) == "xargs");
+        let places: Vec<usize> = if handed { (1..words.len()).collect() } else { wrappers::programs(words) };
+        for at in places {
+            let program = wrappers::base_name(words[at].text());
+            let Some((row, _)) = stating(program, &words[at + 1..]).filter(|(row, _)| row.says() == ENDED) else {
                 continue;
             };
-            let words: Vec<&str> = command.words[at..].iter().map(Word::text).collect();
+            let said: Vec<&str> = words[at..].iter().map(Word::text).collect();
             let mut document = Document::new(command.span);
-            let (said, around) = (document.own(&words.join(" ")), document.traced(whole));
+            let (said, around) = (document.own(&said.join(" ")), document.traced(whole));
             document.put("command", said);
             document.put("script", around);
             let tree = document.finish();
