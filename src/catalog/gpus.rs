@@ -122,7 +122,8 @@ pub fn gpus_named(name: &str) -> impl Iterator<Item = &'static Gpu> {
     let plain = plain.split_once("-mig-").map_or(plain, |(head, _)| head);
     // People write `RTX 4090` and `RTX4090` for what a site calls `RTX-4090`.
     let apart = plain.strip_prefix("rtx").filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    let spelled = [plain.replace(' ', "-"), format!("rtx-{}", apart.unwrap_or_default())];
+    // Vertex AI writes `NVIDIA_TESLA_T4` for `nvidia-tesla-t4`.
+    let spelled = [plain.replace([' ', '_'], "-"), format!("rtx-{}", apart.unwrap_or_default())];
     let found = names().get(plain).or_else(|| spelled.iter().find_map(|name| names().get(name.as_str())));
     found.into_iter().flatten().filter_map(|index| {
         GPUS.rows().nth(*index)?.used();

@@ -21,6 +21,8 @@ pub struct ImageInfo {
     pub accelerator: Option<&'static str>,
     /// CUDA, the major release alone when the tag says no more.
     pub cuda: Option<Version>,
+    /// ROCm, of images for it that name it.
+    pub rocm: Option<Version>,
     /// cuDNN, often the major release alone.
     pub cudnn: Option<Version>,
     /// TensorRT.
@@ -228,6 +230,7 @@ fn looked_up(repository: &str, tag: &str) -> Result<ImageInfo, Unrecognised> {
     let mut info = ImageInfo {
         family: row.text("family"),
         accelerator: accelerator(tag, row),
+        rocm: group("rocm").and_then(Version::parse),
         cudnn: group("cudnn").and_then(Version::parse),
         flavor: group("flavor").map(str::to_owned),
         python: group("python").and_then(python),
@@ -485,6 +488,8 @@ mod tests {
             (tei("xpu-ipex-1.8"), tei("hopper-1.8"), tei("89-1.8.2")),
             (Some("intel"), Some("nvidia"), Some("nvidia"))
         );
+        let rocm = image("rocm/pytorch", "rocm6.2.4_ubuntu22.04_py3.10_pytorch_release_2.6.0").expect("a known family");
+        assert_eq!((rocm.accelerator, rocm.rocm, rocm.cuda), (Some("amd"), Version::parse("6.2.4"), None));
         assert_eq!(on("lmsysorg/sglang", "v0.5.3-rocm700-mi30x"), Some("amd"));
         assert_eq!(on("lmsysorg/sglang", "rocm700-mi35x-latest"), Some("amd"));
         assert_eq!(on("lmsysorg/sglang", "v0.5.3-xeon"), Some("cpu"));

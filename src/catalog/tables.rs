@@ -153,6 +153,7 @@ tables! {
     PUBLIC_INDEXES public_indexes "host* holds:builds|releases";
     REFERENCES references
         "group* kind* at* name* names* part* kind_at+ namespace_at+ parts+ optional+ near+:flag fails+";
+    REGION_PAIRS region_pairs "region* pair";
     REGISTRIES registries "registry* least:1..10 most:1..10";
     REMOVED_METRICS removed_metrics "metric* engine since:version instead";
     REMOVED_PROGRAMS removed_programs "program* package since:version instead";

@@ -96,6 +96,36 @@ fn read_to(script: &Script, depth: usize, facts: &mut Facts) {
     }
 }
 
+/// What the catalog says of a command that ends machines.
+const ENDED: &str = "EndedMachines";
+
+/// Each command that ends machines, as an object with the script around it: whether that looks before is a question of rules.
+pub fn endings(whole: &Traced, script: &Script, facts: &mut Facts) {
+    for command in &script.commands {
+        let words = &command.words;
+        // What is read from elsewhere is handed to the program behind.
+        let handed = words.first().is_some_and(|word| wrappers::base_name(word.text()) == "xargs");
+        let places: Vec<usize> = if handed { (1..words.len()).collect() } else { wrappers::programs(words) };
+        for at in places {
+            let program = wrappers::base_name(words[at].text());
+            let Some((row, _)) = stating(program, &words[at + 1..]).filter(|(row, _)| row.says() == ENDED) else {
+                continue;
+            };
+            let said: Vec<&str> = words[at..].iter().map(Word::text).collect();
+            let mut document = Document::new(command.span);
+            let (said, around) = (document.own(&said.join(" ")), document.traced(whole));
+            document.put("command", said);
+            document.put("script", around);
+            let tree = document.finish();
+            facts.objects.extend(tree.roots().map(|root| {
+                let mut ended = embedded::object(&tree, root, ENDED, row.text());
+                ended.drafted = Fact::value(true, command.span);
+                Arc::new(ended)
+            }));
+        }
+    }
+}
+
 /// Whether a heredoc is given to a program of Kubernetes, or written to a file.
 fn is_kept(script: &Script, heredoc: &Heredoc) -> bool {
     let command = script.command_of(heredoc);

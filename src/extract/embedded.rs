@@ -2,7 +2,7 @@
 //! script writes. Knows in which formats programs read such files; not who reads them.
 
 use super::formats::{self, Format};
-use super::{machinery, nginx, options, slurm_conf, training, triton};
+use super::{machinery, managed, nginx, options, slurm_conf, training, triton};
 use crate::catalog;
 use crate::facts::{Facts, NamedText, Object};
 use crate::known::Fact;
@@ -66,6 +66,7 @@ pub fn component(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts
     if kind == "DockerDaemonConfig" {
         machinery::docker_daemon(root.view(), facts);
     }
+    managed::read(kind, tree, root.view(), facts);
     facts.objects.push(Arc::new(object(tree, root, kind, path)));
 }
 

@@ -236,7 +236,7 @@ pub static DOCUMENTS: &[Format] = &[
     },
     Format {
         name: "component",
-        about: "configurations of LiteLLM, Frigate, LibreChat, Talos, k3s, Docker, the device plugin, the MIG manager and the scheduler of Volcano, and `dataset_info.json` of LLaMA-Factory",
+        about: "configurations of LiteLLM, Frigate, LibreChat, Talos, k3s, Docker, the device plugin, the MIG manager and the scheduler of Volcano, jobs of Vertex AI, compute of Azure ML, and `dataset_info.json` of LLaMA-Factory",
         is: |root, path| embedded::kind(root, path).is_some(),
         read: embedded::component,
     },

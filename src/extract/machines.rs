@@ -39,13 +39,14 @@ fn last<'t>(view: View<'t>, path: &str) -> View<'t> {
 }
 
 /// Where resources attach accelerators to their machines.
-const ACCELERATORS: [&str; 6] = [
+const ACCELERATORS: [&str; 7] = [
     "node_config.guest_accelerator",
     "guest_accelerator",
     "deploy_config.dedicated_resources.machine_spec",
     "gce_setup.accelerator_configs",
     "host.gce_instance.accelerators",
     "accelerator_configs",
+    "machineSpec",
 ];
 
 /// What Nebius calls a machine: the card in the name of its platform, and the number of them in its preset. The other
@@ -117,8 +118,8 @@ pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: 
     if let Some(accelerator) = ACCELERATORS.iter().map(|path| at(view, path)).find(|v| v.is_some()) {
         let first = |keys: &[&str]| keys.iter().map(|key| accelerator.get(key)).find(|v| v.is_some());
         let get = |keys| first(keys).unwrap_or(View::new(None, accelerator.place()));
-        out.accelerator = get(&["type", "accelerator_type"]).string();
-        out.accelerator_count = get(&["count", "accelerator_count", "core_count"]).int();
+        out.accelerator = get(&["type", "accelerator_type", "acceleratorType"]).string();
+        out.accelerator_count = get(&["count", "accelerator_count", "acceleratorCount", "core_count"]).int();
         out.driver_mode = at(accelerator, "gpu_driver_installation_config.gpu_driver_version").string();
     }
     out.placement_group = placement_group(view);

@@ -31,6 +31,7 @@ pub mod machinery;
 pub mod machines;
 pub mod made;
 pub mod makefile;
+mod managed;
 pub mod nginx;
 pub mod nomad;
 pub mod openings;

@@ -42,6 +42,7 @@ pub fn commands_of(whole: &Traced, path: &str, depth: usize, facts: &mut Facts) 
     let script = shell::parse(whole).resolved(&|name| allocation::variable(name, &options));
     facts.package_files.extend(install::of_script(&script, path).into_iter().map(Arc::new));
     commands::read(&script, facts);
+    commands::endings(whole, &script, facts);
     machinery::read(&script, path, facts);
     for text in commands::scripts(&script).filter(|_| depth > 0) {
         let cut = commands_of(text, path, depth - 1, facts);

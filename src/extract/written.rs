@@ -108,6 +108,11 @@ impl Document {
         self.builder.add(NodeKind::Scalar { text: word.traced().clone(), plain: false }, word.span())
     }
 
+    /// A text that stands elsewhere.
+    pub fn traced(&mut self, text: &Traced) -> NodeId {
+        self.builder.add(NodeKind::Scalar { text: text.clone(), plain: false }, text.whole())
+    }
+
     /// What an option is given.
     pub fn value(&mut self, given: &Given) -> NodeId {
         let fact = given.fact();

@@ -269,6 +269,15 @@ pub fn key_of<'a>((name, value): (&Cow<'a, str>, &Value<'a>)) -> Value<'a> {
     if name.as_ref() == REST { value.clone() } else { Value { data: Data::Str(name.clone()), span: value.span } }
 }
 
+/// A number with what matters of it: two places, and of the nines of a percentage all that set it apart from 100.
+fn short(value: f64) -> f64 {
+    let missing = 100.0 - value;
+    let nines = missing > 0.0 && missing < 1.0;
+    let places = if nines { (1.0 - missing.log10().floor()).clamp(2.0, 12.0) } else { 2.0 };
+    let scale = 10f64.powf(places);
+    (value * scale).round() / scale
+}
+
 /// How a value reads in a message.
 impl std::fmt::Display for Value<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -279,7 +288,7 @@ impl std::fmt::Display for Value<'_> {
             Data::Int(value) => write!(f, "{value}"),
             Data::Float(value) if value.fract() == 0.0 => write!(f, "{value:.0}"),
             Data::Float(value) if value.abs() >= 100.0 => write!(f, "{value:.0}"),
-            Data::Float(value) => write!(f, "{}", (value * 100.0).round() / 100.0),
+            Data::Float(value) => write!(f, "{}", short(*value)),
             Data::Str(value) => f.write_str(value),
             Data::Version(value) => write!(f, "{value}"),
             Data::List(items) => {
@@ -576,3 +585,23 @@ macro_rules! entities {
     };
 }
 pub(crate) use entities;
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn nines_are_not_rounded_away() {
+        for (value, text) in [
+            (99.999999999, "99.999999999"),
+            (99.995, "99.995"),
+            (99.95, "99.95"),
+            (99.5, "99.5"),
+            (99.9 * 0.999, "99.8"),
+            (15.999, "16"),
+            (0.333333, "0.33"),
+        ] {
+            assert_eq!(short(value).to_string(), text);
+        }
+    }
+}

@@ -154,6 +154,10 @@ words! {
         ComputeClass = "compute-class",
         /// Environments of NVIDIA's Holodeck.
         Holodeck = "holodeck",
+        /// Jobs of Vertex AI.
+        VertexAi = "vertex-ai",
+        /// Compute of Azure ML, as its command line takes it.
+        AzureMl = "azure-ml",
         /// gpulint's own configuration file.
         Configuration = "configuration",
     }

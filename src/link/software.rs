@@ -590,9 +590,14 @@ fn holds(out: &mut Software, info: catalog::ImageInfo, (place, unread): (Span, b
         package.pinned = Fact::value(true, place);
         package.version = version(release);
         package.cuda = out.cuda.clone();
-        let variant = out.cuda.get().map(|c| format!("cu{}{}", c.major(), c.minor()));
+        let built = |toolkit: &str, dot: &str, v: &Version| format!("{toolkit}{}{dot}{}", v.major(), v.minor());
+        let variant = out.cuda.get().map(|cuda| built("cu", "", cuda));
+        let variant = variant.or_else(|| info.rocm.as_ref().map(|rocm| built("rocm", ".", rocm)));
         package.variant = Fact::from_option(variant, place);
-        packages::complete(&mut package);
+        // The builds that are listed are for NVIDIA's GPUs where they do not say otherwise.
+        if matches!(info.accelerator, None | Some("nvidia" | "cpu")) {
+            packages::complete(&mut package);
+        }
         out.packages.insert(name.to_owned(), package);
     }
     if let Some(build) = info.build.filter(|b| !b.sm.is_empty() || !b.ptx.is_empty())

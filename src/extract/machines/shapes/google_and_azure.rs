@@ -103,6 +103,19 @@ pub(super) const GOOGLE_AND_AZURE: &[Shape] = &[
         ),
         ..NONE
     },
+    // A worker pool of a job of Vertex AI.
+    Shape { kind: "workerPoolSpec", platform: "vertex-ai", lone: true, types: &["machineSpec.machineType"], ..NONE },
+    // What `az ml compute create --file` takes.
+    Shape {
+        kind: "amlcompute",
+        platform: "azure-ml",
+        lone: true,
+        types: &["size"],
+        count: ("min_instances", "max_instances"),
+        spot: "tier=low_priority|LowPriority",
+        ..NONE
+    },
+    Shape { kind: "computeinstance", platform: "azure-ml", lone: true, types: &["size"], ..NONE },
     Shape {
         kind: "azurerm_machine_learning_compute_cluster",
         platform: "azure-ml",
