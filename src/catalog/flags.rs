@@ -52,7 +52,7 @@ pub struct FlagProgram {
 pub struct ProgramFlag {
     /// Its long name without dashes.
     pub name: &'static str,
-    /// What it takes: none, one, optional, many, boolean, json, int, float, size; `removed` where the program ends because of it.
+    /// What it takes: none, one, optional, many, boolean, json, pairs (`key=value,…`, or JSON), int, float, size; `removed` where the program ends because of it.
     pub takes: &'static str,
     /// The releases.
     pub versions: &'static str,

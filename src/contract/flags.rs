@@ -116,7 +116,7 @@ fn places(launch: &Launch, name: &str) -> impl Iterator<Item = usize> {
 /// What is wrong with the use of a flag that the release has.
 fn misused(launch: &Launch, (name, at): (&str, usize), own: &[ProgramFlag], program: FlagProgram) -> Option<Breach> {
     // A key within the JSON of a flag stands behind a dot, and takes whatever it takes.
-    let part = name.contains('.') && own.iter().all(|flag| flag.takes == "json");
+    let part = name.contains('.') && own.iter().all(|flag| matches!(flag.takes, "json" | "pairs"));
     let value = &launch.flags[name];
     if let Some(says) = wrong_value(&format!("--{name}"), value, own).filter(|_| !part) {
         return Some(told(Class::ValueNotAllowed, value.span, name, says));
@@ -186,10 +186,9 @@ fn missing(
     Some((Class::FlagNotOfRelease, says, since.map(|new| format!("--{new}"))))
 }
 
-/// Whether a text is neither JSON nor what a shell, a template or a file may make JSON of. Older releases read key=value, too.
+/// Whether a text is neither JSON nor what a shell, a template or a file may make JSON of.
 fn is_no_json(text: &str) -> bool {
-    !text.contains(['$', '<', '{', '=', '/', '\'', '\\'])
-        && serde_json::from_str::<serde::de::IgnoredAny>(text).is_err()
+    !text.contains(['$', '<', '{', '/', '\'', '\\']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_err()
 }
 
 /// What is wrong with the value of a flag in every release that may run.
@@ -202,6 +201,7 @@ pub(super) fn wrong_value(name: &str, value: &Fact<String>, own: &[ProgramFlag])
             "int" if text.parse::<i64>().is_err() && text != "true" => Some("a whole number".to_owned()),
             "float" if text.parse::<f64>().is_err() && text != "true" => Some("a number".to_owned()),
             "json" if is_no_json(text) => Some("JSON".to_owned()),
+            "pairs" if is_no_json(text) && !text.contains('=') => Some("JSON".to_owned()),
             "one" if choices.clone().next().is_some() && choices.clone().all(|choice| choice != text) => {
                 Some(format!("one of {}", choices.collect::<Vec<_>>().join(", ")))
             }

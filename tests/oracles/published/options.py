@@ -44,7 +44,9 @@ def kind(read):
         return read.__name__
     if isinstance(read, types.FunctionType) and name in ("_optional_type", "_parse_type", "_parse_optional", "optional_type"):
         inner = [cell.cell_contents for cell in read.__closure__ or () if callable(cell.cell_contents)]
-        return kind(inner[0]) if inner else "one"
+        made = kind(inner[0]) if inner else "one"
+        # vLLM up to 0.9 reads what is no object in JSON as `key=value,…`.
+        return "pairs" if made == "json" and "nullable_kvs" in read.__globals__ else made
     if name in ("loads", "parse_dataclass"):
         return "json"
     if name.startswith("human_readable_int"):
