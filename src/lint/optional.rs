@@ -73,7 +73,9 @@ pub fn judge(chart: &Chart<'_>, set: &ValueSet, before: &Before, (sources, count
     let mut told = BTreeSet::new();
     for (template, key, found) in trial.fields(rendered) {
         let place = found.span;
+        // What is wrong as the chart is, is told there.
         if told.insert(place)
+            && !trial.has_field(template, place, &[])
             && let Some(values) = trial.least(&all, |some| trial.has_field(template, place, some))
         {
             let says = |says: String| format!("{says}, where {}", set_of(&values));
