@@ -45,7 +45,8 @@ pub fn judge(submission: &Submission) -> Option<Judged> {
         };
         let name = text.split('=').next().unwrap_or(text);
         // Blanks beside a sign are told by a rule of their own.
-        if name.contains(FILLED) || text.ends_with('=') {
+        let open = if written.starts_with('-') { name.contains(FILLED) } else { written.starts_with(FILLED) };
+        if open || text.ends_with('=') {
             break;
         }
         let has_value = name.len() < text.len();
@@ -181,7 +182,7 @@ mod tests {
     #[test]
     fn options_are_read_as_getopt_reads_them() {
         for line in [
-            "--nodes=2 -N2 -N 2 --gres gpu:8 --exclusive --exclusive=user --no-requeue -vv --ntasks-per 4 -J x",
+            "--nodes=2 -N2 -N 2 --gres gpu:8 --exclusive --exclusive=user --no-requeue -vv --ntasks-per-n 4 -J x",
             "--container-image=a#b --container-mounts /a:/b --tmp-of-the-site=3",
             "--time={{ time }} {{ more }}",
             "--mem $MEM --cpus-per-task=$CPUS",
@@ -196,11 +197,12 @@ mod tests {
             ("--ntasks_per_node=8", "there is no option --ntasks_per_node"),
             ("--workdir=/x", "no release has --workdir any more"),
             ("-partition=gpu", "-partition=gpu is -p with the value artition=gpu"),
-            ("--requeue=now -X 3", "there is no option -X"),
+            ("--wait -X 3", "there is no option -X"),
             ("--no-requeue=1", "--no-requeue takes no value"),
             ("--exclusive user", "user is no option, and no option takes it"),
             ("--partition", "--partition takes a value"),
             ("-t", "-t takes a value"),
+            ("-N$NODES -o%j.out --ntask-per-node=8", "there is no option --ntask-per-node"),
         ] {
             assert_eq!(said("sbatch", line, true), [says], "{line}");
         }
