@@ -103,7 +103,7 @@ pub fn components(tree: &Arc<Tree>, view: View<'_>, depth: usize, facts: &mut Fa
         let kind = kind.clone().into();
         facts.documents.push(Document { kind, named: Some(name.span), body: Raw::new(tree, view) });
     }
-    let inner = view.items().into_iter().chain(view.entries().into_iter().map(|(_, child)| child));
+    let inner = view.items().chain(view.entries().into_iter().map(|(_, child)| child));
     inner.for_each(|child| components(tree, child, depth - 1, facts));
 }
 

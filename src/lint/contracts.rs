@@ -78,7 +78,7 @@ pub fn judge<'s>(
         };
         for document in &facts.documents {
             let (kind, place) = (document.kind.clone().into_owned(), document.body.place);
-            if !wanted(place.source) && !(kind == "chart" && below(place.source)) {
+            if !(wanted(place.source) || kind == "chart" && below(place.source)) {
                 continue;
             }
             let unknown = document.named.and_then(|place| contract::unpublished(&kind, place));
