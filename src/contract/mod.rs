@@ -170,7 +170,9 @@ fn in_all(
 ) -> Result<Option<Judged>, Spent> {
     let mut breaches = None;
     let mut contract = None;
-    for served in pack::kinds(api_version, kind) {
+    let provider = provider(object);
+    let of_provider = |served: &Kind<'_>| provider.is_none_or(|group| serves_with(served.project, api_version, group));
+    for served in pack::kinds(api_version, kind).filter(of_provider) {
         let project = pack::project(served.project as usize);
         let Some(releases) = serving(&project) else { return Ok(None) };
         for (first, last, root) in &served.roots {
@@ -198,6 +200,19 @@ fn in_all(
         }
     }
     Ok(Some(Judged { contract, breaches: together(breaches) }))
+}
+
+/// The group of the class of machines that an object names: it is that of one provider of Karpenter.
+fn provider(object: View<'_>) -> Option<&str> {
+    let places = ["spec.template.spec.nodeClassRef.group", "spec.nodeClassRef.group"];
+    places.iter().find_map(|place| object.path(place).node()?.text()).filter(|group| group.contains('.'))
+}
+
+/// Whether a project serves a group of kinds beside what it shares with other projects, or nothing but that.
+fn serves_with(project: u16, api_version: &str, group: &str) -> bool {
+    let shared = api_version.split('/').next().unwrap_or_default();
+    let groups = || pack::all_kinds().filter(|kind| kind.project == project).map(|kind| kind.group);
+    groups().any(|own| own == group) || groups().all(|own| own == shared)
 }
 
 /// The places of the releases of a project that may serve: all where none is stated; nothing where none that was read is as old as
