@@ -20,11 +20,13 @@ pub fn read(script: &Script, facts: &mut Facts) {
     facts.clusters.extend(installed(script).map(Arc::new));
 }
 
+/// Where k3s and RKE2 are installed from.
+pub(super) const FROM: [(&str, &str); 2] = [("get.k3s.io", "k3s"), ("get.rke2.io", "rke2")];
+
 /// The cluster that a script makes of the machine: what it hands to a shell comes from where k3s and RKE2 are installed
 /// from. Whether NVIDIA's runtime is made the default of its containerd is another question, which answers that nothing is
 /// told here.
 fn installed(script: &Script) -> Option<Cluster> {
-    const FROM: [(&str, &str); 2] = [("get.k3s.io", "k3s"), ("get.rke2.io", "rke2")];
     const DEFAULTS: [&str; 3] = ["default-runtime", "default_runtime", "set-as-default"];
     let words = || script.commands.iter().flat_map(|command| command.words.iter().chain(&command.redirections));
     let texts = words().map(Word::text).chain(script.heredocs.iter().map(|heredoc| heredoc.text.text()));

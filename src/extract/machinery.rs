@@ -2,6 +2,7 @@
 //! that are named for others to use, what devices are set to, the runtimes of containers. Knows how commands and variables
 //! state them; which names mean what is in the catalog.
 
+use super::commands::FROM;
 use super::wrappers::{self, base_name};
 use super::{image, install};
 use crate::catalog::{self, BuildOption};
@@ -11,6 +12,7 @@ use crate::parse::shell::{self, Command, Script, Word};
 use crate::parse::{DEEPEST, View, placeholder};
 use crate::source::{Span, Traced};
 use crate::version::Version;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Most that is read of one sort, whatever a file repeats.
@@ -58,20 +60,19 @@ const SCRIPTS: [&str; 13] = [
 
 /// Reads what commands state.
 pub fn of_commands(commands: &[Command], path: &str, facts: &mut Facts) {
+    add(&mut facts.container_runtimes, found_too_late(commands));
+    let mut used = used_before_restart(commands);
     for (index, command) in commands.iter().enumerate() {
         for (name, value) in assignments(command) {
             stated(&name, value.traced(), path, facts);
         }
         compiled(command, path, facts);
-        add(&mut facts.container_runtimes, found_too_late(commands, index));
         for at in wrappers::programs(&command.words) {
             let (program, rest) = (base_name(command.words[at].text()), &command.words[at + 1..]);
             device_settings(program, rest, facts);
             if program == "nvidia-ctk" {
                 let mut runtime = configured(rest);
-                if let Some(runtime) = &mut runtime
-                    && let Some(used) = used_before_restart(runtime, &commands[..index], &commands[index + 1..])
-                {
+                if let Some((runtime, used)) = runtime.as_mut().zip(used.remove(&index)) {
                     runtime.used_before_restart = used;
                 }
                 add(&mut facts.container_runtimes, runtime);
@@ -291,33 +292,32 @@ fn installs(command: &Command, packages: &[&str]) -> bool {
     programs(command).any(says)
 }
 
-/// The toolkit that a command installs behind the start of k3s or RKE2, which look for it when they start: nothing does that
+/// The toolkit where commands install it behind the start of k3s or RKE2, which look for it when they start: nothing does that
 /// again, or may, behind it. <https://docs.k3s.io/advanced#nvidia-container-runtime>
-fn found_too_late(commands: &[Command], at: usize) -> Option<ContainerRuntime> {
-    const FROM: [(&str, &str); 2] = [("get.k3s.io", "k3s"), ("get.rke2.io", "rke2")];
-    let (before, then) = (&commands[..at], &commands[at + 1..]);
+fn found_too_late(commands: &[Command]) -> Option<ContainerRuntime> {
+    let at = commands.iter().rposition(|command| installs(command, &TOOLKIT))?;
     let place = commands[at].words.iter().find(|word| TOOLKIT.contains(&base_package(word)))?.span();
-    installs(&commands[at], &TOOLKIT).then_some(())?;
-    let started = |command: &Command| {
-        command.words.iter().find_map(|word| {
-            let (_, name) = FROM.iter().find(|(host, _)| word.text().contains(host))?;
-            Some(Fact::value((*name).to_owned(), word.span()))
-        })
-    };
-    let started = before.iter().find_map(started)?;
+    let started = commands[..at].iter().flat_map(|command| &command.words).find_map(|word| {
+        let (_, name) = FROM.iter().find(|(host, _)| word.text().contains(host))?;
+        Some(Fact::value((*name).to_owned(), word.span()))
+    })?;
     let again = |command: &Command| {
         let starts = ["systemctl", "service", "rc-service"];
-        programs(command).any(|(program, _)| SCRIPTS.contains(&program) || starts.contains(&program))
-            || programs(command).any(|(program, _)| program.ends_with(".sh"))
+        programs(command).any(|(program, _)| may_restart(program) || starts.contains(&program))
             || command.words.iter().any(|word| word.text().contains("reboot") || word.text().contains("restart"))
     };
-    if then.iter().any(again) {
+    if commands[at + 1..].iter().any(again) {
         return None;
     }
     let mut out = ContainerRuntime::blank(place);
-    out.program = Fact::value(started.get()?.clone(), place);
+    out.program = started.clone();
     out.started_before = started;
     Some(out)
+}
+
+/// Whether a program may do anything, or starts the machine anew.
+fn may_restart(program: &str) -> bool {
+    SCRIPTS.contains(&program) || program.ends_with(".sh") || program.contains("restart")
 }
 
 /// The name of a package, without the release that may follow it.
@@ -325,42 +325,68 @@ fn base_package(word: &Word) -> &str {
     word.text().split('=').next().unwrap_or_default()
 }
 
-/// The command that runs a container with GPUs before Docker has read what was written `before` it: `dockerd` reads runtimes when
-/// it starts, and looks for the toolkit then, too. Nothing, where another program may start it anew.
+/// By the place of the command that writes a runtime for Docker: the command that runs a container with GPUs before `dockerd`,
+/// which reads runtimes when it starts and looks for the toolkit then, too, was started anew, or may have been.
 /// <https://docs.docker.com/reference/cli/dockerd/#daemon-configuration-file>
-fn used_before_restart(runtime: &ContainerRuntime, before: &[Command], then: &[Command]) -> Option<Fact<String>> {
-    runtime.program.get().filter(|program| *program == "docker")?;
+fn used_before_restart(commands: &[Command]) -> BTreeMap<usize, Fact<String>> {
     let fetched = |command: &Command| command.words.iter().any(|word| word.text().contains("get.docker.com"));
-    let docker = |command: &Command| installs(command, &DOCKER) || fetched(command);
-    let toolkit = before.iter().position(|command| installs(command, &TOOLKIT));
-    // What one command installs is set up in an order of its own.
-    let late = toolkit.is_some_and(|at| !before[at..].iter().any(docker));
-    let name = runtime.runtimes.keys().next().map_or("nvidia", String::as_str);
-    for command in then {
-        for (program, rest) in programs(command) {
-            let has = |wanted: &str| rest.iter().any(|word| word.text() == wanted);
-            let by_name = rest.windows(2).any(|pair| pair[0].text() == "--runtime" && pair[1].text() == name)
-                || has(&format!("--runtime={name}"));
-            let starts = has("run") || has("create");
-            let gpus = rest.iter().any(|word| word.text().starts_with("--gpus"));
-            let composed = program == "docker-compose" || program == "docker" && has("compose");
-            if composed && has("up") && late || program == "docker" && starts && (by_name || gpus && late) {
-                let span = command.words.first()?.span();
-                let text = if composed { "docker compose up" } else { "docker run" };
-                return Some(Fact::value(text.to_owned(), span));
-            }
-            let speaks = rest.iter().any(|word| word.text().contains("docker"));
-            let own = matches!(
-                program,
-                "docker" | "docker-compose" | "mkdir" | "echo" | "usermod" | "nvidia-ctk" | "apt-mark"
-            );
-            let other = SCRIPTS.contains(&program) || program.ends_with(".sh") || program.contains("restart");
-            if !own && (speaks || program.contains("docker") || other) {
-                return None;
+    let (mut out, mut written, mut late) = (BTreeMap::new(), None, None);
+    for (index, command) in commands.iter().enumerate() {
+        let toolkit = installs(command, &TOOLKIT);
+        // What one command installs is set up in an order of its own.
+        if (toolkit || late.is_some()) && (installs(command, &DOCKER) || fetched(command)) {
+            late = Some(false);
+        } else if toolkit {
+            late.get_or_insert(true);
+        }
+        let writes = |(program, rest)| if program == "nvidia-ctk" { configured(rest) } else { None };
+        if let Some(runtime) = programs(command).find_map(writes) {
+            let of_docker = runtime.program.get().is_some_and(|program| program == "docker");
+            let name = runtime.runtimes.into_keys().next().filter(|_| of_docker);
+            written = written.or(name.map(|name| (index, name)));
+        } else if let Some((at, name)) = &written {
+            match used(command, name, late == Some(true)) {
+                Use::None => {}
+                Use::Perhaps => written = None,
+                Use::Of(text) => {
+                    out.extend(command.words.first().map(|word| (*at, Fact::value(text.to_owned(), word.span()))));
+                    written = None;
+                }
             }
         }
     }
-    None
+    out
+}
+
+/// What a command does with a runtime that Docker has not read yet.
+enum Use {
+    None,
+    /// It may start Docker anew.
+    Perhaps,
+    /// It runs a container with it.
+    Of(&'static str),
+}
+
+fn used(command: &Command, name: &str, late: bool) -> Use {
+    const OWN: [&str; 6] = ["apt-mark", "docker", "docker-compose", "echo", "mkdir", "usermod"];
+    for (program, rest) in programs(command) {
+        let has = |wanted: &str| rest.iter().any(|word| word.text() == wanted);
+        let by_name = rest.windows(2).any(|pair| pair[0].text() == "--runtime" && pair[1].text() == name)
+            || has(&format!("--runtime={name}"));
+        let gpus = rest.iter().any(|word| word.text().starts_with("--gpus"));
+        let composes = program == "docker-compose" || program == "docker" && has("compose");
+        if composes && has("up") && late {
+            return Use::Of("docker compose up");
+        }
+        if program == "docker" && (has("run") || has("create")) && (by_name || gpus && late) {
+            return Use::Of("docker run");
+        }
+        let speaks = program.contains("docker") || rest.iter().any(|word| word.text().contains("docker"));
+        if !OWN.contains(&program) && (speaks || may_restart(program)) {
+            return Use::Perhaps;
+        }
+    }
+    Use::None
 }
 
 /// The configuration of Docker's daemon. <https://docs.docker.com/reference/cli/dockerd/#daemon-configuration-file>
