@@ -9,6 +9,7 @@ use crate::facts::{
     Cluster, Facts, HelmRelease, InfraFormat, NodePool, ReleaseFormat, Submission, Workload, WorkloadFormat,
 };
 use crate::known::{Fact, Known, Why};
+use crate::parse::Problem;
 use crate::parse::shell::{self, Heredoc, Script, Word};
 use crate::source::Traced;
 use crate::version::Version;
@@ -101,8 +102,12 @@ fn read_to(script: &Script, depth: usize, facts: &mut Facts) {
 /// What the catalog says of a command that ends machines.
 const ENDED: &str = "EndedMachines";
 
+/// So many bytes of scripts are held beside the commands that end machines in one of them, each of which has the whole.
+const MOST_AROUND: usize = 1 << 22;
+
 /// Each command that ends machines, as an object with the script around it: whether that looks before is a question of rules.
 pub fn endings(whole: &Traced, script: &Script, facts: &mut Facts) {
+    let mut room = MOST_AROUND.div_ceil(whole.text().len().max(1));
     for command in &script.commands {
         let words = &command.words;
         // What is read from elsewhere is handed to the program behind.
@@ -113,6 +118,11 @@ pub fn endings(whole: &Traced, script: &Script, facts: &mut Facts) {
             let Some((row, _)) = stating(program, &words[at + 1..]).filter(|(row, _)| row.says() == ENDED) else {
                 continue;
             };
+            if room == 0 {
+                let message = "the commands that end machines from here on: there are too many of them".to_owned();
+                return facts.cut.push(Problem { span: command.span, message });
+            }
+            room -= 1;
             let said: Vec<&str> = words[at..].iter().map(Word::text).collect();
             let mut document = Document::new(command.span);
             let (said, around) = (document.own(&said.join(" ")), document.traced(whole));
@@ -403,5 +413,15 @@ mod tests {
                       gcloud container node-pools list\naz aks nodepool delete --name gpu\naws ec2 describe-instances\n";
         let facts = facts(script);
         assert!(facts.workloads.is_empty() && facts.releases.is_empty() && facts.pools.is_empty());
+    }
+
+    #[test]
+    fn a_script_is_not_held_for_each_of_many_commands() {
+        let script = "aws ec2 terminate-instances --instance-ids i-1\n".repeat(1000);
+        let mut facts = Facts::default();
+        extract::text(SourceId(0), "down.sh", &script, crate::discover::Kind::Shell, &mut facts);
+        let held = facts.objects.len() * script.len();
+        assert!(held > 0 && held <= super::MOST_AROUND + script.len(), "{held}");
+        assert!(facts.cut.iter().any(|problem| problem.message.contains("from here on")));
     }
 }
