@@ -4,7 +4,8 @@
 use crate::discover::{self, Kind};
 use crate::finding::{Change, Fix, Wish};
 use crate::parse::scalar::{Scalar, resolve};
-use crate::parse::{Dialect, Entry, Node, Shape, Tree, toml, yaml};
+use crate::parse::yaml::{self, duplicate_keys};
+use crate::parse::{Dialect, Entry, Node, Shape, Tree, toml};
 use crate::source::{Source, SourceId, Span};
 use std::ops::Range;
 
@@ -98,19 +99,25 @@ impl<'s> File<'s> {
         if !apart || edits.is_empty() {
             return None;
         }
+        let stands = self.stands(&edits);
         let edits = edits.into_iter().map(|(range, new)| (Span::new(self.id, range), new)).collect();
-        let fix = Fix { title: wish.title.clone(), edits, safe: wish.safe };
-        self.stands(&fix.applied(self.id, text)).then_some(fix)
+        stands.then(|| Fix { title: wish.title.clone(), edits, safe: wish.safe })
     }
 
-    /// Whether a text is of the syntax, and states no key twice that was stated once.
-    fn stands(&self, text: &str) -> bool {
-        let twice = |tree: &Tree| yaml::duplicate_keys(tree).len();
+    /// Whether the text with some edits is of the syntax, and states no key twice that was stated once. Of many documents
+    /// those are read that are edited.
+    fn stands(&self, edits: &[Edit]) -> bool {
+        let text = self.text();
+        let whole = 0..text.len();
         match &self.syntax {
-            Syntax::Tree(tree, notation) => {
-                documents(self.id, text, *notation).is_some_and(|new| twice(&new) <= twice(tree))
+            Syntax::Tree(_, notation) => {
+                let touched = edits[0].0.start..edits[edits.len() - 1].0.end;
+                let part = if *notation == Notation::Yaml { documents_around(text, touched) } else { whole };
+                let twice = |text: &str| documents(self.id, text, *notation).map(|tree| duplicate_keys(&tree).len());
+                let (old, new) = (twice(&text[part.clone()]), twice(&edited(text, part, edits)));
+                new.is_some() && new <= old
             }
-            Syntax::Blocks(_) => blocks::attributes(self.id, text).is_some(),
+            Syntax::Blocks(_) => blocks::attributes(self.id, &edited(text, whole, edits)).is_some(),
             Syntax::Lines | Syntax::Template => true,
         }
     }
@@ -511,6 +518,27 @@ fn notation(kind: Kind, text: &str) -> Notation {
     if json { Notation::Json } else { Notation::Yaml }
 }
 
+/// The documents of a YAML text that a range touches. Their marks are marks wherever they stand, in texts of many lines, too.
+fn documents_around(text: &str, range: Range<usize>) -> Range<usize> {
+    const MARK: &str = "\n---";
+    let is_mark = |(at, _): &(usize, &str)| {
+        let rest = &text[at + MARK.len()..];
+        rest.is_empty() || rest.starts_with(char::is_whitespace)
+    };
+    let start = text[..range.start].rmatch_indices(MARK).find(is_mark).map_or(0, |(at, _)| at + 1);
+    let mut after = text[range.end..].match_indices(MARK).map(|(at, mark)| (range.end + at, mark));
+    start..after.find(is_mark).map_or(text.len(), |(at, _)| at + 1)
+}
+
+/// A part of a text with edits, which are in the order of places.
+fn edited(text: &str, part: Range<usize>, edits: &[Edit]) -> String {
+    let mut out = text[part.clone()].to_owned();
+    for (range, new) in edits.iter().rev() {
+        out.replace_range(range.start - part.start..range.end - part.start, new);
+    }
+    out
+}
+
 /// The documents of a text, if all of it can be read.
 fn documents(id: SourceId, text: &str, notation: Notation) -> Option<Tree> {
     let tree = match notation {
@@ -625,5 +653,18 @@ mod tests {
         let block = "r \"a\" {\n  b = ‹1›\n}\n";
         let set_block = changed("a.tf", Kind::Terraform, block, set("c", "false"));
         assert_eq!(set_block.as_deref(), Some("r \"a\" {\n  b = 1\n  c = false\n}\n"));
+    }
+
+    #[test]
+    fn documents_end_where_marks_stand_alone_at_the_start_of_a_line() {
+        let text = "a: 1\n---\nb: |\n  x\n---c: 2\n ---\n--- d\n";
+        let around = |word: &str| {
+            let at = text.find(word).expect("it stands there");
+            &text[documents_around(text, at..at + 1)]
+        };
+        assert_eq!(around("a"), "a: 1\n");
+        assert_eq!(around("x"), "---\nb: |\n  x\n---c: 2\n ---\n");
+        assert_eq!(around("d"), "--- d\n");
+        assert_eq!(documents_around(text, 0..text.len()), 0..text.len());
     }
 }
