@@ -11,6 +11,7 @@ pub mod cloudformation;
 pub mod clusters;
 pub mod commands;
 pub mod compose;
+mod cut_off;
 pub mod dockerfile;
 pub mod dstack;
 pub mod ecs;
