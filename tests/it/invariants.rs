@@ -7,6 +7,7 @@ use gpulint::lint::{self, Input, Outcome};
 use gpulint::rules::Ruleset;
 use gpulint::source::{Sources, Span};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// The fixtures as one run.
 fn fixtures() -> Vec<Input> {
@@ -32,14 +33,14 @@ fn examples(rules: &Ruleset) -> Vec<(String, Vec<Input>)> {
     runs
 }
 
-/// Every run: its name and its outcome.
-fn outcomes() -> Vec<(String, Outcome)> {
+/// Every run, which all tests look at: its name and its outcome.
+static OUTCOMES: LazyLock<Vec<(String, Outcome)>> = LazyLock::new(|| {
     let rules = Ruleset::builtin();
     let mut runs = examples(&rules);
     runs.push(("fixtures".to_owned(), fixtures()));
     let run = |inputs| lint::run(inputs, Facts::default(), Vec::new(), &rules);
     runs.into_iter().map(|(name, inputs)| (name, run(inputs))).collect()
-}
+});
 
 /// What is wrong with a span; `None` when it is a place that can be shown.
 fn fault(sources: &Sources, span: Span) -> Option<String> {
@@ -58,7 +59,7 @@ fn fault(sources: &Sources, span: Span) -> Option<String> {
 fn every_place_of_every_finding_is_text() {
     let mut faults = Vec::new();
     let mut findings = 0;
-    for (name, outcome) in outcomes() {
+    for (name, outcome) in &*OUTCOMES {
         for finding in &outcome.evaluation.findings {
             findings += 1;
             let places = std::iter::once(finding.span).chain(finding.related.iter().map(|label| label.span));
@@ -72,7 +73,7 @@ fn every_place_of_every_finding_is_text() {
 
 #[test]
 fn every_span_is_of_a_file_of_the_run() {
-    for (name, outcome) in outcomes() {
+    for (name, outcome) in &*OUTCOMES {
         let files = outcome.sources.iter().count() as u32;
         let findings = outcome
             .evaluation
@@ -103,7 +104,7 @@ fn untold(text: &str, written: &str) -> Option<&'static str> {
 fn every_message_is_filled_in() {
     let rules = Ruleset::builtin();
     let mut faults = Vec::new();
-    for (name, outcome) in outcomes() {
+    for (name, outcome) in &*OUTCOMES {
         for finding in &outcome.evaluation.findings {
             let Some(rule) = rules.get(&finding.rule).map(|entry| entry.text()) else { continue };
             assert!(!finding.message.trim().is_empty(), "{name}: {}", finding.rule);
@@ -123,7 +124,7 @@ fn every_message_is_filled_in() {
 
 #[test]
 fn undecided_places_are_in_their_files() {
-    for (name, outcome) in outcomes() {
+    for (name, outcome) in &*OUTCOMES {
         for undecided in &outcome.evaluation.undecided {
             let source = outcome.sources.get(undecided.span.source);
             assert!(
