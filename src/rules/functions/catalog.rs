@@ -43,7 +43,7 @@ lookups! {
         catalog::instance(&text(&a[0])?)?.vcpus
     };
     "instance_gpus" (param("type", str_type)) -> Output::Type(int_type), "GPUs of a machine type.", |a| {
-        catalog::instance(&text(&a[0])?)?.gpu_count
+        catalog::machine_gpus(&text(&a[0])?)
     };
     "price" (param("type", str_type), param("region", str_type), param("form", str_type)) -> Output::Type(float_type), "What an hour of a machine type costs in a region in a form of purchase: on-demand, spot, reserved-1y, reserved-3y.", |a| {
         catalog::price(&text(&a[0])?, &text(&a[1])?, &text(&a[2])?).map(|price| price.per_hour)

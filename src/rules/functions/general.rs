@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::facts::value::{Data, REST, key_of};
-use crate::parse::Node;
+use crate::parse::{Node, View};
 use crate::quantity;
 use crate::rules::lang::values::{elements, list, number, same, version};
 use crate::suggest;
@@ -195,9 +195,13 @@ functions! {
             None => Value::of(Data::Null),
         }
     };
-    "reference" (param("map", dyn_type), param("key", str_type)) -> Output::Type(str_type), false, "The resource that a value of a document refers to (`aws_s3_bucket.copy`, in templates its name alone); null for what is no reference.", |a, _| {
+    "reference" (param("map", dyn_type), param("key", str_type)) -> Output::Type(str_type), false, "The resource that a value of a document refers to (`aws_s3_bucket.copy`, in templates its name alone), under a path of keys and numbers of items; null for what is no reference.", |a, _| {
         let (Data::Node(view), Some(key)) = (&a[0].data, text(&a[1])) else { return Value::of(Data::Null) };
-        let stated = view.path(&key);
+        let below = |view: View<'_>, part: &str| {
+            let item = part.parse().ok().and_then(|at| view.items().nth(at));
+            item.unwrap_or_else(|| view.get(part))
+        };
+        let stated = key.split('.').fold(*view, below);
         let named = stated.unknown().and_then(|why| match why {
             Why::Variable(name) => Some(name.to_string()),
             Why::Remote(reference) => {
