@@ -140,7 +140,7 @@ fn rules(root: &Path) -> (String, String) {
     files.sort();
     let (mut all, mut gates) = (String::new(), gates::Gates::default());
     let rules: Vec<(String, String)> = files.iter().map(|file| rule(root, file, &mut all, &mut gates)).collect();
-    let (table, of_rules) = gates.shared();
+    let (table, of_rules) = gates.all();
     let row = |((id, row), gates): ((String, String), Vec<usize>)| (id, format!("{row}, gates: &{gates:?} }},\n"));
     let mut rules: Vec<(String, String)> = rules.into_iter().zip(of_rules).map(row).collect();
     rules.sort();

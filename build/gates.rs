@@ -1,5 +1,6 @@
-//! Conditions that several rules about the same thing share. A rule is not asked about a thing of which one of them does not
-//! hold, so each is asked once for all of its rules.
+//! Conditions that several rules about the same thing share, and those of rules that are asked about each element of a list. A
+//! rule is not asked about a thing of which one of them does not hold, so each is asked once for all of its rules, and no list
+//! is made for nothing.
 
 #[allow(dead_code)]
 #[path = "../src/parse/expression.rs"]
@@ -13,6 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Default)]
 pub struct Gates {
     found: BTreeMap<(String, String), Vec<usize>>,
+    of_lists: BTreeSet<usize>,
     rules: usize,
 }
 
@@ -32,13 +34,16 @@ impl Gates {
                 self.found.entry((subject.to_owned(), text)).or_default().push(self.rules);
             }
         }
+        self.of_lists.extend(rule.get("each").map(|_| self.rules));
         self.rules += 1;
     }
 
-    /// Those that several rules share: of all of them a table, and for each rule, in the order in which they were added, which.
-    pub fn shared(self) -> (Vec<(String, String)>, Vec<Vec<usize>>) {
+    /// Of all of them a table, and for each rule, in the order in which they were added, which.
+    pub fn all(self) -> (Vec<(String, String)>, Vec<Vec<usize>>) {
         let (mut table, mut of_rules) = (Vec::new(), vec![Vec::new(); self.rules]);
-        for (gate, rules) in self.found.into_iter().filter(|(_, rules)| rules.len() > 1) {
+        let of_lists = self.of_lists;
+        let counts = |rules: &[usize]| rules.len() > 1 || rules.iter().any(|rule| of_lists.contains(rule));
+        for (gate, rules) in self.found.into_iter().filter(|(_, rules)| counts(rules)) {
             rules.into_iter().for_each(|rule| of_rules[rule].push(table.len()));
             table.push(gate);
         }

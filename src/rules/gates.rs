@@ -1,5 +1,6 @@
-//! Conditions that several built-in rules about the same thing share. Each is asked once about a thing, and a rule is neither
-//! asked nor compiled where one of its conditions does not hold. Which they are is found out at build time.
+//! Conditions that several built-in rules about the same thing share, and those of rules that are asked about each element of a
+//! list. Each is asked once about a thing, and a rule is neither asked nor compiled where one of its conditions does not hold.
+//! Which they are is found out at build time.
 
 use super::compile::condition;
 use super::lang::check::Typed;
@@ -51,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_shared_condition_compiles() {
+    fn every_condition_compiles() {
         let failed =
             (0..builtin::GATES.len()).filter(|gate| compiled(*gate).is_none()).map(|gate| builtin::GATES[gate]);
         assert_eq!(failed.collect::<Vec<_>>(), []);

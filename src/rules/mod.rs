@@ -118,7 +118,7 @@ impl Entry {
         matches!(self.origin, Origin::Added(..))
     }
 
-    /// Conditions without which it does not fire, by their places among all that several rules share.
+    /// Conditions without which it does not fire, by their places among all gates.
     fn gates(&self) -> &'static [usize] {
         if let Origin::BuiltIn(packed, _) = &self.origin { packed.gates } else { &[] }
     }
