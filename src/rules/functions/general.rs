@@ -197,10 +197,6 @@ functions! {
     };
     "reference" (param("map", dyn_type), param("key", str_type)) -> Output::Type(str_type), false, "The resource that a value of a document refers to (`aws_s3_bucket.copy`, in templates its name alone), under a path of keys and numbers of items; null for what is no reference.", |a, _| {
         let (Data::Node(view), Some(key)) = (&a[0].data, text(&a[1])) else { return Value::of(Data::Null) };
-        let below = |view: View<'_>, part: &str| {
-            let item = part.parse().ok().and_then(|at| view.items().nth(at));
-            item.unwrap_or_else(|| view.get(part))
-        };
         let stated = key.split('.').fold(*view, below);
         let named = stated.unknown().and_then(|why| match why {
             Why::Variable(name) => Some(name.to_string()),
@@ -230,6 +226,12 @@ functions! {
 }
 
 /// What is listed, whatever states it.
+/// What stands under a key, or in a list under the number of an item.
+fn below<'t>(view: View<'t>, part: &str) -> View<'t> {
+    let item = part.parse().ok().and_then(|at| view.items().nth(at));
+    item.unwrap_or_else(|| view.get(part))
+}
+
 fn listed<'a>(what: Listed<'_>, context: &Context<'a>) -> Value<'a> {
     list(context.listed(what, true).into_iter().map(|entity| Value::at(Data::Entity(entity), entity.span())))
 }
