@@ -176,7 +176,9 @@ mod tests {
     fn texts_are_what_python_makes_of_them() {
         let taken = |format: &str, texts: &[&str]| texts.iter().all(|text| fits(format, text));
         let refused = |format: &str, texts: &[&str]| texts.iter().all(|text| !fits(format, text));
-        assert!(taken("python-int", &["10", " -1_000 ", "0x10", "none"]) && refused("python-int", &["10k", "1e3", "1.5"]));
+        assert!(
+            taken("python-int", &["10", " -1_000 ", "0x10", "none"]) && refused("python-int", &["10k", "1e3", "1.5"])
+        );
         assert!(taken("python-float", &["2e-5", "1.", ".5", "-inf", "1_0.5E+3"]));
         assert!(refused("python-float", &["10%", "2e-", "auto", "."]));
         assert!(taken("python-bool", &["Yes", "0"]) && refused("python-bool", &["auto", "2"]));

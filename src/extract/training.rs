@@ -94,16 +94,11 @@ pub fn kind(root: Node<'_>) -> Option<&'static str> {
 }
 
 /// Options of TRL that no other trainer's files have beside those of transformers.
-const OF_TRL: [&str; 12] = [
-    "dataset_train_split",
-    "dataset_test_split",
+const OF_TRL: [&str; 7] = [
     "dataset_mixer",
     "dataset_mixture",
-    "dataset_streaming",
-    "lora_target_modules",
-    "max_completion_length",
-    "max_prompt_length",
-    "num_generations",
+    "dataset_test_split",
+    "dataset_train_split",
     "reward_funcs",
     "use_bnb_nested_quant",
     "use_peft",
