@@ -136,6 +136,8 @@ def trl(texts):
             else:
                 other.add(field)
     words = {field: list(found) for field, found in words.items() if field not in other}
+    if not launch or not words:
+        sys.exit("the cache has wheels that were cut down to less: remove those of transformers and accelerate")
     keys, kinds = {}, {}
     for method, script in scripts.items():
         keys[method], kinds[method] = {}, {}
