@@ -198,6 +198,7 @@ fn plain<'j>(json: &'j Value) -> Node<'j> {
         ("metadata", flags::METADATA),
         ("extensions", flags::EXTENSIONS),
         ("caseless", flags::CASELESS),
+        ("truths", flags::TRUTHS),
         ("nullable", flags::NULLABLE),
         ("block", flags::BLOCK),
         ("argument", flags::ARGUMENT),

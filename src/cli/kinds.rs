@@ -16,6 +16,8 @@ What is no object of Kubernetes is held against what its project publishes, too:
 trainer. Such a kind is the name of its format ([formats.md](formats.md)), or of the trainer. Variables that nothing replaces are not judged, files
 that are one project are judged as they are merged, and a field is told only where the program refuses it. The settings of a module of Google's
 Cluster Toolkit, and the arguments of a component of torchtune, are a kind by the name of the module or the component: what some release takes.
+A file that a command names (`trl sft --config FILE`) is a kind by that command, and its release is the one to which everything that lists the package
+holds it; by its keys alone a file for TRL is held against the words of strategies only.
 
 Resources of Terraform (in HCL) are held against what their providers publish: arguments and blocks that a resource does not have, the one written as the
 other, what is missing, what the provider alone decides, and values that Terraform cannot convert. The releases are those that `required_providers` of a

@@ -17,6 +17,21 @@ pub const FORMATS: [(&str, &str); 7] = [
     ("uri", "a URI"),
 ];
 
+/// The texts that `argparse` makes something else of: numbers as Python reads them, and words that are true or false.
+pub const PYTHON: [(&str, &str); 3] =
+    [("python-bool", "true or false"), ("python-float", "a number"), ("python-int", "a whole number")];
+
+/// Numbers of older YAML stand without quotes among them, and words for nothing.
+static WHOLE: LazyLock<Regex> = LazyLock::new(|| python("[0-9][0-9_:]*|0[box][0-9a-f_]+"));
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
+    python(r"(?:[0-9][0-9_:]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:e[+-]?[0-9_]+)?|0[box][0-9a-f_]+|\.?inf|infinity|\.?nan")
+});
+static TRUTH: LazyLock<Regex> = LazyLock::new(|| python("yes|true|t|y|1|on|no|false|f|n|0|off"));
+
+fn python(words: &str) -> Regex {
+    Regex::new(&format!(r"(?i)^\s*(?:[+-]?(?:{words})|none|null|~)?\s*$")).expect("a pattern")
+}
+
 static TIME: LazyLock<Regex> = LazyLock::new(|| {
     let day = r"([0-9]{4})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])";
     let time = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})";
@@ -43,6 +58,9 @@ pub fn fits(format: &str, text: &str) -> bool {
         "ipv4" => ip_address(text).is_some() && text.contains('.'),
         "ipv6" => ip_address(text).is_some() && text.contains(':'),
         "uri" => Uri::parse(text).is_some(),
+        "python-bool" => TRUTH.is_match(text),
+        "python-float" => NUMBER.is_match(text),
+        "python-int" => WHOLE.is_match(text),
         _ => true,
     }
 }
@@ -152,6 +170,18 @@ mod tests {
         assert!(fits("byte", "YWJj\nZGVm\n") && fits("byte", ""));
         let names = ["AWS_REGION", "sample_aws_key_id", "<your-token>", "example"];
         assert!(names.iter().all(|name| is_stand_in(name)) && !is_stand_in("s3cret-pw") && !is_stand_in("samples"));
+    }
+
+    #[test]
+    fn texts_are_what_python_makes_of_them() {
+        let taken = |format: &str, texts: &[&str]| texts.iter().all(|text| fits(format, text));
+        let refused = |format: &str, texts: &[&str]| texts.iter().all(|text| !fits(format, text));
+        assert!(
+            taken("python-int", &["10", " -1_000 ", "0x10", "none"]) && refused("python-int", &["10k", "1e3", "1.5"])
+        );
+        assert!(taken("python-float", &["2e-5", "1.", ".5", "-inf", "1_0.5E+3"]));
+        assert!(refused("python-float", &["10%", "2e-", "auto", "."]));
+        assert!(taken("python-bool", &["Yes", "0"]) && refused("python-bool", &["auto", "2"]));
     }
 
     #[test]

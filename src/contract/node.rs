@@ -116,6 +116,8 @@ pub mod flags {
     pub const COMPUTED: u16 = 4096;
     /// Items of a list differ.
     pub const SET: u16 = 8192;
+    /// What reads it takes the words of older YAML for truth values.
+    pub const TRUTHS: u16 = 16384;
 }
 
 /// Something that publishes schemas of kinds.

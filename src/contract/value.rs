@@ -40,7 +40,7 @@ pub fn wrong_value(view: View<'_>, schema: &Node<'static>, path: &str, manner: M
     // Only older YAML has other truth values than these: what reads YAML 1.2 takes them for text.
     let is_word = |text: &str| !["true", "false"].iter().any(|word| text.eq_ignore_ascii_case(word));
     let is_bool = view.node().is_some_and(|node| matches!(node.scalar(), Some(Scalar::Bool(_))));
-    if !manner.of_kubernetes && is_bool && text.is_some_and(is_word) {
+    if !manner.of_kubernetes && !schema.has(flags::TRUTHS) && is_bool && text.is_some_and(is_word) {
         return None;
     }
     // The types of Kubernetes, and of webhooks, leave text out that is empty.
@@ -138,7 +138,8 @@ fn wrong_text(text: &str, is: u8, schema: &Node<'static>, path: &str) -> Option<
             (!pack::pattern(pattern)?.is_match(text)).then(|| format!("{path} is {text}, and has to match {pattern}"))
         }
         Limit::Format(format) if is == types::STRING && !format::fits(format, text) && !format::is_stand_in(text) => {
-            let (_, wanted) = format::FORMATS.iter().find(|(known, _)| *known == format)?;
+            let mut formats = format::FORMATS.iter().chain(&format::PYTHON);
+            let (_, wanted) = formats.find(|(known, _)| *known == format)?;
             // What is in base64 may be a secret, and the message goes into logs.
             let shown = if format == "byte" { String::new() } else { format!(" is {text}, and") };
             Some(format!("{path}{shown} has to be {wanted}"))

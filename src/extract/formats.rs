@@ -359,6 +359,7 @@ impl Format {
         (self.read)(tree, root, path, facts);
         let kind = match self.name {
             "component" => embedded::kind(root, path),
+            "training" if training::is_of_trl(root) => Some("trl"),
             "training" => training::kind(root),
             "values" if paths::name(path) == "Chart.yaml" => Some("chart"),
             name => Some(name),

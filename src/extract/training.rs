@@ -93,6 +93,22 @@ pub fn kind(root: Node<'_>) -> Option<&'static str> {
     if root.is_map() { shape().or_else(nested) } else { None }
 }
 
+/// Options of TRL that no other trainer's files have beside those of transformers.
+const OF_TRL: [&str; 7] = [
+    "dataset_mixer",
+    "dataset_mixture",
+    "dataset_test_split",
+    "dataset_train_split",
+    "reward_funcs",
+    "use_bnb_nested_quant",
+    "use_peft",
+];
+
+/// Whether a trainer's configuration is one for TRL: its own options beside those of transformers.
+pub fn is_of_trl(root: Node<'_>) -> bool {
+    kind(root) == Some("transformers") && OF_TRL.iter().any(|key| root.get(key).is_some())
+}
+
 /// The components of torchtune that a configuration names, down to a depth: each is a document, of its arguments.
 pub fn components(tree: &Arc<Tree>, view: View<'_>, depth: usize, facts: &mut Facts) {
     if depth == 0 {

@@ -46,6 +46,7 @@ use crate::known::Fact;
 use crate::parse::Problem;
 use crate::source::Sources;
 use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Joins the facts of files that are one repository without charts and kustomizations.
 pub fn link(facts: &mut Facts, sources: &Sources) {
@@ -88,7 +89,7 @@ pub fn join(variants: &mut [Variant], directories: &Directories<'_>) {
     each(variants, &layout, |facts| &mut facts.resources, promises::of_resources);
     each(variants, &layout, |facts| &mut facts.stores, promises::of_stores);
     each(variants, &layout, |facts| &mut facts.device_claims, claims::complete);
-    let mut cut = Vec::new();
+    let (mut cut, mut named) = (Vec::new(), BTreeMap::new());
     each(
         variants,
         &layout,
@@ -106,12 +107,19 @@ pub fn join(variants: &mut [Variant], directories: &Directories<'_>) {
             deployed.each(workloads, |workload, _| taints::link(workload));
             software::link(workloads, deployed);
             models::link(workloads, deployed);
-            training::link(workloads, deployed);
+            training::link(workloads, deployed, &mut named);
             promises::link(workloads, deployed);
             deployed.each(workloads, |workload, _| engines::link(workload));
             login::link(workloads, deployed);
         },
     );
+    // What several commands read is held against none of them.
+    named.retain(|_, kinds: &mut BTreeSet<String>| kinds.len() == 1);
+    for document in variants.iter_mut().flat_map(|variant| &mut variant.facts.documents) {
+        if let Some(kind) = named.get(&document.body.place).and_then(BTreeSet::first) {
+            document.kind = kind.clone().into();
+        }
+    }
     balancers::link(variants);
     tell(variants, cut);
 }

@@ -4,10 +4,12 @@ use super::boundary::{Deployed, Reach};
 use super::candidates::Candidates;
 use super::mounted::find;
 use crate::catalog;
-use crate::facts::{Training, Workload};
+use crate::facts::{Launch, Training, Workload};
 use crate::known::{Fact, Known, Why};
 use crate::paths;
-use crate::source::SourceId;
+use crate::source::{SourceId, Span};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
 /// Most files that are read for one run, with those that they name.
 const MOST_FILES: usize = 32;
@@ -15,8 +17,13 @@ const MOST_FILES: usize = 32;
 /// Files of trainers, by the last part of their names, which are paths.
 type Files<'a> = Candidates<'a, &'a str, &'a Training>;
 
-/// Fills what command lines leave out from the files that they name, then with what the trainer does by default.
-pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
+/// What `trl` trains with, and the files that it is told to read for that.
+const METHODS: [&str; 6] = ["sft", "dpo", "grpo", "kto", "reward", "rloo"];
+
+/// Fills what command lines leave out from the files that they name, then with what the trainer does by default. `named` is told
+/// which files a program reads by itself, with what it calls them.
+pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>, named: &mut BTreeMap<Span, BTreeSet<String>>) {
+    let told = Mutex::new(named);
     let files: Files<'_> = Candidates::gather(deployed, Reach::Deployment, |facts| {
         facts.trainings.iter().map(|file| (file.span.source, vec![paths::name(path(file))], &**file)).collect()
     });
@@ -25,12 +32,27 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
             let mut containers = std::mem::take(&mut pod.containers);
             for container in &mut containers {
                 let Some(mut training) = container.training.take() else { continue };
+                if let Some((method, name)) = container.launch.as_deref().and_then(by_trl)
+                    && let Some(file) = find(name, (pod, container), (&files, boundary), shown)
+                {
+                    let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+                    told.entry(file.span).or_default().insert(format!("trl {method}"));
+                }
                 complete(&mut training, |name| find(name, (pod, container), (&files, boundary), shown));
                 container.training = Some(training);
             }
             pod.containers = containers;
         })
     });
+}
+
+/// The method that a command of `trl` trains with, and the file that it reads. Only a word of its own names one.
+fn by_trl(launch: &Launch) -> Option<(&str, &Fact<String>)> {
+    let word = |fact: &Fact<String>| fact.get().map_or("", String::as_str).to_owned();
+    let starts = |pair: &[Fact<String>]| word(&pair[0]).rsplit('/').next() == Some("trl");
+    let method = launch.words.windows(2).find(|pair| starts(pair)).and_then(|pair| pair[1].get())?;
+    let file = launch.words.windows(2).find(|pair| word(&pair[0]) == "--config").map(|pair| &pair[1])?;
+    METHODS.contains(&method.as_str()).then_some((method.as_str(), file))
 }
 
 /// Takes over the files that a run names, and the files that those name. While one of them is not at hand, what

@@ -219,6 +219,9 @@ fn images(facts: &Facts) -> impl Iterator<Item = (&Image, Fact<String>)> {
     run.chain(built)
 }
 
+/// Packages whose releases are those of a project, as the pack of schemas names what installs it.
+const PACKAGES: [(&str, &str); 1] = [("trl", "pypi.org/trl")];
+
 /// What the repository states of versions.
 #[derive(Default)]
 pub(super) struct Versions {
@@ -245,6 +248,15 @@ impl Versions {
         }
         // One that may be of any version decides nothing.
         out.charts.retain(|chart, _| !open.contains(chart));
+        let packages = || facts().flat_map(|facts| &facts.package_files).flat_map(|file| &file.packages);
+        for (name, project) in PACKAGES {
+            let stated = packages().filter(|package| package.name.get().is_some_and(|own| own == name));
+            let pinned = stated.map(|package| {
+                let exact = package.pinned.get() == Some(&true) && package.url.is_absent();
+                package.version.get().filter(|_| exact).cloned()
+            });
+            out.charts.extend(pinned.collect::<Option<Vec<_>>>().map(|versions| (project.to_owned(), versions)));
+        }
         out
     }
 }

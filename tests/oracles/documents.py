@@ -4,10 +4,12 @@
     tests/oracles/documents.py CLONES CACHE [PROJECT...]    writes the files of projects (of all without a name)
 
 CLONES and CACHE are those of `kinds.py`, and so is the form of a file; but a document has neither group nor version, and its
-kind is the name of its format (`gpulint formats`; of a trainer's configuration the name of the trainer). Two keys more:
+kind is the name of its format (`gpulint formats`; of a trainer's configuration the name of the trainer, or the command that reads
+it). Three keys more, and formats `python-*` of texts that argparse makes something else of:
 
     extensions      fields whose names begin with `x-` are the writer's own
     caseless        names of fields, and values of an enum, are taken whatever their case
+    truths          what reads it takes the words of YAML 1.1 (no, off) for truth values
 
 A file has the newest patch of each minor release that differs from the one before it, and the newest of all. What a project
 takes is widened to what it converts (a number where it wants text), and what it only warns of is left out: whatever breaks

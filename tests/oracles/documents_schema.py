@@ -72,6 +72,11 @@ def own(schema, root, above):
         out["additional"] = merged
     if schema.get("caseless"):
         out["caseless"] = True
+    # What Python makes of texts, and words that older YAML takes for truth values.
+    if str(schema.get("format")).startswith("python-"):
+        out["format"] = schema["format"]
+    if schema.get("truths"):
+        out["truths"] = True
     return out
 
 
@@ -157,6 +162,6 @@ def index(pool, schema):
         if further is not None:
             said["additionalProperties"] = further
         node = node_of(said, below)
-        return pool.add({**node, **{key: True for key in ("extensions", "caseless", "block", "argument", "computed") if child.get(key)}})
+        return pool.add({**node, **{key: True for key in ("extensions", "caseless", "truths", "block", "argument", "computed") if child.get(key)}})
 
     return below(schema, None)

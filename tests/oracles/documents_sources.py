@@ -12,6 +12,7 @@ from documents_packages import Package
 from documents_python import classes, fields, importing
 from documents_toolkit import blueprint
 from documents_torchtune import components
+from documents_trl import trl
 from documents_wheels import Wheels
 from kinds_sources import Project, Source
 
@@ -239,6 +240,9 @@ def pinned(repository, paths, file, pattern, **more):
 
 
 TOOLKIT = [r"(community/)?modules/.+/[^/]+\.tf", r"(community/)?modules/.+/[^/]+\.pkr\.hcl"]
+ACCELERATE = [r"accelerate/commands/config/config_args\.py", r"accelerate/utils/dataclasses\.py", r"accelerate/commands/launch\.py"]
+TRANSFORMERS = [r"transformers/training_args(_seq2seq)?\.py", r"transformers/trainer_utils\.py"]
+TRL = [r"trl/(trainer|scripts|commands|cli)/.*\.py", r"trl/experimental/\w+/\w+_config\.py", r"trl/(cli|utils)\.py", r"trl-[^/]+/METADATA"]
 TORCHTUNE = {"repository": "pytorch/torchtune", "since": "0.1", "tags": r"v(\d+\.\d+\.\d+)", "commits": {"0.7": "HEAD"}}
 
 PROJECTS = [
@@ -294,7 +298,7 @@ PROJECTS = [
     Documents("ray", [Wheels("ray", [r"ray/autoscaler/ray-schema\.json"], "2.5")], read=ray),
     Documents(
         "accelerate",
-        [Wheels("accelerate", [r"accelerate/commands/config/config_args\.py", r"accelerate/utils/dataclasses\.py"], "0.20")],
+        [Wheels("accelerate", ACCELERATE, "0.20")],
         read=accelerate,
     ),
     Documents(
@@ -322,10 +326,16 @@ PROJECTS = [
         [Wheels("llamafactory", [r"llamafactory/hparams/\w+_args\.py", r"llamafactory/hparams/parser\.py"], "0.8")],
         read=llama_factory,
         beside=[
-            Wheels("transformers", [r"transformers/training_args(_seq2seq)?\.py"], "4.34"),
+            Wheels("transformers", TRANSFORMERS, "4.34"),
             Source("alibaba/ROLL", ["mcore_adapter/src/mcore_adapter/training_args.py"]),
             # It is mostly run as its repository is, not as it was released.
             Source("hiyouga/LLaMA-Factory", [r"src/llamafactory/hparams/(\w+_args|parser)\.py"], since="0.9", commits={"1.0": "HEAD"}),
         ],
+    ),
+    Documents(
+        "trl",
+        [Wheels("trl", TRL, "0.9")],
+        read=trl,
+        beside=[Wheels("transformers", TRANSFORMERS, "4.40"), Wheels("accelerate", ACCELERATE, "1.0")],
     ),
 ]
