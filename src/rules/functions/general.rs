@@ -225,13 +225,13 @@ functions! {
     };
 }
 
-/// What is listed, whatever states it.
 /// What stands under a key, or in a list under the number of an item.
 fn below<'t>(view: View<'t>, part: &str) -> View<'t> {
     let item = part.parse().ok().and_then(|at| view.items().nth(at));
     item.unwrap_or_else(|| view.get(part))
 }
 
+/// What is listed, whatever states it.
 fn listed<'a>(what: Listed<'_>, context: &Context<'a>) -> Value<'a> {
     list(context.listed(what, true).into_iter().map(|entity| Value::at(Data::Entity(entity), entity.span())))
 }
