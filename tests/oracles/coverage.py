@@ -74,18 +74,26 @@ ZERO = re.compile(r"[:=]\s*[\"']?(?:0|false|null|none|no|~|cpu|\"\"|''|\[\]|\{\}
 LOADS = re.compile(r"releases/download|download|whl/|developer\.|repo\.|github\.io|s3\.|raw\.|docker:|oci:|hf:|\.run\b|\.git@|git\+")
 
 HELPER = re.compile(r"\{\{-?\s*(?:define|include|template|block|range|else|with|end)\b")
-BARE = re.compile(r"[:=]\s*[\"']?(?:\$\(\w+\)|\$\{?\w+\}?|\$\{[\w.]+\}|\$\{\{[^{}]*\}\}|\{\{[^{}]*\}\}|(?:var|local|each|module)\.[\w.]+)[\"']?[,\\ ]*$")
+BARE = re.compile(r"[:=]\s*[\"']?(?:\$\([\w.+*/ -]+\)|\$\{?\w+\}?|\$\{[\w.]+\}|\$\{\{[^{}]*\}\}|\{\{[^{}]*\}\}|(?:var|local|each|module)\.[\w.]+)[\"']?[,\\ ]*$")
 EMPTY = re.compile(r"^\s*(?:- )?[\"']?[\w./-]+[\"']?\s*(?::|=|(?=\{))\s*[\[{(|>]?\s*(?:#.*)?$")
 OFF = re.compile(r"[:=]\s*[\"']?(?:0|false|no|off|null|none|~|auto)[\"']?,?\s*(?:#.*)?$", re.I)
 
 # What holds words of GPUs and states nothing to a linter, by reason:
 SCRIPTED = ("shell script", "Makefile", "CI workflow", "Slurm/PBS/LSF", "Ansible", "Dockerfile")
 #   commands that look at, move or delete what is there, or rewrite text by a program that nobody runs here
-HANDLING = re.compile(r"^\s*(?:- )?(?:[\w.-]+:\s*[\"']?)?@?(?:(?:RUN|sudo|!|if|while|until|then|do|&&|\|\||local|export|readonly)\s+)*(?:[\w-]+=[\"']?(?:\$\(|`)\s*|< ?<\()?[-@]?(?:(?:\$\{?K\w+\}?|kubectl) (?:-\S+ \S+ )*(?:get|describe|logs|patch)|nvcc --version|pgrep|jq|taskkill|readarray|e?grep|sed|awk|cp|rm|mv|mkdir|chmod|chown|cd|ls|cat|tail|head|ps|p?kill|killall|tar|rsync|touch|which|command -v|type|find|source|ldd|wc|readlink|dirname|basename|pushd|apt-get remove|kubectl (?:-\S+ \S+ )*(?:get|logs|describe|delete|wait|rollout|exec|port-forward|cp|top|scale)|helm (?:uninstall|list|status|repo)|docker (?:logs|stop|rm|rmi|ps|exec|tag|push|inspect|save|load|kill))\b(?!.*(?:--gpus|docker run))")
+HANDLING = re.compile(r"^\s*(?:- )?(?:[\w.-]+:\s*[\"']?)?@?(?:(?:RUN|sudo|!|if|while|until|then|do|&&|\|\||local|export|readonly)\s+)*(?:[\w-]+=[\"']?(?:\$\(|`)\s*|< ?<\()?[-@]?(?:timeout \S+ )?(?:(?:\$\{?K\w+\}?|kubectl) (?:-\S+ \S+ )*(?:get|describe|logs|patch)|nvcc --version|pgrep|jq|taskkill|readarray|e?grep|sed|awk|cp|rm|mv|mkdir|chmod|chown|unset|gsutil cp|aws s3 cp|git (?:checkout|add|rm|mv|clean)|systemctl [\w-]+|service \S+ \w+|lsmod|rmmod|cd|ls|cat|tail|head|ps|p?kill|killall|tar|rsync|touch|which|command -v|type|find|source|ldd|wc|readlink|dirname|basename|pushd|apt-get remove|kubectl (?:-\S+ \S+ )*(?:get|logs|describe|delete|wait|rollout|exec|port-forward|cp|top|scale)|helm (?:uninstall|list|status|repo)|docker (?:logs|stop|rm|rmi|ps|exec|tag|push|inspect|save|load|kill))\b(?!.*(?:\s--gpus[= ]\S|docker run))")
 #   a question to the machine: the answer stands in no file
 ASKING = re.compile(r"(?:nvidia|rocm|amd|hl|npu|xpu)-smi\b(?!.*\s(?:-pm|-mig|-c|-pl|-ac|-lgc|-lmc|-e|-cgi|-cci|--(?:persistence-mode|multi-instance-gpu|compute-mode|power-limit|applications-clocks|lock-gpu-clocks|ecc-config|setcomputepartition|setmemorypartition|setperflevel|setpoweroverdrive))\b)")
 #   what a test compares, and the pattern of a branch
-TESTED = re.compile(r"(?:^|[\s;&|!(])(?:\[\[?|test)\s[^]]*$|^\s*\*?[\"'][^\"']*$|^\s*when:|^\s*(?:-\s+)?if:|\b(?:ifeq|ifneq|ifdef|ifndef)\b")
+TESTED = re.compile(r"(?:^|[\s;&|!(])(?:\[\[?|test)\s[^]]*$|^\s*\*?[\"'][^\"']*$|^\s*(?:when|failed_when|changed_when|until|that|var):|^\s*Exec?Condition=|^\s*(?:-\s+)?if:|\b(?:ifeq|ifneq|ifdef|ifndef)\b")
+#   a branch that takes an option of the script itself
+OPTION = re.compile(r"^\s*(?:-[\w-]+(?:=\S*)?\s*\|?\s*)+\)")
+#   what a module of Terraform is given: its variables, their types and conditions, its outputs
+DECLARED = re.compile(r"^\s*(?:variable|output|module|data|resource|provider|locals)\b[^=]*\{\s*$|=\s*(?:optional\(|(?:list|set|map)\(|object\(|(?:string|number|bool|any)\s*$)|^\s*(?:condition|depends_on|description)\s*=")
+#   an expression of Terraform over what is stated elsewhere: names, functions and numbers, but no text
+DERIVED = re.compile(r"^\s*[\w\".-]+\s*=\s*(?=.*(?:\b(?:var|local|module|each|data|path|self)\.|\.value\b))(?:(?!\").|\"\")*$")
+#   what an agent of monitoring collects: dashboards and what they scrape are out of scope, too
+COLLECTED = re.compile(r"^\s*(?:-|type:)\s*dcgm\s*$")
 #   a rule of make: its target and what it needs
 RULE = re.compile(r"^(?:\.PHONY|[\w./%$(){}-]+(?:[ \t]+[\w./%$(){}-]+)*)[ \t]*::?(?!=)")
 #   a path to what is installed, without a version
@@ -110,6 +118,9 @@ def silent(cls, match, line, form):
     if form == "setup.py" and (cls == "build" or re.match(r"\s*name\s*=", line)): return True  # how an extension is compiled is source code; its own name
     if form.startswith(("Kubernetes", "Helm")) and cls == "driver" and re.match(r"\s*(?:- )?\"?(?:type|condition)\"?:", line): return True  # the name of a condition of nodes
     if "ENC[AES" in line: return True  # ciphertext
+    if COLLECTED.match(line): return True
+    if cls in ("machine", "engine") and before.endswith("/") and re.match(r"[/\"'\s)]|$", after) and not re.search(r"machineTypes/$|\s/$", before): return True  # a directory that is called so
+    if form.startswith("Cluster Toolkit") and re.match(r"\s*(?:use|blueprint_name):|\s*\w+=[\w.-]+\.\w+,?\s*$", line): return True  # modules that are referred to
     if SPOKEN.search(before) and not WRITTEN.search(after): return True
     if "@sha256:" in before or cls == "engine" and re.search(r"--target[= ]$", before): return True  # a digest; what is compiled, not launched
     if CALLED.match(line) and cls != "image" or OFF_MAP.search(line): return True
@@ -123,7 +134,7 @@ def silent(cls, match, line, form):
     if cls in ("image", "engine", "driver", "build") and PATH.search(before + match.group(0)[:1] if match.group(0)[0] == "/" else before) and not re.search(r"\d\.\d|-\d", match.group(0)): return True
     if form == "kustomization" and cls in ("driver", "image", "engine") and re.match(r"\s*-\s*[\w./-]+\s*$", line): return True  # an entry is a path
     if form.startswith(SCRIPTED):
-        if HANDLING.match(line): return True
+        if HANDLING.match(line) or OPTION.match(line): return True
         if cls in ("driver", "key", "accelerator", "image") and re.match(r"\s*[\w-]+\)\s*$", line): return True  # a branch of case
         if re.search(r"=[\"']?\$\{(\w+):?[-=]\}?[\"']?\}?[\"']?\s*$", line): return True  # its own value or nothing
         if cls in ("key", "env", "driver", "accelerator", "resource", "package") and TESTED.search(before) and (cls != "driver" or "[" in before): return True
@@ -132,6 +143,7 @@ def silent(cls, match, line, form):
 
 def stateless(cls, line, form):
     """Whether a line has words of GPUs, but no value that it states itself."""
+    if form.startswith("Terraform") and (DECLARED.search(line) or cls in ("key", "machine", "accelerator") and DERIVED.match(line)): return True
     if HELPER.search(line) and not re.search(r"[:=]\s*\{\{", line): return True
     if form.startswith("Dockerfile") and re.match(r"\s*ARG\s+\w+(?:=[\"']*)?\s*$", line): return True
     if re.match(r"\s*(?:dynamic\s+)?\"?guest_accelerator\"?\s*\{", line) or cls == "flag" and re.match(r"\s*capabilities:\s*\[", line): return True
@@ -159,7 +171,7 @@ def strength(cls, match, line, form):
     start = line.rfind(" ", 0, match.start()) + 1
     token = line[start:].split(" ", 1)[0]
     if "://" in token and cls not in ("package", "build", "machine") and not LOADS.search(token): return "weak"
-    path = re.search(r"\.(?:ya?ml|json|md|sh|py|tf|tpl|ipynb|txt|go)\b|/\*\*|^\s*-\s*[\"']?(?:\.\.?/|[\w.-]+/[\w./-]+[\"']?$)", token if cls != "accelerator" else line)
+    path = re.search(r"\.(?:ya?ml|json|md|sh|py|tf|tpl|ipynb|txt|go)\b|(?:^|[/\"'])Dockerfile[._]|/\*\*|^\s*-\s*[\"']?(?:\.\.?/|[\w.-]+/[\w./-]+[\"']?$)", token if cls != "accelerator" else line)
     if path and cls in ("accelerator", "engine", "driver", "key"): return "weak"
     if form.startswith("other") and cls in ("accelerator", "key", "package", "env", "build", "machine"): return "weak"  # a format that is not known to deploy anything
     return "strong"
@@ -202,12 +214,20 @@ def speaks(text, form):
 
 # ---------------------------------------------------------------- formats
 SOURCE = set("go py rs c cc cpp cxx h hh hpp cu cuh hip s asm java kt scala js jsx ts tsx cjs mjs vue svelte css scss html htm proto bzl bazel pyx pxd pyi rb pl lua r jl cs fs swift m mm sql vim el nix cmake php groovy ex exs hs ml".split())
-PROSE = set("md mdx rst adoc qmd po mo tex org rtf markdown".split())
+PROSE = set("md mdx rst adoc qmd po mo tex org rtf markdown shtml".split())
 DATA = set("csv tsv jsonl log out lock sum mod snap parquet svg xml patch diff pem crt key pub ndjson golden expected map woff2 bpe vocab model props drawio mmd puml mermaid dot".split())
 TEMPLATE = re.compile(r"(?:\.(?:j2|jinja2?|tmpl|tpl|template|tpl|in|gotmpl|tftpl|mustache|erb|dist|example|sample|bak|orig)|-template|\.jinja-\w+)$", re.I)
 TEST = re.compile(r"(?:^|/)(?:testdata|test[-_]data|mock_data|fixtures?|goldens?|golden_files|__snapshots__|snapshots)(?:/|$)|(?:^|/)tests?/user-data/rendered/|_golden\.", re.I)
 CI = re.compile(r"(?:^|/)\.(?:github/(?:workflows|actions)|circleci|azuredevops|azure-pipelines|pipelines|buildkite|gitlab|woodpecker|semaphore|ci)/|(?:^|/)(?:\.gitlab-ci|\.travis|azure-pipelines?|cloudbuild|buildspec|bitbucket-pipelines|\.drone|appveyor|\.cirrus)[\w.-]*\.ya?ml|(?:^|/)Jenkinsfile")
 COMPONENT = r"kubeadm|kubelet\.config|kubeproxy|kind\.x-k8s\.io|k3d\.io|minikube|kubescheduler\.config|config\.kueue|component"
+
+AUTOTOOLS = re.compile(r"\A.{0,400}(?:generated by automake|Generated by GNU Autoconf)", re.S | re.I)
+
+def of_program(base, text):
+    """The format of what a program is built, tested and described with: Autotools, expect, man; none of it is deployed."""
+    if AUTOTOOLS.match(text): return "generated or data"
+    if base in ("Makefile.am", "configure.ac", "configure.in") or base.endswith(".m4") or re.match(r"#!.*\b(?:expect|tclsh)\b", text): return "source code"
+    if re.search(r"\.[1-9]$", base) and re.search(r"(?m)^\.TH ", text): return "prose"
 
 def guide(path, text):
     """Whether YAML holds what people read: text with headings and code of Markdown, or a plan among documents."""
@@ -286,6 +306,7 @@ def classify(path, text, charts, patches):
     inchart = next((c for c in charts if c == "" or path.startswith(c + "/")), None)
     inner = path[len(inchart) + 1 if inchart else 0:] if inchart is not None else ""
     if ext == "ipynb": return "notebook"
+    if form := of_program(name, text) or of_program(base, text): return form
     if name in (".gitignore", ".dockerignore", ".helmignore", ".gitattributes") or ext == "excalidraw" or re.search(r"\.md\b", lowbase): return "prose"
     if lowbase.endswith(".schema.json"): return "schema"
     if ext in ("yaml", "yml") and not kubernetes(text, base) and guide(low, text): return "prose"
