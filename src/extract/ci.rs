@@ -3,9 +3,9 @@
 //! machines is gone with it, and stands for nothing else.
 
 use super::wrappers::base_name;
-use super::{MOST_WORKLOADS, commands, install, machinery, scripts, too_many};
+use super::{MOST_WORKLOADS, commands, install, machinery, scripts, too_many, written};
 use crate::budget::{NODE, STEP, Share};
-use crate::facts::{Facts, Intent, PackageFileKind, Workload, WorkloadFormat};
+use crate::facts::{EnvVar, Facts, Intent, PackageFileKind, Workload, WorkloadFormat};
 use crate::known::{Fact, Why};
 use crate::parse::shell::{self, Arms, Command, Script};
 use crate::parse::{Node, Problem, View};
@@ -71,8 +71,10 @@ fn system(root: Node<'_>, path: &str) -> Option<System> {
 struct Job<'t> {
     name: String,
     place: Span,
-    /// Images with the options of their containers.
+    /// Images with the options of their containers: first the one that its steps run in, if any, then those beside it.
     images: Vec<(Option<Traced>, Option<Traced>)>,
+    /// Variables that are set for all of its steps: the nearest first.
+    env: Vec<Env>,
     shells: Vec<Shell>,
     matrix: Option<View<'t>>,
 }
@@ -121,7 +123,7 @@ pub fn read(root: Node<'_>, path: &str, facts: &mut Facts) {
         let texts =
             job.shells.iter().flat_map(|shell| &shell.lines).chain(job.images.iter().flat_map(|(image, _)| image));
         let texts: usize = texts.map(|text| text.text().len()).sum();
-        let set: usize = job.shells.iter().flat_map(|shell| &shell.env).map(|env| env.len()).sum();
+        let set: usize = job.shells.iter().flat_map(|shell| &shell.env).chain(&job.env).map(|env| env.len()).sum();
         if let Err(spent) = workflow.share.make(texts + job.images.len() * size_of::<Workload>() + set * STEP) {
             let message = format!("jobs from here on: {spent}");
             facts.cut.push(Problem { span: job.place, message });
@@ -131,10 +133,11 @@ pub fn read(root: Node<'_>, path: &str, facts: &mut Facts) {
             facts.cut.push(too_many(job.place));
             break;
         }
-        for (image, options) in &job.images {
+        for (number, (image, options)) in job.images.iter().enumerate() {
             let Some(image) = image else { continue };
             for image in chosen(image, job.matrix, &workflow.share) {
-                made.workloads.extend(container(&image, options.as_ref()));
+                let started = container(&image, options.as_ref());
+                made.workloads.extend(started.map(|started| if number == 0 { with(started, &job.env) } else { started }));
             }
         }
         let script = script(&job.shells);
@@ -236,6 +239,21 @@ fn container(image: &Traced, options: Option<&Traced>) -> Option<Workload> {
     command.words.extend(options.flat_map(|command| command.words));
     command.words.extend(Command::of_arguments(std::slice::from_ref(image))?.words);
     commands::container(&command.words, 0)
+}
+
+/// A container with the variables that are set for what runs in it; the options that start it win.
+fn with(mut started: Workload, env: &[Env]) -> Workload {
+    for container in started.pods.iter_mut().flat_map(|pod| &mut pod.containers) {
+        for (name, (place, value)) in env.iter().flat_map(|env| env.iter()) {
+            let known = value.as_ref().map(|value| written::stated(value, false));
+            let mut variable = EnvVar::blank(*place);
+            variable.name = Fact::value(name.clone(), *place);
+            variable.value = known.unwrap_or_else(|| Fact::unknown(Why::Variable(name.as_str().into()), *place));
+            variable.written = variable.value.clone();
+            container.env.entry(name.clone()).or_insert_with(|| Box::new(variable));
+        }
+    }
+    started
 }
 
 /// A text with the values that a matrix has for it: one for each of its combinations.
@@ -363,6 +381,7 @@ fn github<'t>(workflow: &Workflow<'t>, (name, job): (String, View<'t>)) -> Job<'
         name,
         place: job.place(),
         shells: shells.collect(),
+        env: vec![own.clone(), workflow.env.clone()],
         images: images.chain(job.get("steps").items().filter_map(run)).collect(),
         matrix: Some(job.path("strategy.matrix")),
     }
@@ -403,13 +422,15 @@ fn gitlab<'t>(workflow: &Workflow<'t>, (name, job): (String, View<'t>)) -> Job<'
     let all: Vec<View<'t>> = own.iter().copied().chain(around).collect();
     let stated = |key: &str| all.iter().map(|of| of.get(key)).find(|view| view.is_some());
     let services = stated("services").into_iter().flat_map(View::items);
-    let images = stated("image").into_iter().chain(services).map(|one| (image(one, "name"), None)).collect();
+    let own_image = stated("image").and_then(|one| image(one, "name"));
+    let beside = services.map(|one| (image(one, "name"), None));
+    let images = std::iter::once((own_image, None)).chain(beside).collect();
     let script = own.iter().map(|of| of.get("script")).find(|view| view.is_some());
     let parts = [stated("before_script").filter(|_| script.is_some()), script].into_iter().flatten();
     let variables = own.iter().map(|of| workflow.variables(of.get("variables")));
-    let env = variables.chain(complete.then(|| workflow.env.clone())).collect();
-    let shells = vec![Shell { lines: parts.flat_map(lines).collect(), env, open: !complete }];
-    Job { name, place: job.place(), images, shells, matrix: None }
+    let env: Vec<Env> = variables.chain(complete.then(|| workflow.env.clone())).collect();
+    let shells = vec![Shell { lines: parts.flat_map(lines).collect(), env: env.clone(), open: !complete }];
+    Job { name, place: job.place(), images, env, shells, matrix: None }
 }
 
 fn circleci<'t>(workflow: &Workflow<'t>, (name, job): (String, View<'t>)) -> Job<'t> {
@@ -433,6 +454,7 @@ fn circleci<'t>(workflow: &Workflow<'t>, (name, job): (String, View<'t>)) -> Job
         place: job.place(),
         images: docker.into_iter().flat_map(View::items).map(|one| (one.get("image").traced(), None)).collect(),
         shells: shells.collect(),
+        env: around.to_vec(),
         matrix: None,
     }
 }
@@ -453,6 +475,7 @@ fn azure<'t>(workflow: &Workflow<'t>, (name, job): (String, View<'t>)) -> Job<'t
         place: job.place(),
         images: vec![(image(container, "image"), container.get("options").traced())],
         shells: shells.collect(),
+        env: vec![own.clone(), workflow.env.clone()],
         matrix: None,
     }
 }
@@ -467,6 +490,7 @@ fn buildkite<'t>(workflow: &Workflow<'t>, (name, step): (String, View<'t>)) -> J
         name,
         place: step.place(),
         images: images.collect(),
+        env: env.clone(),
         shells: vec![Shell { lines: parts.into_iter().flat_map(lines).collect(), env, open: false }],
         matrix: None,
     }

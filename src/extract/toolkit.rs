@@ -1,12 +1,12 @@
 //! Blueprints of Google's Cluster Toolkit and configurations of Ray's cluster launcher: the machines that they make. Knows
 //! their YAML.
 
-use super::{commands, image, machines, startup};
+use super::{ansible, commands, embedded, image, machinery, machines, startup};
 use crate::facts::{
     Cluster, Container, ContainerRole, Document, Facts, InfraFormat, NodePool, Pod, SharedMemory, Taint, WorkloadFormat,
 };
 use crate::known::{Fact, Known, Why};
-use crate::parse::{Node, Raw, Tree, View, shell};
+use crate::parse::{Dialect, Node, Raw, Tree, View, shell, yaml};
 use crate::source::Traced;
 use crate::version::Version;
 use std::sync::Arc;
@@ -18,15 +18,19 @@ pub fn is_blueprint(root: Node<'_>) -> bool {
 
 /// Modules that make machines, what they make in Terraform's words, and whether those are nodes of a cluster of Kubernetes.
 /// https://github.com/GoogleCloudPlatform/cluster-toolkit modules/README.md
-const MODULES: [(&str, &str); 4] = [
+const MODULES: [(&str, &str); 7] = [
     ("compute/gke-node-pool", "google_container_node_pool"),
     ("compute/vm-instance", "google_compute_instance"),
     ("schedmd-slurm-gcp-v6-nodeset", "google_compute_instance"),
+    ("schedmd-slurm-gcp-v6-nodeset-dynamic", "google_compute_instance"),
     ("compute/gke-nodeset", "google_container_node_pool"),
+    ("compute/htcondor-execute-point", "google_compute_instance"),
+    ("remote-desktop/chrome-remote-desktop", "google_compute_instance"),
 ];
 
 /// Reads a blueprint.
-pub fn blueprint(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
+pub fn blueprint(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
+    machinery::of_document(root.view().get("vars"), path, facts);
     let groups = root.view().get("deployment_groups").items();
     for module in groups.flat_map(|group| group.get("modules").items().collect::<Vec<_>>()) {
         let source = module.get("source").string();
@@ -37,6 +41,8 @@ pub fn blueprint(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
             let (kind, named) = (released.to_owned().into(), Some(module.get("source").place()));
             facts.documents.push(Document { kind, named, body: Raw::new(tree, settings) });
         }
+        machinery::of_document(settings, path, facts);
+        settings.get("runners").items().for_each(|runner| run_by(runner, path, facts));
         let source = source.split('?').next().unwrap_or_default();
         if let Some((_, kind)) = MODULES.iter().find(|(name, _)| source.ends_with(name)) {
             facts.pools.extend(pool(tree, module, (kind, vars)).map(Arc::new));
@@ -52,6 +58,24 @@ pub fn blueprint(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
             cluster.object = Some(Raw::new(tree, module));
             facts.clusters.push(Arc::new(cluster));
         }
+    }
+}
+
+/// Reads a step of what machines do when they start, or of how their image is made: a playbook, a script, a file.
+/// https://github.com/GoogleCloudPlatform/cluster-toolkit modules/scripts/startup-script/README.md
+fn run_by(runner: View<'_>, path: &str, facts: &mut Facts) {
+    let Some(content) = runner.get("content").traced() else { return };
+    let (kind, at) = (runner.get("type").string(), runner.get("destination").string());
+    // A job that is laid down for others is a script as well.
+    let is_script = content.text().starts_with("#!");
+    match kind.get().map(String::as_str) {
+        Some("ansible-local") => {
+            let tree = Arc::new(yaml::parse_traced(&content, Dialect::Core));
+            let playbooks = tree.roots().filter(|root| ansible::is_tasks(*root));
+            playbooks.for_each(|root| ansible::read(&tree, root, path, facts));
+        }
+        Some(kind) if kind == "shell" || is_script => startup::commands_of(&content, path, facts),
+        _ => embedded::written(&content, at.get().map_or("", String::as_str), facts),
     }
 }
 

@@ -14,6 +14,7 @@ pub fn is_values(root: Node<'_>, path: &str) -> bool {
     let name = paths::name(path).to_lowercase();
     root.is_map()
         && (["values", "override"].iter().any(|word| name.contains(word))
+            || paths::name(paths::directory(path)).to_lowercase().ends_with("values")
             || matches!(name.as_str(), "chart.yaml" | "kustomization.yaml" | "kustomization.yml")
             || shaped_like_operator(root))
 }

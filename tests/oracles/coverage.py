@@ -85,15 +85,18 @@ HANDLING = re.compile(r"^\s*(?:- )?(?:[\w.-]+:\s*[\"']?)?@?(?:(?:RUN|sudo|!|if|w
 #   a question to the machine: the answer stands in no file
 ASKING = re.compile(r"(?:nvidia|rocm|amd|hl|npu|xpu)-smi\b(?!.*\s(?:-pm|-mig|-c|-pl|-ac|-lgc|-lmc|-e|-cgi|-cci|--(?:persistence-mode|multi-instance-gpu|compute-mode|power-limit|applications-clocks|lock-gpu-clocks|ecc-config|setcomputepartition|setmemorypartition|setperflevel|setpoweroverdrive))\b)")
 #   what a test compares, and the pattern of a branch
-TESTED = re.compile(r"(?:^|[\s;&|!(])(?:\[\[?|test)\s[^]]*$|^\s*\*?[\"'][^\"']*$|^\s*(?:when|failed_when|changed_when|until|that|var):|^\s*Exec?Condition=|^\s*(?:-\s+)?if:|\b(?:ifeq|ifneq|ifdef|ifndef)\b")
+TESTED = re.compile(r"(?:^|[\s;&|!(])(?:\[\[?|test)\s[^]]*$|^\s*\*?[\"'][^\"']*$|^\s*when:|^\s*ExecCondition=|^\s*(?:-\s+)?if:|\b(?:ifeq|ifneq|ifdef|ifndef)\b")
 #   a branch that takes an option of the script itself
 OPTION = re.compile(r"^\s*(?:-[\w-]+(?:=\S*)?\s*\|?\s*)+\)")
 #   what a module of Terraform is given: its variables, their types and conditions, its outputs
 DECLARED = re.compile(r"^\s*(?:variable|output|module|data|resource|provider|locals)\b[^=]*\{\s*$|=\s*(?:optional\(|(?:list|set|map)\(|object\(|(?:string|number|bool|any)\s*$)|^\s*(?:condition|depends_on|description)\s*=")
-#   an expression of Terraform over what is stated elsewhere: names, functions and numbers, but no text
-DERIVED = re.compile(r"^\s*[\w\".-]+\s*=\s*(?=.*(?:\b(?:var|local|module|each|data|path|self)\.|\.value\b))(?:(?!\").|\"\")*$")
+#   an expression of Terraform over what is stated elsewhere
+REFERENCE = re.compile(r"\b(?:var|local|module|each|data|path|self)\.|\.value\b|\bfor \w+(?:, *\w+)? in\b")
+COMPARED = re.compile(r"[!=]=\s*\"[^\"]*\"|contains\(\[[^\]]*\]")
 #   what an agent of monitoring collects: dashboards and what they scrape are out of scope, too
 COLLECTED = re.compile(r"^\s*(?:-|type:)\s*dcgm\s*$")
+#   a condition of a task, and what it shows
+CONDITION = re.compile(r"^\s*(?:when|failed_when|changed_when|until|that|var):")
 #   a rule of make: its target and what it needs
 RULE = re.compile(r"^(?:\.PHONY|[\w./%$(){}-]+(?:[ \t]+[\w./%$(){}-]+)*)[ \t]*::?(?!=)")
 #   a path to what is installed, without a version
@@ -119,6 +122,8 @@ def silent(cls, match, line, form):
     if form.startswith(("Kubernetes", "Helm")) and cls == "driver" and re.match(r"\s*(?:- )?\"?(?:type|condition)\"?:", line): return True  # the name of a condition of nodes
     if "ENC[AES" in line: return True  # ciphertext
     if COLLECTED.match(line): return True
+    if re.search(r"echo\s+[\"']?[\w-]+=\$\{?\w+\}?[\"']?\s*>>\s*[\"']?\$", line): return True  # a value that is handed on
+    if form.startswith(SCRIPTED) and cls in ("driver", "flag") and re.search(r"(?:^|[\s\"'=:,(@])(?:[\w.-]+/)+$", before) and ":" not in after.split(" ")[0] and not re.search(r"\d\.\d", match.group(0) + after.split(" ")[0]): return True  # a file of the repository
     if cls in ("machine", "engine") and before.endswith("/") and re.match(r"[/\"'\s)]|$", after) and not re.search(r"machineTypes/$|\s/$", before): return True  # a directory that is called so
     if form.startswith("Cluster Toolkit") and re.match(r"\s*(?:use|blueprint_name):|\s*\w+=[\w.-]+\.\w+,?\s*$", line): return True  # modules that are referred to
     if SPOKEN.search(before) and not WRITTEN.search(after): return True
@@ -131,19 +136,26 @@ def silent(cls, match, line, form):
     if form == "Python lock" and re.match(r"\s*[{\[]|\s*(?!name\b|version\b)[\w-]+ =", line): return True  # edges and wheels: the package's own table has its version
     if cls == "env" and (match.group(0).startswith("DCGM_FI_") or re.search(r"\$[{(]?$", before) and not re.search(r":?=", after[:3])): return True  # a metric; a value that is used, not set
     if cls == "image" and match.group(0).startswith(":") and (re.match(r":-|:\$\{", match.group(0)) or "/" not in before and not re.search(r"image|tag|FROM|docker", line, re.I)): return True  # a default of the shell, the name of a metric
-    if cls in ("image", "engine", "driver", "build") and PATH.search(before + match.group(0)[:1] if match.group(0)[0] == "/" else before) and not re.search(r"\d\.\d|-\d", match.group(0)): return True
+    if cls in ("image", "engine", "driver", "build", "flag") and not match.group(0).startswith("/dev/") and PATH.search(before + match.group(0)[:1] if match.group(0)[0] == "/" else before) and not re.search(r"\d\.\d|-\d", match.group(0)): return True
     if form == "kustomization" and cls in ("driver", "image", "engine") and re.match(r"\s*-\s*[\w./-]+\s*$", line): return True  # an entry is a path
     if form.startswith(SCRIPTED):
-        if HANDLING.match(line) or OPTION.match(line): return True
+        if HANDLING.match(line) or OPTION.match(line) or form.startswith("Ansible") and CONDITION.match(line): return True
         if cls in ("driver", "key", "accelerator", "image") and re.match(r"\s*[\w-]+\)\s*$", line): return True  # a branch of case
         if re.search(r"=[\"']?\$\{(\w+):?[-=]\}?[\"']?\}?[\"']?\s*$", line): return True  # its own value or nothing
         if cls in ("key", "env", "driver", "accelerator", "resource", "package") and TESTED.search(before) and (cls != "driver" or "[" in before): return True
         if form.startswith("Makefile") and RULE.match(line) and cls in ("key", "driver", "engine", "image", "build", "package"): return True
     return False
 
+def derived(line):
+    """Whether a line of Terraform states no text of GPUs: it refers to what is stated elsewhere, compares, or is a key of a table."""
+    if re.match(r"\s*\"?[\w-]+\"?\s*=\s*(?:\{|\"[^\"]*\.(?:py|sh|ya?ml|json)\")", line) and not re.match(r"\s*[\w-]*(?:gpu|accelerator|machine|instance)", line, re.I): return True
+    value = COMPARED.sub("", re.split(r"[=:]", re.sub(r"\s(?:#|//).*$", "", line), maxsplit=1)[-1])
+    literals = re.findall(r"\"([^\"]*)\"", re.sub(r"\$\{[^{}]*\}", "", value))
+    return bool(REFERENCE.search(line)) and not any(hits(literal) for literal in literals)
+
 def stateless(cls, line, form):
     """Whether a line has words of GPUs, but no value that it states itself."""
-    if form.startswith("Terraform") and (DECLARED.search(line) or cls in ("key", "machine", "accelerator") and DERIVED.match(line)): return True
+    if form.startswith("Terraform") and (DECLARED.search(line) or cls in ("key", "machine", "accelerator") and derived(line)): return True
     if HELPER.search(line) and not re.search(r"[:=]\s*\{\{", line): return True
     if form.startswith("Dockerfile") and re.match(r"\s*ARG\s+\w+(?:=[\"']*)?\s*$", line): return True
     if re.match(r"\s*(?:dynamic\s+)?\"?guest_accelerator\"?\s*\{", line) or cls == "flag" and re.match(r"\s*capabilities:\s*\[", line): return True
@@ -406,6 +418,9 @@ HELD = {
     "TritonModelConfig": (re.compile(r"\bkind\b|\bgpus\b|\bcount\b"), "scheduling/model-on-gpu-not-there"),
     "DevicePluginConfig": (re.compile(r"\bname\b|\breplicas\b|\brename\b|Strategy"), "scheduling/gpu-sharing-config-invalid"),
     "SlurmScript": (re.compile(r"^#SBATCH\s+--(?:mem-per-gpu|cpus-per-gpu|ntasks-per-gpu|gpus-per-task|gpu-bind)\b"), "scheduling/slurm-options-exclude-each-other"),
+    "SlurmConfig": (re.compile(r"(?i)\bgres=|^\s*GresTypes=|\bDefMemPerGPU="), "scheduling/slurm-gres-types-without-gpu"),
+    "GresConfig": (re.compile(r"(?i)\bName=gpu\b"), "scheduling/slurm-gpu-without-device-file"),
+    "AccelerateConfig": (re.compile(r"^\s*(?:distributed_type|gpu_ids|num_processes|fsdp_(?:version|reshard_after_forward|state_dict_type|sharding_strategy|backward_prefetch|forward_prefetch|sync_module_states|use_orig_params|cpu_ram_efficient_loading|auto_wrap_policy))\b"), "compatibility/accelerate-option-of-fsdp1"),
     "RayCluster": (re.compile(r"\bnum-gpus\b"), "interconnect/ray-num-gpus-mismatch"),
     "RayService": (re.compile(r"\bnum-gpus\b"), "interconnect/ray-num-gpus-mismatch"),
     "RayJob": (re.compile(r"\bnum-gpus\b"), "interconnect/ray-num-gpus-mismatch"),
@@ -443,7 +458,7 @@ def reports(paths, repo, alone):
             place = at.rsplit(":", 2)
             if len(place) == 3 and place[1].isdigit():
                 first = int(place[1])
-                for line in range(first, first + 1 + str(value).rstrip("\n").count("\n")): facts[inner(place[0])][line].add((keys, value if not isinstance(value, str) else value[:300]))
+                for line in range(first, first + 1 + str(value).rstrip("\n").count("\n")): facts[inner(place[0])][line].add((keys, value if not isinstance(value, str) else value[:300], int(place[2]) if line == first else 0))
     return facts, left
 
 def belongs(keys, value, line, word):
@@ -451,16 +466,24 @@ def belongs(keys, value, line, word):
     last, shown, low = norm(keys.rsplit(".", 1)[-1]), str(value).lower(), line.lower()
     return GPU_FACT.search(keys) or len(shown) > 2 and (shown in low or word.lower() in shown) or len(last) > 2 and last in norm(line)
 
+VALUE = re.compile(r"\s*(?:- )?(?:[\"']?[\w./-]+[\"']?\s*[:=]\s*)?")
+
+def is_value(line, column, value):
+    """Whether a fact stands where the value of a line begins, and is that value."""
+    at, shown = VALUE.match(line).end(), norm(value)
+    return bool(shown) and column - 1 == at and norm(line[at:].split(" #")[0]) == shown
+
 def judge(lines, facts, text, beside=""):
     """State of each strong line: read, echoed, untouched."""
     states, source = [], text.split("\n")
-    values = {str(value).lower() for at in facts.values() for keys, value in at if not ECHO.search(keys) and not isinstance(value, (bool, int, float))}
-    held = [HELD[value][0] for at in facts.values() for keys, value in at if keys == "objects[].kind" and value in HELD]
+    values = {str(value).lower() for at in facts.values() for keys, value, _ in at if not ECHO.search(keys) and not isinstance(value, (bool, int, float))}
+    held = [HELD[value][0] for at in facts.values() for keys, value, _ in at if keys == "objects[].kind" and value in HELD]
     for number, word, _, how in lines:
         if how != "strong": continue
         line, state = source[number - 1], "untouched"
-        for keys, value in facts.get(number, ()):
-            if (not ECHO.search(keys) or TYPED.search(keys)) and value not in FALSY and belongs(keys, value, line, word):
+        for keys, value, column in facts.get(number, ()):
+            typed = not ECHO.search(keys) or TYPED.search(keys)
+            if typed and value not in FALSY and (belongs(keys, value, line, word) or is_value(line, column, value)):
                 state = "read"
                 break
             state = "echoed" if ECHO.search(keys) or value not in FALSY else state
@@ -469,7 +492,7 @@ def judge(lines, facts, text, beside=""):
         if state != "read" and stated and stated.group(1).lower() in values:
             state = "read"  # a variable or its default: the fact of this value stands where it is used
         alone = re.match(r"\s*-?\s*[\"']?--?[\w-]+[\"']?,?\s*\\?$", line)
-        if state != "read" and alone and any(re.search(r"launch\.(?!words)\w|training\.\w", k) and v not in FALSY for k, v in facts.get(number + 1, ())):
+        if state != "read" and alone and any(re.search(r"launch\.(?!words)\w|training\.\w", k) and v not in FALSY for k, v, _ in facts.get(number + 1, ())):
             state = "read"  # a flag whose value, and so whose fact, stands on the next line
         if state != "read" and facts and "{{" in line and len(norm(word)) > 4 and norm(word) in beside:
             state = "read"  # a template line whose value, and so whose fact, stands in the values of its chart
@@ -503,7 +526,7 @@ def main():
                 own = facts.get(path) or {}
                 stem, beside = path.split("templates/")[0], ""
                 if form == "Helm template":
-                    beside = " ".join({norm(k) for f, at in facts.items() if f.startswith(stem) and "/templates/" not in f for group in at.values() for k, _ in group})
+                    beside = " ".join({norm(k) for f, at in facts.items() if f.startswith(stem) and "/templates/" not in f for group in at.values() for k, *_ in group})
                 states = judge(lines, own, open(os.path.join(root, path), errors="replace", newline="").read().replace("\r\n", "\n"), beside)
                 read = sum(s == "read" for *_, s in states)
                 verdict = "understood" if read == len(states) else "partly" if read else "not"

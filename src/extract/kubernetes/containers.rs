@@ -2,7 +2,7 @@
 
 use crate::catalog::{self, Accelerator};
 use crate::extract::wrappers::base_name;
-use crate::extract::{exports, image, launch, training};
+use crate::extract::{exports, image, launch, scripts, training};
 use crate::facts::value::{Blank, REST};
 use crate::facts::{
     Container, ContainerRole, EnvSource, EnvVar, Launch, Mount, Pod, Port, Probe, SharedMemory, Variables,
@@ -56,6 +56,10 @@ pub fn container(tree: &Arc<Tree>, view: View<'_>, role: ContainerRole, pod: &Po
     out.spec = Some(Raw::new(tree, view));
     out.launch = launch::of(&out, &words).or_else(|| launch::of_kserve(view, &out, &words));
     out.training = out.launch.as_deref().and_then(training::of);
+    if let Some(launch) = &out.launch {
+        let scripts = stated.iter().filter(|word| word.text().contains('\n') && word.text().contains("export "));
+        scripts.for_each(|script| out.env.extend(exported(script, launch)));
+    }
     let launches = |word: &&&Traced| catalog::launcher_of_program(base_name(word.text()), None).is_some();
     if let Some(command) = words.first().filter(launches).and(Command::of_arguments(&stated)) {
         exports::handed(&command.words, &mut out.env);
@@ -69,6 +73,16 @@ pub fn container(tree: &Arc<Tree>, view: View<'_>, role: ContainerRole, pod: &Po
     let unknown = unknown.or_else(|| ["command", "args"].iter().find_map(|key| open_words(view.get(key))));
     if let Some(why) = unknown.or_else(|| command.node().and_then(|_| command.unknown())) {
         leave_launch_open(&mut out, &why);
+    }
+    out
+}
+
+/// What the script of a container exports to what it launches. Processes that are told their devices one by one share them.
+fn exported(script: &Traced, launch: &Launch) -> Variables {
+    const DEVICES: &str = "CUDA_VISIBLE_DEVICES";
+    let mut out = scripts::exported_to(script, launch);
+    if script.text().matches(&format!("{DEVICES}=")).count() > 1 {
+        out.remove(DEVICES);
     }
     out
 }
