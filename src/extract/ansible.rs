@@ -21,7 +21,7 @@ use std::sync::Arc;
 const LISTS: [&str; 7] = ["pre_tasks", "tasks", "post_tasks", "handlers", "block", "rescue", "always"];
 
 /// Modules that are read.
-const MODULES: [&str; 21] = [
+const MODULES: [&str; 22] = [
     "apt",
     "blockinfile",
     "command",
@@ -31,6 +31,7 @@ const MODULES: [&str; 21] = [
     "docker_image",
     "docker_image_build",
     "dpkg_selections",
+    "get_url",
     "helm",
     "k8s",
     "lineinfile",
@@ -102,17 +103,21 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     root.view().items().for_each(|play| machinery::of_document(play.get("vars"), path, facts));
     for (variables, tasks) in plays(root) {
         let (packages_before, workloads_before) = (found.packages.len(), facts.workloads.len());
+        let fetched = fetched(&tasks, &variables);
         for (name, task, arguments) in &tasks {
+            let held = held(name, (*task, *arguments), &variables);
             match *name {
                 "helm" => facts.releases.push(Arc::new(release(tree, *arguments))),
                 "apt" | "dnf" | "package" | "pip" | "yum" | "zypper" => {
-                    found.packages.extend(packages(name, (*task, *arguments), &variables));
+                    found.packages.extend(packages(name, (*task, *arguments), (&variables, &fetched)));
                 }
                 "command" | "raw" | "shell" => {
                     let text = command(*arguments);
                     let looped = text.as_ref().is_some_and(|text| text.text().trim_matches(['{', '}', ' ']) == "item");
                     let items = || variables.listed(first(task.view(), &["loop", "with_items"]));
-                    let lines: Vec<Traced> = if looped { items() } else { text.into_iter().collect() };
+                    let mut lines: Vec<Traced> = if looped { items() } else { text.into_iter().collect() };
+                    // What a task holds of a list is told below.
+                    lines.retain(|line| held.is_empty() || !line.text().contains("{{"));
                     // What aliases repeat is read once.
                     let new = lines.iter().map(|line| variables.put_into(line)).filter(|line| run.insert(line.whole()));
                     new.for_each(|line| startup::commands_of(&line, path, facts));
@@ -142,7 +147,6 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
                 }
                 _ => {}
             }
-            let held = held(name, (*task, *arguments), &variables);
             if held.is_empty() && holds(name, *arguments) {
                 let mut hold = Object::blank(arguments.place());
                 hold.kind = Fact::value("PackageHold".to_owned(), arguments.place());
@@ -161,6 +165,15 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     if !found.packages.is_empty() || !found.held.is_empty() {
         facts.package_files.push(Arc::new(found));
     }
+}
+
+/// Where files that tasks fetch come from, by where they lie then.
+fn fetched(tasks: &[Task<'_>], variables: &Variables<'_>) -> BTreeMap<String, Traced> {
+    let of_task = |(name, _, arguments): &Task<'_>| {
+        let text = |key: &str| Some(variables.put_into(&arguments.get(key).traced()?));
+        (*name == "get_url").then(|| Some((text("dest")?.text().to_owned(), text("url")?))).flatten()
+    };
+    tasks.iter().filter_map(of_task).collect()
 }
 
 /// The command line of a task: a text, or its words.
@@ -369,7 +382,7 @@ fn first<'t>(view: View<'t>, keys: &[&str]) -> View<'t> {
 fn packages<'t>(
     module: &str,
     (task, arguments): (Node<'t>, View<'t>),
-    variables: &Variables<'t>,
+    (variables, fetched): (&Variables<'t>, &BTreeMap<String, Traced>),
 ) -> Vec<Package> {
     if removes(arguments) {
         return vec![];
@@ -379,7 +392,8 @@ fn packages<'t>(
     let listed = if loops { first(task.view(), &["loop", "with_items"]) } else { named };
     let texts = variables.listed(listed);
     if let Some(archive) = arguments.get("deb").traced().filter(|_| module == "apt") {
-        return install::of_archives(&[variables.put_into(&archive)]).packages;
+        let archive = variables.put_into(&archive);
+        return install::of_archives(&[fetched.get(archive.text()).cloned().unwrap_or(archive)]).packages;
     }
     if module == "pip" {
         let read = texts.iter().filter_map(requirements::requirement);
@@ -495,10 +509,11 @@ mod tests {
             "site.yml",
             "- hosts: gpu\n  vars:\n    cuda: 12-4\n    repo: 'https://x/{{ distribution }}/cuda-keyring_1.1-1_all.deb'\n    \
              listed: ['cuda-toolkit-{{ cuda }}', dkms]\n    same: '{{ listed }}'\n  tasks:\n  - apt: {deb: '{{ repo }}'}\n  \
-             - apt: {name: '{{ same }}'}\n  - dnf: {name: '{{ elsewhere }}'}\n- hosts: other\n  tasks:\n  - apt: {name: '{{ listed }}'}\n",
+             - get_url: {url: 'https://y/nvidia-x_2_all.deb', dest: '/tmp/{{ repo | basename }}'}\n  \
+             - apt: {deb: '/tmp/{{ repo | basename }}'}\n  - apt: {name: '{{ same }}'}\n  - dnf: {name: '{{ elsewhere }}'}\n- hosts: other\n  tasks:\n  - apt: {name: '{{ listed }}'}\n",
         );
         let names: Vec<_> = facts.package_files[0].packages.iter().filter_map(|p| p.name.get()).collect();
-        assert_eq!(names, ["cuda-keyring", "cuda-toolkit-12-4", "dkms"]);
+        assert_eq!(names, ["cuda-keyring", "nvidia-x", "cuda-toolkit-12-4", "dkms"]);
     }
 
     #[test]

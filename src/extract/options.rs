@@ -90,3 +90,18 @@ pub fn read(root: Node<'_>, path: &str, facts: &mut Facts) {
     facts.server_options.push(Arc::new(file));
     facts.options.push((path.to_owned(), options));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::{Dialect, yaml};
+    use crate::source::SourceId;
+
+    #[test]
+    fn one_option_is_enough_where_a_backend_reads_the_file() {
+        let tree = yaml::parse(SourceId(0), "{\"model\": \"org/m\", \"gpu_memory_utilization\": 0.5}", Dialect::Core);
+        let of = |path: &str| tree.roots().all(|root| is_file(root, path));
+        assert!(of("models/m/1/model.json"));
+        assert!(!of("models/m/model.json") && !of("models/m/1/other.json"));
+    }
+}

@@ -260,6 +260,53 @@ fn run(options: Vec<Traced>, image: View<'_>) -> Option<Container> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::SourceId;
+
+    #[test]
+    fn steps_of_startup_scripts_are_read_as_what_they_are() {
+        let text = "blueprint_name: a
+deployment_groups:
+- group: a
+  modules:
+  - id: script
+    source: modules/scripts/startup-script
+    settings:
+      runners:
+      - type: ansible-local
+        destination: cuda.yml
+        content: |
+          - hosts: all
+            vars: {listed: [cuda-toolkit-13-0]}
+            tasks:
+            - apt: {name: '{{ listed }}'}
+      - type: shell
+        destination: run.sh
+        content: |
+          apt-get install -y datacenter-gpu-manager
+      - type: data
+        destination: /opt/job.sh
+        content: |
+          #!/bin/bash
+          #SBATCH --gpus 2
+          torchrun train.py
+      - type: data
+        destination: /etc/systemd/system/a.service.d/b.conf
+        content: |
+          [Service]
+          ExecStart=/usr/bin/nvidia-persistenced
+";
+        let tree = Arc::new(yaml::parse(SourceId(0), text, Dialect::Core));
+        let mut facts = Facts::default();
+        tree.roots().for_each(|root| blueprint(&tree, root, "a.yaml", &mut facts));
+        let packages = facts.package_files.iter().flat_map(|file| &file.packages);
+        let places = packages.map(|package| &text[package.span.range()]);
+        assert_eq!(places.collect::<Vec<_>>(), ["cuda-toolkit-13-0", "datacenter-gpu-manager"]);
+        assert_eq!(facts.workloads[0].gpus.get(), Some(&2));
+        let unit = facts.objects.iter().find(|object| object.kind.get().is_some_and(|kind| kind == "SystemdUnit"));
+        let started = unit.and_then(|unit| unit.body.as_ref()).expect("a unit").view().get("ExecStart");
+        let started = started.items().next().expect("a command").place();
+        assert_eq!(&text[started.range()], "/usr/bin/nvidia-persistenced");
+    }
 
     #[test]
     fn modules_of_releases_are_told_from_others() {

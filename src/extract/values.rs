@@ -153,3 +153,18 @@ fn workload(tree: &Arc<Tree>, view: View<'_>, key: &str, top: View<'_>) -> Workl
         Raw::new(tree, view),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::{Dialect, yaml};
+    use crate::source::SourceId;
+
+    #[test]
+    fn files_of_a_directory_of_values_are_values() {
+        let tree = yaml::parse(SourceId(0), "affinity: {}\n", Dialect::Core);
+        let are = |path: &str| tree.roots().all(|root| is_values(root, path));
+        assert!(are("values/device-plugin.yaml") && are("infra/helm-values/vllm.yaml") && are("values-prod.yaml"));
+        assert!(!are("device-plugin.yaml") && !are("values/deeper/other.yaml"));
+    }
+}

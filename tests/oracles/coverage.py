@@ -44,7 +44,7 @@ WORDS = [(name, re.compile(text, 0 if name in ("env",) else re.I)) for name, tex
      r"|\bgpu-(?:fraction|memory)\b|koordinator\.sh/gpu[\w-]*|4paradigm\.com/\w+|feature\.node\.kubernetes\.io/pci-\w*(?:10de|1002)[\w.-]*|cloud-tpus\.google\.com/[\w.-]+"),
     ("image", r"nvcr\.io/(?!\w+/mellanox|nvidia/(?:distroless|doca|mellanox|cloud-native/(?:network|doca|mofed)))[\w${}./:@-]+|(?<![\w.-])nvidia/(?:cuda|cudagl|dcgm[\w-]*|k8s-device-plugin|gpu-[\w-]+|tritonserver|driver|opengl|samples)\b[\w:.-]*|(?<![\w-])rocm/[\w.-]+[\w:.-]*|vllm/vllm-[\w-]+[\w:.-]*|lmsysorg/sglang[\w:.-]*|text-generation-inference[\w:./-]*|text-embeddings-inference(?!:cpu)[\w:.-]*|[\w./-]*tritonserver:[\w.-]+"
      r"|ollama/ollama[\w:.-]*|openmmlab/lmdeploy[\w:.-]*|(?<![\w-])pytorch/(?:pytorch|torchserve|manylinux)[\w-]*:[\w.-]+|763104351884[\w./:${}-]+|deep-learning-containers/[\w./:-]+|deeplearning-platform-release/[\w./:-]+|vault\.habana\.ai/[\w./:-]+|ascend(?:ai)?/[\w-]+:[\w.-]+|llm-d/llm-d-[\w-]*(?:cuda|xpu|hpu|aws|rocm|gb200)[\w:.-]*|ai-dynamo/[\w:.-]+"
-     r"|(?<=[\w}]):[\w.${}-]*(?:cuda|rocm|gpu|cublas|hipblas|neuron)[\w.-]*|(?<=[\w}]):[\w.-]*cu1[0-4]\d[\w.-]*|[\w.-]+/[\w./-]*(?:cuda|rocm|gaudi|habana|nvidia|vllm|sglang|tensorrt|stable-diffusion|comfyui|llama\.?cpp|whisper|tgi|axolotl|deepspeed|megatron)[\w-]*:[\w.${}-]+"),
+     r"|(?<=[\w}]):[\w.${}-]*(?:cuda|rocm|gpu|cublas|hipblas|neuron)[\w.-]*|(?<=[\w}]):[\w.-]*cu1[0-4]\d[\w.-]*|[\w.-]+/[\w./-]*(?:cuda|rocm|gaudi|habana|nvidia|vllm|sglang|tensorrt|stable-diffusion|comfyui|llama\.?cpp|whisper|(?<![a-z])tgi(?![a-z])|axolotl|deepspeed|megatron)[\w-]*:[\w.${}-]+"),
     ("machine", r"(?<![\w.-])(?:ml\.)?(?:p[2-6](?:d|de|dn|e|en|-b[23]00|e-gb\d+)?|g[3-7](?:s|dn|ad|g|gd|e|f)?|gr6f?|trn[1-3]n?|inf[12]|dl[12]q?|vt1)\.(?:\d*x?large|metal(?:-\w+)?)\b|\bStandard_N[CDVP]\w+|\bN[CDV]\d+\w*_v\d\b|\b(?:a2-(?:high|mega|ultra)gpu|a3-(?:high|mega|ultra|edge)gpu|a4x?-(?:high|max)gpu|g2-standard|g4-standard|ct[456]\w*-hightpu|ct5lp|tpu7x-standard)-[\w]+"
      r"|\b(?:BM|VM)\.GPU[\w.]*|\becs\.(?:ebm)?(?:v|s|scc)?gn\w*(?:-\w+)?\.[\w-]+|\b(?:GN\d\w*|PNV\d\w*|GT4|GI\d\w*)\.\w*LARGE\w*|\b(?:p[1-3](?:s|v|vs|sne|snl)|pi[1-3](?:ne|nl)?)\.\d*x?large\.\d+|\b(?:ecs|ml)\.(?:gni|pni|g1v|hpcpni|ebmhpcpni|ebmgni)\w*\.\w+|\b\d+gpu-\d+vcpu[\w-]*|(?:- |[\"'\[, ])(?:p[3-6](?:d|de|dn|e|en)|g4dn|g[56]e?|trn[12]n?|inf[12])(?=[\"'\],]|\s*$)"),
     ("accelerator", r"(?<![a-z0-9/])(?:nvidia[-_ ])?(?:tesla[-_ ]?)?(?:A100|H100|H200|H800|H20|A800|B200|B300|GB200|GB300|GH200|V100S?|P100|L40S|K80|A10G|DGX|HGX|MI\d{3}[AX]?|RTX[-_ ]?(?:A?\d{4}|pro)\w*|GTX[-_ ]?\d+|trainium\d?|inferentia\d?|gaudi[-_ ]?\d?|ascend[-_ ]?9\d\d\w*|tpu[-_ ]?v\d\w*|v5litepod-\d+|v[456][pe]-\d+)(?![a-z0-9])|(?:nvidia|tesla|gpu|accelerator)s?[\"']?[-_: =\[]{1,4}[\"']?(?:tesla[-_]?)?(?:T4|L4|A10|A16|A2|A30|A40|P4|P40|M60|L20|L40)\b"),
@@ -74,12 +74,12 @@ ZERO = re.compile(r"[:=]\s*[\"']?(?:0|false|null|none|no|~|cpu|\"\"|''|\[\]|\{\}
 LOADS = re.compile(r"releases/download|download|whl/|developer\.|repo\.|github\.io|s3\.|raw\.|docker:|oci:|hf:|\.run\b|\.git@|git\+")
 
 HELPER = re.compile(r"\{\{-?\s*(?:define|include|template|block|range|else|with|end)\b")
-BARE = re.compile(r"[:=]\s*[\"']?(?:\$\([\w.+*/ -]+\)|\$\{?\w+\}?|\$\{[\w.]+\}|\$\{\{[^{}]*\}\}|\{\{[^{}]*\}\}|(?:var|local|each|module)\.[\w.]+)[\"']?[,\\ ]*$")
+BARE = re.compile(r"[:=]\s*[\"']?(?:\$\([\w.+*/ -]+\)|\$\{?\w+\}?|\$\{[\w.]+\}|\$\{\{[^{}]*\}\}|\{\{[^{}]*\}\}|(?:var|local|each|module)\.[\w.]+|<[\w .-]+>|__\w+__)[\"']?[,\\ ]*(?:#.*)?$")
 EMPTY = re.compile(r"^\s*(?:- )?[\"']?[\w./-]+[\"']?\s*(?::|=|(?=\{))\s*[\[{(|>]?\s*(?:#.*)?$")
 OFF = re.compile(r"[:=]\s*[\"']?(?:0|false|no|off|null|none|~|auto)[\"']?,?\s*(?:#.*)?$", re.I)
 
 # What holds words of GPUs and states nothing to a linter, by reason:
-SCRIPTED = ("shell script", "Makefile", "CI workflow", "Slurm/PBS/LSF", "Ansible", "Dockerfile")
+SCRIPTED = ("shell script", "Makefile", "CI workflow", "Slurm/PBS/LSF", "Ansible", "Dockerfile", "Cluster Toolkit", "cloud-init")
 #   commands that look at, move or delete what is there, or rewrite text by a program that nobody runs here
 HANDLING = re.compile(r"^\s*(?:- )?(?:[\w.-]+:\s*[\"']?)?@?(?:(?:RUN|sudo|!|if|while|until|then|do|&&|\|\||local|export|readonly)\s+)*(?:[\w-]+=[\"']?(?:\$\(|`)\s*|< ?<\()?[-@]?(?:timeout \S+ )?(?:(?:\$\{?K\w+\}?|kubectl) (?:-\S+ \S+ )*(?:get|describe|logs|patch)|nvcc --version|pgrep|jq|taskkill|readarray|e?grep|sed|awk|cp|rm|mv|mkdir|chmod|chown|unset|gsutil cp|aws s3 cp|git (?:checkout|add|rm|mv|clean)|systemctl [\w-]+|service \S+ \w+|lsmod|rmmod|cd|ls|cat|tail|head|ps|p?kill|killall|tar|rsync|touch|which|command -v|type|find|source|ldd|wc|readlink|dirname|basename|pushd|apt-get remove|kubectl (?:-\S+ \S+ )*(?:get|logs|describe|delete|wait|rollout|exec|port-forward|cp|top|scale)|helm (?:uninstall|list|status|repo)|docker (?:logs|stop|rm|rmi|ps|exec|tag|push|inspect|save|load|kill))\b(?!.*(?:\s--gpus[= ]\S|docker run))")
 #   a question to the machine: the answer stands in no file
@@ -122,10 +122,11 @@ def silent(cls, match, line, form):
     if form.startswith(("Kubernetes", "Helm")) and cls == "driver" and re.match(r"\s*(?:- )?\"?(?:type|condition)\"?:", line): return True  # the name of a condition of nodes
     if "ENC[AES" in line: return True  # ciphertext
     if COLLECTED.match(line): return True
+    if cls == "driver" and (before.endswith(("--user ", "--user=")) or re.match(r"\s*-\s*[\w-]+\.service\s*$|\s*(?:- )?(?:dest|destination|path):", line)): return True  # a user, a service, where a file is put
     if re.search(r"echo\s+[\"']?[\w-]+=\$\{?\w+\}?[\"']?\s*>>\s*[\"']?\$", line): return True  # a value that is handed on
     if form.startswith(SCRIPTED) and cls in ("driver", "flag") and re.search(r"(?:^|[\s\"'=:,(@])(?:[\w.-]+/)+$", before) and ":" not in after.split(" ")[0] and not re.search(r"\d\.\d", match.group(0) + after.split(" ")[0]): return True  # a file of the repository
     if cls in ("machine", "engine") and before.endswith("/") and re.match(r"[/\"'\s)]|$", after) and not re.search(r"machineTypes/$|\s/$", before): return True  # a directory that is called so
-    if form.startswith("Cluster Toolkit") and re.match(r"\s*(?:use|blueprint_name):|\s*\w+=[\w.-]+\.\w+,?\s*$", line): return True  # modules that are referred to
+    if form.startswith("Cluster Toolkit") and re.match(r"\s*(?:use|blueprint_name):|\s*\w+=[\w.-]+\.\w+,?\s*$|\s*[\w-]+:\s*[\"']?\$\([\w.+*/ -]+\)[\"']?\s*$|.*\bghpc_stage\(", line): return True  # modules that are referred to, files that are handed on
     if SPOKEN.search(before) and not WRITTEN.search(after): return True
     if "@sha256:" in before or cls == "engine" and re.search(r"--target[= ]$", before): return True  # a digest; what is compiled, not launched
     if CALLED.match(line) and cls != "image" or OFF_MAP.search(line): return True
@@ -139,7 +140,7 @@ def silent(cls, match, line, form):
     if cls in ("image", "engine", "driver", "build", "flag") and not match.group(0).startswith("/dev/") and PATH.search(before + match.group(0)[:1] if match.group(0)[0] == "/" else before) and not re.search(r"\d\.\d|-\d", match.group(0)): return True
     if form == "kustomization" and cls in ("driver", "image", "engine") and re.match(r"\s*-\s*[\w./-]+\s*$", line): return True  # an entry is a path
     if form.startswith(SCRIPTED):
-        if HANDLING.match(line) or OPTION.match(line) or form.startswith("Ansible") and CONDITION.match(line): return True
+        if HANDLING.match(line) or OPTION.match(line) or form.startswith(("Ansible", "Cluster")) and CONDITION.match(line): return True
         if cls in ("driver", "key", "accelerator", "image") and re.match(r"\s*[\w-]+\)\s*$", line): return True  # a branch of case
         if re.search(r"=[\"']?\$\{(\w+):?[-=]\}?[\"']?\}?[\"']?\s*$", line): return True  # its own value or nothing
         if cls in ("key", "env", "driver", "accelerator", "resource", "package") and TESTED.search(before) and (cls != "driver" or "[" in before): return True
@@ -420,6 +421,8 @@ HELD = {
     "SlurmScript": (re.compile(r"^#SBATCH\s+--(?:mem-per-gpu|cpus-per-gpu|ntasks-per-gpu|gpus-per-task|gpu-bind)\b"), "scheduling/slurm-options-exclude-each-other"),
     "SlurmConfig": (re.compile(r"(?i)\bgres=|^\s*GresTypes=|\bDefMemPerGPU="), "scheduling/slurm-gres-types-without-gpu"),
     "GresConfig": (re.compile(r"(?i)\bName=gpu\b"), "scheduling/slurm-gpu-without-device-file"),
+    "TalosSchematic": (re.compile(r"^\s*-\s*siderolabs/(?:amdgpu|nvidia|nonfree-kmod|i915|xe)\b"), "compatibility/talos-schematic-without-driver"),
+    "HamiDeviceConfig": (re.compile(r"^\s*(?:resource\w+Name|- models):|^\s*- name: \d+g\.\d+gb"), "scheduling/hami-mig-geometry-unknown"),
     "AccelerateConfig": (re.compile(r"^\s*(?:distributed_type|gpu_ids|num_processes|fsdp_(?:version|reshard_after_forward|state_dict_type|sharding_strategy|backward_prefetch|forward_prefetch|sync_module_states|use_orig_params|cpu_ram_efficient_loading|auto_wrap_policy))\b"), "compatibility/accelerate-option-of-fsdp1"),
     "RayCluster": (re.compile(r"\bnum-gpus\b"), "interconnect/ray-num-gpus-mismatch"),
     "RayService": (re.compile(r"\bnum-gpus\b"), "interconnect/ray-num-gpus-mismatch"),
@@ -491,6 +494,9 @@ def judge(lines, facts, text, beside=""):
         stated = re.match(r"\s*(?:(?:export|local|readonly|ARG|ENV)\s+)?[\w.-]+\s*(?::|[:?]?=)\s*[\"']?([\w./:@+-]{4,})[\"']?,?\s*(?:#.*)?$", line)
         if state != "read" and stated and stated.group(1).lower() in values:
             state = "read"  # a variable or its default: the fact of this value stands where it is used
+        named = next((token.strip("\"',;") for token in line.split() if word in token), "").lower()
+        if state != "read" and re.search(r"\d\.\d", named) and named in values:
+            state = "read"  # a file: the fact of it stands where it is installed
         alone = re.match(r"\s*-?\s*[\"']?--?[\w-]+[\"']?,?\s*\\?$", line)
         if state != "read" and alone and any(re.search(r"launch\.(?!words)\w|training\.\w", k) and v not in FALSY for k, v, _ in facts.get(number + 1, ())):
             state = "read"  # a flag whose value, and so whose fact, stands on the next line

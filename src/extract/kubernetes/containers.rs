@@ -324,3 +324,27 @@ pub fn entries(view: View<'_>) -> impl Iterator<Item = (&str, View<'_>)> {
 pub fn names(list: View<'_>) -> Vec<Fact<String>> {
     list.items().filter(|item| item.unknown().is_none()).map(|item| item.get("name").string()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::{Dialect, yaml};
+    use crate::source::SourceId;
+
+    #[test]
+    fn what_a_script_exports_is_there_for_what_it_launches() {
+        let env = |script: &str| {
+            let text = format!("image: x\nenv: [{{name: NCCL_NET, value: old}}]\ncommand:\n- bash\n- -c\n- |\n  {script}\n");
+            let tree = Arc::new(yaml::parse(SourceId(0), &text, Dialect::Core));
+            let root = tree.roots().next().expect("a document").view();
+            let out = container(&tree, root, ContainerRole::Main, &Pod::blank(root.place()));
+            let value = |name: &str| out.env.get(name).and_then(|v| v.value.get().cloned()).unwrap_or("?".to_owned());
+            ["NCCL_NET", "CUDA_VISIBLE_DEVICES"].map(value).join(" ")
+        };
+        assert_eq!(env("export NCCL_NET=gIB\n  mpirun -np 8 all_gather_perf"), "gIB ?");
+        assert_eq!(env("mpirun -np 8 all_gather_perf\n  export NCCL_NET=late"), "old ?");
+        assert_eq!(env("export CUDA_VISIBLE_DEVICES=0\n  vllm serve m"), "old 0");
+        let each = "export CUDA_VISIBLE_DEVICES=0\n  vllm serve m &\n  export CUDA_VISIBLE_DEVICES=1\n  vllm serve m";
+        assert_eq!(env(each), "old ?");
+    }
+}
