@@ -181,18 +181,15 @@ fn command(arguments: View<'_>) -> Option<Traced> {
     arguments.traced().or_else(|| arguments.get("cmd").traced()).or_else(|| startup::words(arguments.get("argv")))
 }
 
-/// The packages that a task keeps as they are, those that its command is given one by one included.
+/// The packages that a task keeps as they are: those that it names, or gives its command one by one.
 fn held<'t>(module: &str, (task, arguments): (Node<'t>, View<'t>), variables: &Variables<'t>) -> Vec<Fact<String>> {
     let named = match module {
         "dpkg_selections" => arguments.get("name").traced().map(|name| vec![install::fact(&variables.put_into(&name))]),
-        "command" | "raw" | "shell" => command(arguments).filter(|line| line.text().contains("hold")).map(|line| {
-            let line = variables.put_into(&line);
-            if line.text().contains("{{") {
-                let items = line.text().contains("apt-mark") && line.text().contains("item");
-                let items = items.then(|| variables.listed(first(task.view(), &["loop", "with_items"])));
-                return items.iter().flatten().map(install::fact).collect();
-            }
-            install::held(&line)
+        // What a command names itself is told as what any script holds.
+        "command" | "raw" | "shell" => command(arguments).map(|line| variables.put_into(&line)).and_then(|line| {
+            let each = ["apt-mark", "hold", "{{", "item"].iter().all(|word| line.text().contains(word));
+            let items = || variables.listed(first(task.view(), &["loop", "with_items"]));
+            each.then(|| items().iter().map(install::fact).collect())
         }),
         _ => None,
     };
@@ -255,8 +252,10 @@ impl<'t> Variables<'t> {
     fn listed(&self, view: View<'t>) -> Vec<Traced> {
         let named = view.traced().and_then(|text| self.alone(self.followed(&text).text()));
         let list = named.filter(|value| value.node().is_some_and(Node::is_seq)).unwrap_or(view);
-        self.read.set(self.read.get() + list.items().count());
-        if self.read.get() > MOST_PACKAGES {
+        let left = MOST_PACKAGES.saturating_sub(self.read.get());
+        let more = list.items().take(left + 1).count();
+        self.read.set(self.read.get() + more);
+        if more > left {
             return vec![];
         }
         match list.node() {
@@ -424,7 +423,7 @@ fn holds(module: &str, arguments: View<'_>) -> bool {
         || ["template", "copy"].contains(&module)
             && ["content", "block"].iter().all(|key| !arguments.get(key).is_some())
             && file.get().is_none_or(settings)
-        || texts.into_iter().any(|text| says(text.text()))
+        || texts.into_iter().any(|text| says(text.text()) && install::held(&text).is_empty())
 }
 
 /// A chart that a task releases.

@@ -69,14 +69,14 @@ fn of_program(words: &[Traced]) -> Option<Install> {
 
 /// The packages of a distribution that a command keeps at the version which is there.
 pub fn held(command: &Traced) -> Vec<Fact<String>> {
-    if !["apt-mark", "versionlock"].iter().any(|program| command.text().contains(program)) {
-        return vec![];
-    }
     shell::parse(command).commands.iter().flat_map(held_by).collect()
 }
 
 fn held_by(command: &Command) -> Vec<Fact<String>> {
     let words: Vec<&str> = command.words.iter().map(Word::text).collect();
+    if !words.iter().any(|word| ["hold", "versionlock"].contains(word)) {
+        return vec![];
+    }
     let programs = wrappers::programs(&command.words).into_iter();
     let names = programs.filter_map(|at| match (wrappers::base_name(words[at]), words.get(at + 1..)?) {
         ("apt-mark", ["hold", ..]) => Some(at + 2),

@@ -9,6 +9,7 @@ use crate::known::{Fact, Known, Why};
 use crate::parse::{Dialect, Node, Raw, Tree, View, shell, yaml};
 use crate::source::Traced;
 use crate::version::Version;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Whether a document is a blueprint.
@@ -30,7 +31,8 @@ const MODULES: [(&str, &str); 7] = [
 
 /// Reads a blueprint.
 pub fn blueprint(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
-    machinery::of_document(root.view().get("vars"), path, facts);
+    machinery::of_document(root.view(), path, facts);
+    let mut run = BTreeSet::new();
     let groups = root.view().get("deployment_groups").items();
     for module in groups.flat_map(|group| group.get("modules").items().collect::<Vec<_>>()) {
         let source = module.get("source").string();
@@ -41,8 +43,9 @@ pub fn blueprint(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts
             let (kind, named) = (released.to_owned().into(), Some(module.get("source").place()));
             facts.documents.push(Document { kind, named, body: Raw::new(tree, settings) });
         }
-        machinery::of_document(settings, path, facts);
-        settings.get("runners").items().for_each(|runner| run_by(runner, path, facts));
+        // What aliases repeat is read once.
+        let runners = settings.get("runners").items().filter(|runner| run.insert(runner.get("content").place()));
+        runners.for_each(|runner| run_by(runner, path, facts));
         let source = source.split('?').next().unwrap_or_default();
         if let Some((_, kind)) = MODULES.iter().find(|(name, _)| source.ends_with(name)) {
             facts.pools.extend(pool(tree, module, (kind, vars)).map(Arc::new));
