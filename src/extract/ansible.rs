@@ -495,7 +495,8 @@ mod tests {
             ("dpkg_selections: {name: nvidia-utils-535, selection: hold}", "nvidia-utils-535"),
             ("command: apt-mark unhold a", ""),
         ] {
-            let play = format!("- hosts: all\n  vars: {{kept: [b, c]}}\n  tasks:\n  - {}\n", task.replace('\n', "\n  "));
+            let play =
+                format!("- hosts: all\n  vars: {{kept: [b, c]}}\n  tasks:\n  - {}\n", task.replace('\n', "\n  "));
             let facts = facts("main.yml", &play);
             let held = facts.package_files.iter().flat_map(|file| &file.held).filter_map(|name| name.get().cloned());
             assert_eq!(held.collect::<Vec<_>>().join(" "), names, "{task}");

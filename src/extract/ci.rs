@@ -145,7 +145,8 @@ pub fn read(root: Node<'_>, path: &str, facts: &mut Facts) {
             let Some(image) = image else { continue };
             for image in chosen(image, job.matrix, &workflow.share) {
                 let started = container(&image, options.as_ref());
-                made.workloads.extend(started.map(|started| if number == 0 { with(started, &job.env) } else { started }));
+                made.workloads
+                    .extend(started.map(|started| if number == 0 { with(started, &job.env) } else { started }));
             }
         }
         let script = script(&job.shells);
@@ -221,8 +222,13 @@ impl<'t> Workflow<'t> {
 fn on_named(job: &Job<'_>) -> Option<Workload> {
     let selector = selector(job);
     // Each part of a label says what the machine has, as a key does.
-    let says = |part: &str| catalog::mentions(&format!("{part}:")).next().is_some();
-    let speaks = |label: &String| label.split(['-', '_', '.', ' ']).any(says);
+    let says = |part: &str| {
+        catalog::mentions(&format!("{part}:")).next().is_some() || catalog::gpus_called(part).next().is_some()
+    };
+    let speaks = |label: &String| {
+        let machines = label.split(['-', '_', ' ']);
+        machines.chain(label.split(['-', '_', '.', ' '])).any(says)
+    };
     selector.values().filter_map(Fact::get).find(|label| speaks(label))?;
     let mut pod = Pod::blank(job.place);
     pod.role = Fact::value("main".to_owned(), job.place);
@@ -577,7 +583,12 @@ mod tests {
             ),
             (".gitlab-ci.yml", "variables: {A: top}\na:\n  image: x/y:1\n  script: [make]\n", "A", "top"),
             (".gitlab-ci.yml", "variables: {A: top}\na:\n  services: [x/y:1]\n  script: [make]\n", "A", "?"),
-            (".circleci/config.yml", "jobs:\n  a:\n    docker: [{image: 'x/y:1'}]\n    environment: {A: job}\n", "A", "job"),
+            (
+                ".circleci/config.yml",
+                "jobs:\n  a:\n    docker: [{image: 'x/y:1'}]\n    environment: {A: job}\n",
+                "A",
+                "job",
+            ),
         ] {
             let made = workloads(path, text);
             let env = &made[0].pods[0].containers[0].env;
@@ -590,8 +601,16 @@ mod tests {
     #[test]
     fn what_a_job_asks_of_its_machine_selects_it() {
         for (path, text, labels) in [
-            (".github/workflows/a.yml", "jobs:\n  a:\n    runs-on: [self-hosted, a100]\n    steps: []\n", "runs-on=self-hosted runs-on.1=a100"),
-            (".github/workflows/a.yml", "jobs:\n  a:\n    runs-on: {group: aws-g5.xlarge}\n    steps: []\n", "runs-on=aws-g5.xlarge"),
+            (
+                ".github/workflows/a.yml",
+                "jobs:\n  a:\n    runs-on: [self-hosted, a100]\n    steps: []\n",
+                "runs-on=self-hosted runs-on.1=a100",
+            ),
+            (
+                ".github/workflows/a.yml",
+                "jobs:\n  a:\n    runs-on: {group: aws-g5.xlarge}\n    steps: []\n",
+                "runs-on=aws-g5.xlarge",
+            ),
             (".gitlab-ci.yml", "a:\n  tags: [nvidia-l4]\n  script: [make]\n", "tags=nvidia-l4"),
             // A machine without GPUs, and one of which nobody knows.
             (".github/workflows/a.yml", "jobs:\n  a:\n    runs-on: ubuntu-latest\n    steps: []\n", ""),

@@ -1,7 +1,7 @@
 //! What deployments are held against: promises to users, classes of data, quotas of queues.
 
-use super::{Labels, Toleration};
 use super::value::entities;
+use super::{Labels, Toleration};
 use crate::known::Fact;
 
 entities! {

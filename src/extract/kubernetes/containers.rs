@@ -334,7 +334,8 @@ mod tests {
     #[test]
     fn what_a_script_exports_is_there_for_what_it_launches() {
         let env = |script: &str| {
-            let text = format!("image: x\nenv: [{{name: NCCL_NET, value: old}}]\ncommand:\n- bash\n- -c\n- |\n  {script}\n");
+            let text =
+                format!("image: x\nenv: [{{name: NCCL_NET, value: old}}]\ncommand:\n- bash\n- -c\n- |\n  {script}\n");
             let tree = Arc::new(yaml::parse(SourceId(0), &text, Dialect::Core));
             let root = tree.roots().next().expect("a document").view();
             let out = container(&tree, root, ContainerRole::Main, &Pod::blank(root.place()));
