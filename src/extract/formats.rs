@@ -291,7 +291,7 @@ pub static TEXTS: &[TextFormat] = &[
     },
     TextFormat {
         name: "shell-script",
-        about: "shell scripts, and batch jobs of Slurm, PBS, LSF and Grid Engine",
+        about: "shell scripts (by their endings, or by the first line of a file without one), and batch jobs of Slurm, PBS, LSF and Grid Engine",
         kinds: &[Kind::Shell],
         read: slurm::read,
     },
