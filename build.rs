@@ -111,7 +111,10 @@ fn gpu_words(directory: &Path) -> String {
         let header = lines.next().expect("a header");
         let index = |name: &str| header.iter().position(|column| *column == name);
         let (column, gpu) = (index(column).expect("a column"), index("gpu").filter(|_| table == "instances"));
+        // A server that serves no models (an editor, a notebook) runs anywhere.
+        let serves = index("serves").filter(|_| table == "servers");
         let lines = lines.filter(|line| gpu.is_none_or(|gpu| !line[gpu].is_empty()));
+        let lines = lines.filter(|line| serves.is_none_or(|serves| line[serves] == "yes"));
         let names = lines.flat_map(|line| line[column].split(' ').map(str::to_lowercase).collect::<Vec<_>>());
         // A name of a letter and a number (T4, P4) is the name of many things.
         words.extend(names.filter(|name| name.len() > 3 && !name.contains(['*', '(', ')'])));

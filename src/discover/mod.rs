@@ -619,15 +619,17 @@ const SEALS: [(&[u8], &str); 2] = [(b"\0GITCRYPT\0", "git-crypt"), (b"age-encryp
 /// How much of a file shows what it is.
 const START: u64 = 8 << 10;
 
-/// The kind of a template that its text shows.
+/// The kind of a file that its text shows, where its name leaves it open.
 fn shown_by_start(found: &Found) -> Option<Kind> {
-    kind::without_template_suffix(&found.path)?;
+    if !kind::may_show(&found.path) {
+        return None;
+    }
     let mut start = Vec::new();
     match &found.unsaved {
         Some(text) => start.extend(text.bytes().take(START as usize)),
         None => drop(gate::open(&found.disk).ok()?.take(START).read_to_end(&mut start)),
     }
-    kind::kind_of_template(&found.path, &String::from_utf8_lossy(&start))
+    kind::kind_by_start(&found.path, &String::from_utf8_lossy(&start))
 }
 
 /// The most of a file that is searched for what it may be.

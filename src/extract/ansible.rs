@@ -1,7 +1,7 @@
-//! Ansible: what tasks install on machines, and the charts that they release. Knows modules and their arguments; fills
-//! no variables and follows no roles.
+//! Ansible: what tasks install on machines, and the charts that they release. Knows modules and their arguments; puts in
+//! the variables of plays, and follows no roles.
 
-use super::{built, compose, install, kubernetes, machinery, startup, values, written};
+use super::{MOST_PACKAGES, built, compose, embedded, install, kubernetes, machinery, startup, values, written};
 use crate::facts::Node as Machine;
 use crate::facts::value::REST;
 use crate::facts::{
@@ -10,16 +10,18 @@ use crate::facts::{
 };
 use crate::known::{Fact, Why};
 use crate::parse::{Builder, DEEPEST, Entry, Node, NodeKind, Raw, Tree, View, requirements};
+use crate::render::ansible::references;
 use crate::source::{Span, Traced};
 use crate::version::Version;
-use std::collections::BTreeSet;
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Keys under which a play or a block lists further tasks.
 const LISTS: [&str; 7] = ["pre_tasks", "tasks", "post_tasks", "handlers", "block", "rescue", "always"];
 
 /// Modules that are read.
-const MODULES: [&str; 21] = [
+const MODULES: [&str; 22] = [
     "apt",
     "blockinfile",
     "command",
@@ -29,6 +31,7 @@ const MODULES: [&str; 21] = [
     "docker_image",
     "docker_image_build",
     "dpkg_selections",
+    "get_url",
     "helm",
     "k8s",
     "lineinfile",
@@ -98,22 +101,32 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     found.kind = Fact::value(PackageFileKind::Ansible, root.head());
     let mut run = BTreeSet::new();
     root.view().items().for_each(|play| machinery::of_document(play.get("vars"), path, facts));
-    for tasks in plays(root) {
+    for (variables, tasks) in plays(root) {
         let (packages_before, workloads_before) = (found.packages.len(), facts.workloads.len());
+        let fetched = fetched(&tasks, &variables);
         for (name, task, arguments) in &tasks {
+            let held = held(name, (*task, *arguments), &variables);
             match *name {
                 "helm" => facts.releases.push(Arc::new(release(tree, *arguments))),
                 "apt" | "dnf" | "package" | "pip" | "yum" | "zypper" => {
-                    found.packages.extend(packages(name, *task, *arguments));
+                    found.packages.extend(packages(name, (*task, *arguments), (&variables, &fetched)));
                 }
                 "command" | "raw" | "shell" => {
-                    let text = arguments.traced().or_else(|| arguments.get("cmd").traced());
+                    let text = command(*arguments);
                     let looped = text.as_ref().is_some_and(|text| text.text().trim_matches(['{', '}', ' ']) == "item");
-                    let items = first(task.view(), &["loop", "with_items"]).items().filter_map(View::traced);
-                    let lines: Vec<Traced> = if looped { items.collect() } else { text.into_iter().collect() };
+                    let items = || variables.listed(first(task.view(), &["loop", "with_items"]));
+                    let mut lines: Vec<Traced> = if looped { items() } else { text.into_iter().collect() };
+                    // What a task holds of a list is told below.
+                    lines.retain(|line| held.is_empty() || !line.text().contains("{{"));
                     // What aliases repeat is read once.
-                    let new = lines.iter().filter(|line| run.insert(line.whole()));
-                    new.for_each(|line| startup::commands_of(line, path, facts));
+                    let new = lines.iter().map(|line| variables.put_into(line)).filter(|line| run.insert(line.whole()));
+                    new.for_each(|line| startup::commands_of(&line, path, facts));
+                }
+                "copy" => {
+                    let (at, content) = (arguments.get("dest").string(), arguments.get("content").traced());
+                    if let Some((at, content)) = at.get().zip(content).filter(|(_, text)| run.insert(text.whole())) {
+                        embedded::written(&content, at, facts);
+                    }
                 }
                 "docker_container" | "podman_container" if !removes(*arguments) => {
                     facts.workloads.extend(container(tree, *arguments, name));
@@ -134,11 +147,12 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
                 }
                 _ => {}
             }
-            if holds(name, *arguments) {
+            if held.is_empty() && holds(name, *arguments) {
                 let mut hold = Object::blank(arguments.place());
                 hold.kind = Fact::value("PackageHold".to_owned(), arguments.place());
                 facts.objects.push(Arc::new(hold));
             }
+            found.held.extend(held);
         }
         if let Some(driver) = driver(&tasks, &found.packages[packages_before..]) {
             let started = facts.workloads[workloads_before..].iter_mut();
@@ -148,8 +162,106 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
             }
         }
     }
-    if !found.packages.is_empty() {
+    if !found.packages.is_empty() || !found.held.is_empty() {
         facts.package_files.push(Arc::new(found));
+    }
+}
+
+/// Where files that tasks fetch come from, by where they lie then.
+fn fetched(tasks: &[Task<'_>], variables: &Variables<'_>) -> BTreeMap<String, Traced> {
+    let of_task = |(name, _, arguments): &Task<'_>| {
+        let text = |key: &str| Some(variables.put_into(&arguments.get(key).traced()?));
+        (*name == "get_url").then(|| Some((text("dest")?.text().to_owned(), text("url")?))).flatten()
+    };
+    tasks.iter().filter_map(of_task).collect()
+}
+
+/// The command line of a task: a text, or its words.
+fn command(arguments: View<'_>) -> Option<Traced> {
+    arguments.traced().or_else(|| arguments.get("cmd").traced()).or_else(|| startup::words(arguments.get("argv")))
+}
+
+/// The packages that a task keeps as they are: those that it names, or gives its command one by one.
+fn held<'t>(module: &str, (task, arguments): (Node<'t>, View<'t>), variables: &Variables<'t>) -> Vec<Fact<String>> {
+    let named = match module {
+        "dpkg_selections" => arguments.get("name").traced().map(|name| vec![install::fact(&variables.put_into(&name))]),
+        // What a command names itself is told as what any script holds.
+        "command" | "raw" | "shell" => command(arguments).map(|line| variables.put_into(&line)).and_then(|line| {
+            let each = ["apt-mark", "hold", "{{", "item"].iter().all(|word| line.text().contains(word));
+            let items = || variables.listed(first(task.view(), &["loop", "with_items"]));
+            each.then(|| items().iter().map(install::fact).collect())
+        }),
+        _ => None,
+    };
+    named.unwrap_or_default().into_iter().filter(|name| name.get().is_some()).collect()
+}
+
+/// The variables of a play.
+#[derive(Default)]
+struct Variables<'t> {
+    values: BTreeMap<&'t str, View<'t>>,
+    /// Items of lists that are read of it: many tasks may name one list.
+    read: Cell<usize>,
+}
+
+/// A variable that is another one is followed so often.
+const MOST_STEPS: usize = 4;
+
+/// Longest text that variables are put into: a name, an address, a line.
+const LONGEST: usize = 1024;
+
+impl<'t> Variables<'t> {
+    fn of(play: Node<'t>) -> Self {
+        let values = play.view().get("vars").entries().into_iter().collect();
+        Self { values, read: Cell::new(0) }
+    }
+
+    /// The variable that a text is, with nothing beside it.
+    fn alone(&self, text: &str) -> Option<View<'t>> {
+        let (range, name) = references(text).next().filter(|_| text.len() <= LONGEST)?;
+        (range.len() == text.trim().len()).then(|| self.values.get(name).copied()).flatten()
+    }
+
+    /// The text of a variable that may be another one.
+    fn followed(&self, text: &Traced) -> Traced {
+        let mut text = text.clone();
+        for _ in 0..MOST_STEPS {
+            let Some(value) = self.alone(text.text()).and_then(View::traced) else { break };
+            text = value;
+        }
+        text
+    }
+
+    /// A text with the variables that it names, as far as the play says what they are.
+    fn put_into(&self, text: &Traced) -> Traced {
+        let mut out = self.followed(text);
+        if out.text().len() > LONGEST {
+            return out;
+        }
+        let named: Vec<_> = references(out.text()).map(|(range, name)| (range, self.values.get(name))).collect();
+        let texts = named.into_iter().rev().filter_map(|(range, value)| Some((range, value?.traced()?)));
+        for (range, value) in texts.map(|(range, value)| (range, self.followed(&value))).collect::<Vec<_>>() {
+            if out.text().len() + value.text().len() <= LONGEST {
+                out = out.replaced(range, &value);
+            }
+        }
+        out
+    }
+
+    /// The texts of a list, or of the variable that stands for one.
+    fn listed(&self, view: View<'t>) -> Vec<Traced> {
+        let named = view.traced().and_then(|text| self.alone(self.followed(&text).text()));
+        let list = named.filter(|value| value.node().is_some_and(Node::is_seq)).unwrap_or(view);
+        let left = MOST_PACKAGES.saturating_sub(self.read.get());
+        let more = list.items().take(left + 1).count();
+        self.read.set(self.read.get() + more);
+        if more > left {
+            return vec![];
+        }
+        match list.node() {
+            Some(node) if node.is_seq() => node.items().filter_map(Node::traced).map(|t| self.put_into(&t)).collect(),
+            _ => list.traced().map(|text| split(&self.put_into(&text))).unwrap_or_default(),
+        }
     }
 }
 
@@ -224,16 +336,18 @@ fn module(task: Node<'_>) -> Option<(&'static str, View<'_>)> {
 /// A task: its module, itself, and the arguments of the module.
 type Task<'t> = (&'static str, Node<'t>, View<'t>);
 
-/// The tasks of each play; a list of tasks is part of one.
-fn plays(root: Node<'_>) -> Vec<Vec<Task<'_>>> {
-    let of_plays = root.items().any(|item| item.get("hosts").is_some());
-    let lists = if of_plays { root.items().map(|play| vec![play]).collect() } else { vec![root.items().collect()] };
-    let read = |items: Vec<_>| {
-        let mut out = vec![];
-        items.into_iter().for_each(|item| add(item, DEEPEST, &mut out));
-        out
-    };
-    lists.into_iter().map(read).collect()
+/// The tasks of each play with its variables; a list of tasks is part of one.
+fn plays(root: Node<'_>) -> Vec<(Variables<'_>, Vec<Task<'_>>)> {
+    if root.items().any(|item| item.get("hosts").is_some()) {
+        return root.items().map(|play| (Variables::of(play), tasks(std::iter::once(play)))).collect();
+    }
+    vec![(Variables::default(), tasks(root.items()))]
+}
+
+fn tasks<'t>(items: impl Iterator<Item = Node<'t>>) -> Vec<Task<'t>> {
+    let mut out = vec![];
+    items.for_each(|item| add(item, DEEPEST, &mut out));
+    out
 }
 
 /// Adds a task, and those of a block or a play.
@@ -251,7 +365,7 @@ fn driver(tasks: &[Task<'_>], packages: &[Package]) -> Option<Fact<Version>> {
     }
     let text = |(name, _, arguments): &Task<'_>| match *name {
         "apt" => arguments.get("deb").traced(),
-        "command" | "raw" | "shell" => arguments.traced().or_else(|| arguments.get("cmd").traced()),
+        "command" | "raw" | "shell" => command(*arguments),
         _ => None,
     };
     let mut stated = tasks.iter().filter_map(text).filter_map(|text| startup::driver(&text));
@@ -264,19 +378,21 @@ fn first<'t>(view: View<'t>, keys: &[&str]) -> View<'t> {
 }
 
 /// What a task installs: the names in its arguments, or the items that it loops over.
-fn packages(module: &str, task: Node<'_>, arguments: View<'_>) -> Vec<Package> {
+fn packages<'t>(
+    module: &str,
+    (task, arguments): (Node<'t>, View<'t>),
+    (variables, fetched): (&Variables<'t>, &BTreeMap<String, Traced>),
+) -> Vec<Package> {
     if removes(arguments) {
         return vec![];
     }
     let named = first(arguments, &["name", "pkg", "package"]);
     let loops = named.traced().is_some_and(|text| text.text().contains("item"));
     let listed = if loops { first(task.view(), &["loop", "with_items"]) } else { named };
-    let texts: Vec<Traced> = match listed.node() {
-        Some(node) if node.is_seq() => node.items().filter_map(|item| item.traced()).collect(),
-        _ => listed.traced().as_ref().map(split).unwrap_or_default(),
-    };
+    let texts = variables.listed(listed);
     if let Some(archive) = arguments.get("deb").traced().filter(|_| module == "apt") {
-        return install::of_archives(&[archive]).packages;
+        let archive = variables.put_into(&archive);
+        return install::of_archives(&[fetched.get(archive.text()).cloned().unwrap_or(archive)]).packages;
     }
     if module == "pip" {
         let read = texts.iter().filter_map(requirements::requirement);
@@ -295,6 +411,7 @@ fn split(text: &Traced) -> Vec<Traced> {
 /// Whether a task may keep packages of the driver as they are: a hold, a pin, an exception of automatic upgrades.
 fn holds(module: &str, arguments: View<'_>) -> bool {
     let texts = [arguments].into_iter().chain(["cmd", "content", "block", "line"].map(|key| arguments.get(key)));
+    let texts = texts.filter_map(View::traced).chain(startup::words(arguments.get("argv")));
     let says = |text: &str| {
         let excepted = ["Blacklist", "Pin", "exclude"].iter().any(|word| text.contains(word));
         text.contains("apt-mark hold") || text.contains("versionlock") || excepted && text.contains("nvidia")
@@ -306,7 +423,7 @@ fn holds(module: &str, arguments: View<'_>) -> bool {
         || ["template", "copy"].contains(&module)
             && ["content", "block"].iter().all(|key| !arguments.get(key).is_some())
             && file.get().is_none_or(settings)
-        || texts.filter_map(View::traced).any(|text| says(text.text()))
+        || texts.into_iter().any(|text| says(text.text()) && install::held(&text).is_empty())
 }
 
 /// A chart that a task releases.
@@ -369,11 +486,42 @@ mod tests {
 
     #[test]
     fn what_is_held_is_told() {
-        for task in
-            ["shell: apt-mark hold nvidia-driver-535", "copy: {dest: x, content: '${a} Package-Blacklist {nvidia}'}"]
-        {
-            assert_eq!(facts("main.yml", &format!("- {task}\n")).objects.len(), 1, "{task}");
+        let task = "copy: {dest: x, content: '${a} Package-Blacklist {nvidia}'}";
+        assert_eq!(facts("main.yml", &format!("- {task}\n")).objects.len(), 1);
+        for (task, names) in [
+            ("shell: apt-mark hold nvidia-driver-535", "nvidia-driver-535"),
+            ("command: {argv: [apt-mark, hold, '{{ item }}']}\n  loop: [a, libnvidia-*]", "a libnvidia-*"),
+            ("command: apt-mark hold {{ item }}\n  loop: '{{ kept }}'", "b c"),
+            ("dpkg_selections: {name: nvidia-utils-535, selection: hold}", "nvidia-utils-535"),
+            ("command: apt-mark unhold a", ""),
+        ] {
+            let play =
+                format!("- hosts: all\n  vars: {{kept: [b, c]}}\n  tasks:\n  - {}\n", task.replace('\n', "\n  "));
+            let facts = facts("main.yml", &play);
+            let held = facts.package_files.iter().flat_map(|file| &file.held).filter_map(|name| name.get().cloned());
+            assert_eq!(held.collect::<Vec<_>>().join(" "), names, "{task}");
         }
+    }
+
+    #[test]
+    fn variables_of_a_play_are_put_in() {
+        let facts = facts(
+            "site.yml",
+            "- hosts: gpu\n  vars:\n    cuda: 12-4\n    repo: 'https://x/{{ distribution }}/cuda-keyring_1.1-1_all.deb'\n    \
+             listed: ['cuda-toolkit-{{ cuda }}', dkms]\n    same: '{{ listed }}'\n  tasks:\n  - apt: {deb: '{{ repo }}'}\n  \
+             - get_url: {url: 'https://y/nvidia-x_2_all.deb', dest: '/tmp/{{ repo | basename }}'}\n  \
+             - apt: {deb: '/tmp/{{ repo | basename }}'}\n  - apt: {name: '{{ same }}'}\n  - dnf: {name: '{{ elsewhere }}'}\n- hosts: other\n  tasks:\n  - apt: {name: '{{ listed }}'}\n",
+        );
+        let names: Vec<_> = facts.package_files[0].packages.iter().filter_map(|p| p.name.get()).collect();
+        assert_eq!(names, ["cuda-keyring", "nvidia-x", "cuda-toolkit-12-4", "dkms"]);
+    }
+
+    #[test]
+    fn a_list_that_many_tasks_name_is_read_for_few_of_them() {
+        let listed = (0..20_000).map(|i| format!("p{i}, ")).collect::<String>();
+        let tasks = "  - apt: {name: '{{ listed }}'}\n".repeat(20_000);
+        let facts = facts("site.yml", &format!("- hosts: gpu\n  vars: {{listed: [{listed}]}}\n  tasks:\n{tasks}"));
+        assert!(facts.package_files[0].packages.len() <= MOST_PACKAGES);
     }
 
     #[test]

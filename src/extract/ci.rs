@@ -3,9 +3,10 @@
 //! machines is gone with it, and stands for nothing else.
 
 use super::wrappers::base_name;
-use super::{MOST_WORKLOADS, commands, install, machinery, scripts, too_many};
+use super::{MOST_WORKLOADS, commands, install, machinery, scripts, too_many, written};
 use crate::budget::{NODE, STEP, Share};
-use crate::facts::{Facts, Intent, PackageFileKind, Workload, WorkloadFormat};
+use crate::catalog;
+use crate::facts::{EnvVar, Facts, Intent, Labels, PackageFileKind, Pod, Workload, WorkloadFormat};
 use crate::known::{Fact, Why};
 use crate::parse::shell::{self, Arms, Command, Script};
 use crate::parse::{Node, Problem, View};
@@ -22,6 +23,9 @@ const LONGEST_CHOICE: usize = 256;
 
 /// Most combinations of a matrix that are told apart.
 const MOST_ROWS: usize = 256;
+
+/// Most labels of machines that a job asks for.
+const MOST_LABELS: usize = 8;
 
 /// Most jobs that a job of GitLab extends.
 const MOST_BASES: usize = 16;
@@ -71,8 +75,12 @@ fn system(root: Node<'_>, path: &str) -> Option<System> {
 struct Job<'t> {
     name: String,
     place: Span,
-    /// Images with the options of their containers.
+    /// Images with the options of their containers: first the one that its steps run in, if any, then those beside it.
     images: Vec<(Option<Traced>, Option<Traced>)>,
+    /// Variables that are set for all of its steps: the nearest first.
+    env: Vec<Env>,
+    /// What it asks of the machine that runs it, by the key that says so.
+    runner: Vec<(&'static str, View<'t>)>,
     shells: Vec<Shell>,
     matrix: Option<View<'t>>,
 }
@@ -122,7 +130,9 @@ pub fn read(root: Node<'_>, path: &str, facts: &mut Facts) {
             job.shells.iter().flat_map(|shell| &shell.lines).chain(job.images.iter().flat_map(|(image, _)| image));
         let texts: usize = texts.map(|text| text.text().len()).sum();
         let set: usize = job.shells.iter().flat_map(|shell| &shell.env).map(|env| env.len()).sum();
-        if let Err(spent) = workflow.share.make(texts + job.images.len() * size_of::<Workload>() + set * STEP) {
+        let handed: usize = job.env.iter().map(|env| env.len()).sum();
+        let made_of_it = job.images.len() * size_of::<Workload>() + handed * size_of::<EnvVar>();
+        if let Err(spent) = workflow.share.make(texts + made_of_it + set * STEP) {
             let message = format!("jobs from here on: {spent}");
             facts.cut.push(Problem { span: job.place, message });
             break;
@@ -131,10 +141,12 @@ pub fn read(root: Node<'_>, path: &str, facts: &mut Facts) {
             facts.cut.push(too_many(job.place));
             break;
         }
-        for (image, options) in &job.images {
+        for (number, (image, options)) in job.images.iter().enumerate() {
             let Some(image) = image else { continue };
             for image in chosen(image, job.matrix, &workflow.share) {
-                made.workloads.extend(container(&image, options.as_ref()));
+                let started = container(&image, options.as_ref());
+                made.workloads
+                    .extend(started.map(|started| if number == 0 { with(started, &job.env) } else { started }));
             }
         }
         let script = script(&job.shells);
@@ -149,7 +161,10 @@ pub fn read(root: Node<'_>, path: &str, facts: &mut Facts) {
         commands::read(&script, &mut made);
         machinery::read(&script, path, facts);
         facts.cut.extend(scripts::read(&script, path, &mut made));
-        made.workloads[before..].iter_mut().for_each(|workload| of_job(workload, &job.name));
+        if made.workloads.len() == before {
+            made.workloads.extend(on_named(&job));
+        }
+        made.workloads[before..].iter_mut().for_each(|workload| of_job(workload, &job));
     }
     // What is written out for a cluster is of no format of CI.
     let ours = |workload: &Workload| workload.format.get() == Some(&WorkloadFormat::Ci);
@@ -203,15 +218,54 @@ impl<'t> Workflow<'t> {
     }
 }
 
+/// A job of which nothing is known but that it asks for a machine with GPUs, by a name that says so.
+fn on_named(job: &Job<'_>) -> Option<Workload> {
+    let selector = selector(job);
+    // Each part of a label says what the machine has, as a key does.
+    let says = |part: &str| {
+        catalog::mentions(&format!("{part}:")).next().is_some() || catalog::gpus_called(part).next().is_some()
+    };
+    let speaks = |label: &String| {
+        let machines = label.split(['-', '_', ' ']);
+        machines.chain(label.split(['-', '_', '.', ' '])).any(says)
+    };
+    selector.values().filter_map(Fact::get).find(|label| speaks(label))?;
+    let mut pod = Pod::blank(job.place);
+    pod.role = Fact::value("main".to_owned(), job.place);
+    pod.replicas = Fact::value(1, job.place);
+    let mut out = Workload::blank(job.place);
+    out.format = Fact::value(WorkloadFormat::Ci, job.place);
+    out.pods.push(pod);
+    Some(out)
+}
+
+/// What a job asks of the machine that runs it, as a pod selects its node.
+fn selector(job: &Job<'_>) -> Labels {
+    let mut out = Labels::new();
+    for (key, view) in &job.runner {
+        let listed = view.items().chain(view.entries().into_iter().flat_map(|(_, inner)| inner.items().chain([inner])));
+        let labels = [*view].into_iter().chain(listed).take(MOST_LABELS).map(View::string);
+        let known = labels.filter(|label| label.get().is_some());
+        out.extend(known.enumerate().map(|(number, label)| match number {
+            0 => ((*key).to_owned(), label),
+            _ => (format!("{key}.{number}"), label),
+        }));
+    }
+    out
+}
+
 /// Makes a container or a process one of a job.
-fn of_job(workload: &mut Workload, name: &str) {
-    if !workload.format.get().is_some_and(|format| matches!(format, WorkloadFormat::Docker | WorkloadFormat::Script)) {
+fn of_job(workload: &mut Workload, job: &Job<'_>) {
+    let ours = |format: &WorkloadFormat| {
+        matches!(format, WorkloadFormat::Ci | WorkloadFormat::Docker | WorkloadFormat::Script)
+    };
+    if !workload.format.get().is_some_and(ours) {
         return;
     }
     let place = workload.span;
     workload.format = Fact::value(WorkloadFormat::Ci, place);
     workload.kind = Fact::value("job".to_owned(), place);
-    workload.name = Fact::value(name.to_owned(), place);
+    workload.name = Fact::value(job.name.clone(), place);
     workload.intent = Fact::value(Intent::Batch, place);
     let runner = Why::NotStated("what the runner gives the job".into());
     let open = |gpus: &mut Fact<i64>| {
@@ -223,6 +277,7 @@ fn of_job(workload: &mut Workload, name: &str) {
     open(&mut workload.gpus);
     open(&mut workload.group_gpus);
     for pod in &mut workload.pods {
+        pod.node_selector = selector(job);
         open(&mut pod.gpus);
         pod.containers.iter_mut().for_each(|container| open(&mut container.gpus));
     }
@@ -236,6 +291,21 @@ fn container(image: &Traced, options: Option<&Traced>) -> Option<Workload> {
     command.words.extend(options.flat_map(|command| command.words));
     command.words.extend(Command::of_arguments(std::slice::from_ref(image))?.words);
     commands::container(&command.words, 0)
+}
+
+/// A container with the variables that are set for what runs in it; the options that start it win.
+fn with(mut started: Workload, env: &[Env]) -> Workload {
+    for container in started.pods.iter_mut().flat_map(|pod| &mut pod.containers) {
+        for (name, (place, value)) in env.iter().flat_map(|env| env.iter()) {
+            let known = value.as_ref().map(|value| written::stated(value, false));
+            let mut variable = EnvVar::blank(*place);
+            variable.name = Fact::value(name.clone(), *place);
+            variable.value = known.unwrap_or_else(|| Fact::unknown(Why::Variable(name.as_str().into()), *place));
+            variable.written = variable.value.clone();
+            container.env.entry(name.clone()).or_insert_with(|| Box::new(variable));
+        }
+    }
+    started
 }
 
 /// A text with the values that a matrix has for it: one for each of its combinations.
@@ -363,6 +433,8 @@ fn github<'t>(workflow: &Workflow<'t>, (name, job): (String, View<'t>)) -> Job<'
         name,
         place: job.place(),
         shells: shells.collect(),
+        env: vec![own.clone(), workflow.env.clone()],
+        runner: vec![("runs-on", job.get("runs-on"))],
         images: images.chain(job.get("steps").items().filter_map(run)).collect(),
         matrix: Some(job.path("strategy.matrix")),
     }
@@ -403,13 +475,16 @@ fn gitlab<'t>(workflow: &Workflow<'t>, (name, job): (String, View<'t>)) -> Job<'
     let all: Vec<View<'t>> = own.iter().copied().chain(around).collect();
     let stated = |key: &str| all.iter().map(|of| of.get(key)).find(|view| view.is_some());
     let services = stated("services").into_iter().flat_map(View::items);
-    let images = stated("image").into_iter().chain(services).map(|one| (image(one, "name"), None)).collect();
+    let own_image = stated("image").and_then(|one| image(one, "name"));
+    let beside = services.map(|one| (image(one, "name"), None));
+    let images = std::iter::once((own_image, None)).chain(beside).collect();
     let script = own.iter().map(|of| of.get("script")).find(|view| view.is_some());
     let parts = [stated("before_script").filter(|_| script.is_some()), script].into_iter().flatten();
     let variables = own.iter().map(|of| workflow.variables(of.get("variables")));
-    let env = variables.chain(complete.then(|| workflow.env.clone())).collect();
-    let shells = vec![Shell { lines: parts.flat_map(lines).collect(), env, open: !complete }];
-    Job { name, place: job.place(), images, shells, matrix: None }
+    let env: Vec<Env> = variables.chain(complete.then(|| workflow.env.clone())).collect();
+    let shells = vec![Shell { lines: parts.flat_map(lines).collect(), env: env.clone(), open: !complete }];
+    let runner = stated("tags").map(|tags| ("tags", tags)).into_iter().collect();
+    Job { name, place: job.place(), images, env, runner, shells, matrix: None }
 }
 
 fn circleci<'t>(workflow: &Workflow<'t>, (name, job): (String, View<'t>)) -> Job<'t> {
@@ -433,6 +508,8 @@ fn circleci<'t>(workflow: &Workflow<'t>, (name, job): (String, View<'t>)) -> Job
         place: job.place(),
         images: docker.into_iter().flat_map(View::items).map(|one| (one.get("image").traced(), None)).collect(),
         shells: shells.collect(),
+        env: around.to_vec(),
+        runner: [job, executor].map(|of| ("resource_class", of.get("resource_class"))).into_iter().rev().collect(),
         matrix: None,
     }
 }
@@ -453,6 +530,8 @@ fn azure<'t>(workflow: &Workflow<'t>, (name, job): (String, View<'t>)) -> Job<'t
         place: job.place(),
         images: vec![(image(container, "image"), container.get("options").traced())],
         shells: shells.collect(),
+        env: vec![own.clone(), workflow.env.clone()],
+        runner: vec![("pool", workflow.root.get("pool")), ("pool", job.get("pool"))],
         matrix: None,
     }
 }
@@ -467,6 +546,8 @@ fn buildkite<'t>(workflow: &Workflow<'t>, (name, step): (String, View<'t>)) -> J
         name,
         place: step.place(),
         images: images.collect(),
+        env: env.clone(),
+        runner: vec![("agents", step.get("agents"))],
         shells: vec![Shell { lines: parts.into_iter().flat_map(lines).collect(), env, open: false }],
         matrix: None,
     }
@@ -476,4 +557,69 @@ fn buildkite<'t>(workflow: &Workflow<'t>, (name, step): (String, View<'t>)) -> J
 fn lines(view: View<'_>) -> Vec<Traced> {
     let one = view.traced();
     if one.is_some() { one.into_iter().collect() } else { view.items().flat_map(lines).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::{Dialect, yaml};
+    use crate::source::SourceId;
+
+    fn workloads(path: &str, text: &str) -> Vec<Workload> {
+        let tree = Arc::new(yaml::parse(SourceId(0), text, Dialect::Core));
+        let mut facts = Facts::default();
+        tree.roots().for_each(|root| read(root, path, &mut facts));
+        facts.workloads
+    }
+
+    #[test]
+    fn what_runs_in_the_container_of_a_job_has_its_variables() {
+        for (path, text, name, value) in [
+            (
+                ".github/workflows/a.yml",
+                "env: {A: top, B: top}\njobs:\n  a:\n    runs-on: gpu\n    env: {A: job}\n    container: {image: x/y:1, options: -e B=own}\n    services: {z: {image: z:1}}\n",
+                "A B",
+                "job own",
+            ),
+            (".gitlab-ci.yml", "variables: {A: top}\na:\n  image: x/y:1\n  script: [make]\n", "A", "top"),
+            (".gitlab-ci.yml", "variables: {A: top}\na:\n  services: [x/y:1]\n  script: [make]\n", "A", "?"),
+            (
+                ".circleci/config.yml",
+                "jobs:\n  a:\n    docker: [{image: 'x/y:1'}]\n    environment: {A: job}\n",
+                "A",
+                "job",
+            ),
+        ] {
+            let made = workloads(path, text);
+            let env = &made[0].pods[0].containers[0].env;
+            let value_of = |name: &str| env.get(name).and_then(|v| v.value.get().cloned()).unwrap_or("?".to_owned());
+            assert_eq!(name.split(' ').map(value_of).collect::<Vec<_>>().join(" "), value, "{text}");
+            assert!(made.iter().skip(1).all(|beside| beside.pods[0].containers[0].env.is_empty()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_job_asks_of_its_machine_selects_it() {
+        for (path, text, labels) in [
+            (
+                ".github/workflows/a.yml",
+                "jobs:\n  a:\n    runs-on: [self-hosted, a100]\n    steps: []\n",
+                "runs-on=self-hosted runs-on.1=a100",
+            ),
+            (
+                ".github/workflows/a.yml",
+                "jobs:\n  a:\n    runs-on: {group: aws-g5.xlarge}\n    steps: []\n",
+                "runs-on=aws-g5.xlarge",
+            ),
+            (".gitlab-ci.yml", "a:\n  tags: [nvidia-l4]\n  script: [make]\n", "tags=nvidia-l4"),
+            // A machine without GPUs, and one of which nobody knows.
+            (".github/workflows/a.yml", "jobs:\n  a:\n    runs-on: ubuntu-latest\n    steps: []\n", ""),
+            (".github/workflows/a.yml", "jobs:\n  a:\n    runs-on: ${{ matrix.gpu }}\n    steps: []\n", ""),
+        ] {
+            let made = workloads(path, text);
+            let selectors = made.iter().flat_map(|workload| &workload.pods).flat_map(|pod| &pod.node_selector);
+            let written = selectors.map(|(key, label)| format!("{key}={}", label.get().expect("it is known")));
+            assert_eq!(written.collect::<Vec<_>>().join(" "), labels, "{text}");
+        }
+    }
 }

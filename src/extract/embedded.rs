@@ -2,7 +2,7 @@
 //! script writes. Knows in which formats programs read such files; not who reads them.
 
 use super::formats::{self, Format};
-use super::{machinery, managed, nginx, options, slurm_conf, training, triton};
+use super::{machinery, managed, nginx, options, slurm_conf, training, triton, units};
 use crate::catalog;
 use crate::facts::{Facts, NamedText, Object};
 use crate::known::Fact;
@@ -123,6 +123,9 @@ pub fn text(text: &Traced, at: &str, facts: &mut Facts) {
     }
     if slurm_conf::is_file(at) {
         return slurm_conf::embedded(text, at, facts);
+    }
+    if units::is_file(at) {
+        return units::embedded(text, at, facts);
     }
     let may_be = INSIDE.iter().filter(|(_, shows)| shows(text.text())).map(|(name, _)| *name);
     let may_be: Vec<&Format> = may_be.filter_map(formats::named).collect();

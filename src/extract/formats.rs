@@ -132,7 +132,7 @@ pub static DOCUMENTS: &[Format] = &[
         name: "blueprint",
         about: "blueprints of Google's Cluster Toolkit",
         is: |root, _| toolkit::is_blueprint(root),
-        read: |tree, root, _, facts| toolkit::blueprint(tree, root, facts),
+        read: toolkit::blueprint,
     },
     Format {
         name: "hyperpod",
@@ -230,8 +230,8 @@ pub static DOCUMENTS: &[Format] = &[
     },
     Format {
         name: "server-options",
-        about: "files of options that vLLM, SGLang and TensorRT-LLM are told to read (`--config`)",
-        is: |root, _| options::is_file(root),
+        about: "files of options that vLLM, SGLang and TensorRT-LLM are told to read (`--config`), and what Triton's backend for vLLM reads (`model.json`)",
+        is: options::is_file,
         read: |_, root, path, facts| options::read(root, path, facts),
     },
     Format {
@@ -291,7 +291,7 @@ pub static TEXTS: &[TextFormat] = &[
     },
     TextFormat {
         name: "shell-script",
-        about: "shell scripts, and batch jobs of Slurm, PBS, LSF and Grid Engine",
+        about: "shell scripts (by their endings, or by the first line of a file without one), and batch jobs of Slurm, PBS, LSF and Grid Engine",
         kinds: &[Kind::Shell],
         read: slurm::read,
     },

@@ -6,7 +6,7 @@ use crate::catalog;
 use crate::facts::{Package, PackageFile, PackageFileKind, PackageManager, PythonHome};
 use crate::known::{Fact, Why};
 use crate::parse::requirements::{self, Line, Requirement};
-use crate::parse::shell::{Command, Script};
+use crate::parse::shell::{self, Command, Script, Word};
 use crate::parse::{placeholder, wheel};
 use crate::paths;
 use crate::source::{Span, Traced};
@@ -65,6 +65,26 @@ fn of_program(words: &[Traced]) -> Option<Install> {
         "apk" => after("add").map(|rest| of_distribution(rest, PackageManager::Apk)),
         _ => None,
     }
+}
+
+/// The packages of a distribution that a command keeps at the version which is there.
+pub fn held(command: &Traced) -> Vec<Fact<String>> {
+    shell::parse(command).commands.iter().flat_map(held_by).collect()
+}
+
+fn held_by(command: &Command) -> Vec<Fact<String>> {
+    let words: Vec<&str> = command.words.iter().map(Word::text).collect();
+    if !words.iter().any(|word| ["hold", "versionlock"].contains(word)) {
+        return vec![];
+    }
+    let programs = wrappers::programs(&command.words).into_iter();
+    let names = programs.filter_map(|at| match (wrappers::base_name(words[at]), words.get(at + 1..)?) {
+        ("apt-mark", ["hold", ..]) => Some(at + 2),
+        ("dnf" | "yum", ["versionlock", "add", ..]) => Some(at + 3),
+        _ => None,
+    });
+    let named = names.take(1).flat_map(|from| &command.words[from..]).filter(|word| !word.text().starts_with('-'));
+    named.map(|word| fact(word.traced())).collect()
 }
 
 /// The program that a command starts: what `sudo` or `python -m` runs, without its directory; releases of Python and pip
@@ -188,7 +208,8 @@ pub fn of_script(script: &Script, path: &str) -> Vec<PackageFile> {
 pub fn of_commands(commands: &[Command], path: &str) -> Vec<PackageFile> {
     let read = |command: &Command| {
         let words: Vec<Traced> = command.words.iter().map(|w| w.traced().clone()).collect();
-        let mut install = of_command(&words)?;
+        let held = held_by(command);
+        let mut install = of_command(&words).or((!held.is_empty()).then(Install::default))?;
         let redirections: Vec<Traced> = command.redirections.iter().map(|r| r.traced().clone()).collect();
         unquoted(&mut install.packages, &redirections);
         fetched(&mut install.packages, commands);
@@ -198,7 +219,8 @@ pub fn of_commands(commands: &[Command], path: &str) -> Vec<PackageFile> {
         file.includes = install.files;
         file.constraints = install.constraints;
         file.packages = install.packages;
-        (!file.packages.is_empty()).then_some(file)
+        file.held = held;
+        (!file.packages.is_empty() || !file.held.is_empty()).then_some(file)
     };
     commands.iter().filter_map(read).collect()
 }

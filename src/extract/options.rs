@@ -5,6 +5,7 @@ use crate::catalog;
 use crate::facts::{Facts, Labels, ServerOptions};
 use crate::known::{Fact, Why};
 use crate::parse::{Node, View};
+use crate::paths;
 use std::sync::Arc;
 
 /// Options that a file has to state before it is one of these: others have keys of one name.
@@ -16,13 +17,21 @@ const MOST: usize = 192;
 /// Options that files of other programs have, too.
 const PLAIN: [&str; 6] = ["model", "host", "port", "dtype", "quantization", "revision"];
 
+/// Whether a path is that of the file from which Triton's backend for vLLM takes the options of its engine.
+/// https://github.com/triton-inference-server/vllm_backend
+fn is_of_backend(path: &str) -> bool {
+    let (version, name) = paths::split(path);
+    name == "model.json" && paths::name(version).bytes().all(|c| c.is_ascii_digit())
+}
+
 /// Whether a document holds nothing but options, with some that only servers have.
-pub fn is_file(root: Node<'_>) -> bool {
+pub fn is_file(root: Node<'_>, path: &str) -> bool {
+    let least = if is_of_backend(path) { 1 } else { LEAST };
     if !root.is_map() || root.width() > MOST {
         return false;
     }
     let keys: Vec<String> = root.entries().iter().filter_map(|(key, _)| Some(option(key.text()?))).collect();
-    keys.iter().filter(|key| is_own(key)).count() >= LEAST && keys.len() == root.width()
+    keys.iter().filter(|key| is_own(key)).count() >= least && keys.len() == root.width()
 }
 
 /// Whether a text has such options at the starts of its lines, and nothing else there.
@@ -80,4 +89,19 @@ pub fn read(root: Node<'_>, path: &str, facts: &mut Facts) {
     file.options = options.clone();
     facts.server_options.push(Arc::new(file));
     facts.options.push((path.to_owned(), options));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::{Dialect, yaml};
+    use crate::source::SourceId;
+
+    #[test]
+    fn one_option_is_enough_where_a_backend_reads_the_file() {
+        let tree = yaml::parse(SourceId(0), "{\"model\": \"org/m\", \"gpu_memory_utilization\": 0.5}", Dialect::Core);
+        let of = |path: &str| tree.roots().all(|root| is_file(root, path));
+        assert!(of("models/m/1/model.json"));
+        assert!(!of("models/m/model.json") && !of("models/m/1/other.json"));
+    }
 }

@@ -167,7 +167,7 @@ pub fn lines(view: View<'_>) -> Option<Traced> {
 }
 
 /// A list of words as a shell would write it.
-fn words(list: View<'_>) -> Option<Traced> {
+pub fn words(list: View<'_>) -> Option<Traced> {
     let words: Vec<Traced> = list.node()?.items().filter_map(Yaml::traced).collect();
     let between = |text: &str| Traced::opaque(text, list.place());
     let word = |word: Traced| match word.text().contains('\'') {

@@ -1,14 +1,15 @@
 //! Blueprints of Google's Cluster Toolkit and configurations of Ray's cluster launcher: the machines that they make. Knows
 //! their YAML.
 
-use super::{commands, image, machines, startup};
+use super::{ansible, commands, embedded, image, machinery, machines, startup};
 use crate::facts::{
     Cluster, Container, ContainerRole, Document, Facts, InfraFormat, NodePool, Pod, SharedMemory, Taint, WorkloadFormat,
 };
 use crate::known::{Fact, Known, Why};
-use crate::parse::{Node, Raw, Tree, View, shell};
+use crate::parse::{Dialect, Node, Raw, Tree, View, shell, yaml};
 use crate::source::Traced;
 use crate::version::Version;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Whether a document is a blueprint.
@@ -18,15 +19,20 @@ pub fn is_blueprint(root: Node<'_>) -> bool {
 
 /// Modules that make machines, what they make in Terraform's words, and whether those are nodes of a cluster of Kubernetes.
 /// https://github.com/GoogleCloudPlatform/cluster-toolkit modules/README.md
-const MODULES: [(&str, &str); 4] = [
+const MODULES: [(&str, &str); 7] = [
     ("compute/gke-node-pool", "google_container_node_pool"),
     ("compute/vm-instance", "google_compute_instance"),
     ("schedmd-slurm-gcp-v6-nodeset", "google_compute_instance"),
+    ("schedmd-slurm-gcp-v6-nodeset-dynamic", "google_compute_instance"),
     ("compute/gke-nodeset", "google_container_node_pool"),
+    ("compute/htcondor-execute-point", "google_compute_instance"),
+    ("remote-desktop/chrome-remote-desktop", "google_compute_instance"),
 ];
 
 /// Reads a blueprint.
-pub fn blueprint(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
+pub fn blueprint(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
+    machinery::of_document(root.view(), path, facts);
+    let mut run = BTreeSet::new();
     let groups = root.view().get("deployment_groups").items();
     for module in groups.flat_map(|group| group.get("modules").items().collect::<Vec<_>>()) {
         let source = module.get("source").string();
@@ -37,6 +43,9 @@ pub fn blueprint(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
             let (kind, named) = (released.to_owned().into(), Some(module.get("source").place()));
             facts.documents.push(Document { kind, named, body: Raw::new(tree, settings) });
         }
+        // What aliases repeat is read once.
+        let runners = settings.get("runners").items().filter(|runner| run.insert(runner.get("content").place()));
+        runners.for_each(|runner| run_by(runner, path, facts));
         let source = source.split('?').next().unwrap_or_default();
         if let Some((_, kind)) = MODULES.iter().find(|(name, _)| source.ends_with(name)) {
             facts.pools.extend(pool(tree, module, (kind, vars)).map(Arc::new));
@@ -52,6 +61,24 @@ pub fn blueprint(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
             cluster.object = Some(Raw::new(tree, module));
             facts.clusters.push(Arc::new(cluster));
         }
+    }
+}
+
+/// Reads a step of what machines do when they start, or of how their image is made: a playbook, a script, a file.
+/// https://github.com/GoogleCloudPlatform/cluster-toolkit modules/scripts/startup-script/README.md
+fn run_by(runner: View<'_>, path: &str, facts: &mut Facts) {
+    let Some(content) = runner.get("content").traced() else { return };
+    let (kind, at) = (runner.get("type").string(), runner.get("destination").string());
+    // A job that is laid down for others is a script as well.
+    let is_script = content.text().starts_with("#!");
+    match kind.get().map(String::as_str) {
+        Some("ansible-local") => {
+            let tree = Arc::new(yaml::parse_traced(&content, Dialect::Core));
+            let playbooks = tree.roots().filter(|root| ansible::is_tasks(*root));
+            playbooks.for_each(|root| ansible::read(&tree, root, path, facts));
+        }
+        Some(kind) if kind == "shell" || is_script => startup::commands_of(&content, path, facts),
+        _ => embedded::written(&content, at.get().map_or("", String::as_str), facts),
     }
 }
 
@@ -236,6 +263,53 @@ fn run(options: Vec<Traced>, image: View<'_>) -> Option<Container> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::source::SourceId;
+
+    #[test]
+    fn steps_of_startup_scripts_are_read_as_what_they_are() {
+        let text = "blueprint_name: a
+deployment_groups:
+- group: a
+  modules:
+  - id: script
+    source: modules/scripts/startup-script
+    settings:
+      runners:
+      - type: ansible-local
+        destination: cuda.yml
+        content: |
+          - hosts: all
+            vars: {listed: [cuda-toolkit-13-0]}
+            tasks:
+            - apt: {name: '{{ listed }}'}
+      - type: shell
+        destination: run.sh
+        content: |
+          apt-get install -y datacenter-gpu-manager
+      - type: data
+        destination: /opt/job.sh
+        content: |
+          #!/bin/bash
+          #SBATCH --gpus 2
+          torchrun train.py
+      - type: data
+        destination: /etc/systemd/system/a.service.d/b.conf
+        content: |
+          [Service]
+          ExecStart=/usr/bin/nvidia-persistenced
+";
+        let tree = Arc::new(yaml::parse(SourceId(0), text, Dialect::Core));
+        let mut facts = Facts::default();
+        tree.roots().for_each(|root| blueprint(&tree, root, "a.yaml", &mut facts));
+        let packages = facts.package_files.iter().flat_map(|file| &file.packages);
+        let places = packages.map(|package| &text[package.span.range()]);
+        assert_eq!(places.collect::<Vec<_>>(), ["cuda-toolkit-13-0", "datacenter-gpu-manager"]);
+        assert_eq!(facts.workloads[0].gpus.get(), Some(&2));
+        let unit = facts.objects.iter().find(|object| object.kind.get().is_some_and(|kind| kind == "SystemdUnit"));
+        let started = unit.and_then(|unit| unit.body.as_ref()).expect("a unit").view().get("ExecStart");
+        let started = started.items().next().expect("a command").place();
+        assert_eq!(&text[started.range()], "/usr/bin/nvidia-persistenced");
+    }
 
     #[test]
     fn modules_of_releases_are_told_from_others() {

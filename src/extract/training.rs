@@ -82,8 +82,10 @@ const LAUNCHERS: &[&str] = &["accelerate", "deepspeed", "torchrun", "mpirun", "p
 /// The trainer whose configuration a document is.
 pub fn kind(root: Node<'_>) -> Option<&'static str> {
     let has = |key: &&str| root.get(key).is_some();
-    let component = root.get("model").and_then(|model| model.get("_component_")).and_then(Node::text);
-    if component.is_some_and(|name| name.starts_with("torchtune.")) {
+    // Where several models are trained together, none of them is called so.
+    let component = |key: &str| root.get(key)?.get("_component_")?.text();
+    let components = ["model", "policy_model", "tokenizer"].into_iter().filter_map(component);
+    if components.into_iter().any(|name| name.starts_with("torchtune.")) {
         return Some("torchtune");
     }
     let nested = |(_, keys): &&(&str, &[&str])| keys.iter().all(|key| root.path(key).is_some());
@@ -305,4 +307,19 @@ fn shape(lookup: impl Fn(&str) -> Option<Fact<String>>) -> Option<Fact<String>> 
         }
     };
     Some(Fact::value(stated.iter().filter_map(flag).collect::<Vec<_>>().join(" "), first.span))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::{Dialect, yaml};
+    use crate::source::SourceId;
+
+    #[test]
+    fn a_configuration_of_torchtune_is_told_by_its_components() {
+        let of = |text: &str| yaml::parse(SourceId(0), text, Dialect::Core).roots().next().and_then(kind);
+        assert_eq!(of("model: {_component_: torchtune.models.gemma.gemma_2b}"), Some("torchtune"));
+        assert_eq!(of("policy_model: {_component_: torchtune.models.llama2.llama2_7b}"), Some("torchtune"));
+        assert_eq!(of("tokenizer: {_component_: other.Tokenizer}"), None);
+    }
 }

@@ -25,10 +25,25 @@ const INSTANCE: [&str; 4] = ["%i", "%I", "%j", "%J"];
 
 /// Reads a unit; one that starts nothing states nothing.
 pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile {
-    if path.ends_with(".container") {
-        return quadlet::read(id, text, facts);
+    match path.ends_with(".container") {
+        true => quadlet::read(id, text, facts),
+        false => unit(&Traced::verbatim(text, Span::new(id, 0..text.len()), 0), path, facts),
     }
-    let whole = Traced::verbatim(text, Span::new(id, 0..text.len()), 0);
+}
+
+/// Whether a text in another document is a unit, or a part of one, by its name.
+pub fn is_file(at: &str) -> bool {
+    at.ends_with(".service") || at.contains(".service.d/") && at.ends_with(".conf")
+}
+
+/// Reads a text in another document.
+pub fn embedded(text: &Traced, at: &str, facts: &mut Facts) {
+    let read = unit(text, at, facts);
+    facts.cut.extend(read.cut);
+}
+
+fn unit(whole: &Traced, path: &str, facts: &mut Facts) -> TextFile {
+    let text = whole.text();
     let (settings, comments) = settings(text, "[Service]");
     let mut script = Script::default();
     let mut set: BTreeMap<&str, Traced> = BTreeMap::new();
@@ -38,7 +53,7 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile
         }
         set.extend(assignments(text, value).map(|(name, value)| (name, whole.slice(value))));
     }
-    object(path, &whole, &settings, &set, facts);
+    object(path, whole, &settings, &set, facts);
     let comments = comments.into_iter().map(|comment| whole.span(comment)).collect();
     if path.ends_with(".conf") {
         return TextFile { comments, ..TextFile::default() };
@@ -76,7 +91,7 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile
 /// The settings of a service as a raw object: under each name the values in order that an empty one has not taken back, and
 /// under `Environment` its variables.
 fn object(path: &str, whole: &Traced, settings: &[Setting<'_>], set: &BTreeMap<&str, Traced>, facts: &mut Facts) {
-    let (id, text) = (whole.whole().source, whole.text());
+    let text = whole.text();
     let mut values: BTreeMap<&str, Vec<Range<usize>>> = BTreeMap::new();
     for (key, value) in settings.iter().filter(|(key, _)| *key != "Environment") {
         let stated = values.entry(key).or_default();
@@ -86,16 +101,16 @@ fn object(path: &str, whole: &Traced, settings: &[Setting<'_>], set: &BTreeMap<&
             stated.push(value.clone());
         }
     }
-    let mut builder = Builder::new(id, Dialect::Core);
+    let mut builder = Builder::new(whole.whole().source, Dialect::Core);
     let name = |builder: &mut Builder, key: &str, place: Span| {
         builder.add(NodeKind::Scalar { text: Traced::opaque(key, place), plain: false }, place)
     };
     let mut entries: Vec<Entry> = Vec::new();
     for (key, values) in values.into_iter().filter(|(_, values)| !values.is_empty()) {
-        let place = Span::new(id, values[0].clone());
+        let place = whole.span(values[0].clone());
         let scalars = values.into_iter().map(|value| {
-            let text = Traced::verbatim(&text[value.clone()], Span::new(id, value.clone()), value.start);
-            builder.add(NodeKind::Scalar { text, plain: false }, Span::new(id, value))
+            let text = whole.slice(value.clone());
+            builder.add(NodeKind::Scalar { text, plain: false }, whole.span(value))
         });
         let scalars = scalars.collect();
         let value = builder.add(NodeKind::Seq(scalars), place);
@@ -107,7 +122,7 @@ fn object(path: &str, whole: &Traced, settings: &[Setting<'_>], set: &BTreeMap<&
         let scalar = builder.add(NodeKind::Scalar { text: value.clone(), plain: false }, place);
         variables.push(Entry { key: name(&mut builder, key, place), value: scalar });
     }
-    let whole = Span::new(id, 0..text.trim_end().len());
+    let whole = whole.span(0..text.trim_end().len());
     if !variables.is_empty() {
         let value = builder.add(NodeKind::Map(variables), whole);
         entries.push(Entry { key: name(&mut builder, "Environment", whole), value });

@@ -14,8 +14,15 @@ pub fn is_values(root: Node<'_>, path: &str) -> bool {
     let name = paths::name(path).to_lowercase();
     root.is_map()
         && (["values", "override"].iter().any(|word| name.contains(word))
+            || is_among_values(path)
             || matches!(name.as_str(), "chart.yaml" | "kustomization.yaml" | "kustomization.yml")
             || shaped_like_operator(root))
+}
+
+/// Whether a file is YAML in a directory of values, which are called after their charts there.
+fn is_among_values(path: &str) -> bool {
+    let yaml = [".yaml", ".yml"].iter().any(|ending| path.ends_with(ending));
+    yaml && paths::name(paths::directory(path)).to_lowercase().ends_with("values")
 }
 
 /// Values of the GPU operator, whatever the file is called.
@@ -151,4 +158,19 @@ fn workload(tree: &Arc<Tree>, view: View<'_>, key: &str, top: View<'_>) -> Workl
         pod,
         Raw::new(tree, view),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::{Dialect, yaml};
+    use crate::source::SourceId;
+
+    #[test]
+    fn files_of_a_directory_of_values_are_values() {
+        let tree = yaml::parse(SourceId(0), "affinity: {}\n", Dialect::Core);
+        let are = |path: &str| tree.roots().all(|root| is_values(root, path));
+        assert!(are("values/device-plugin.yaml") && are("infra/helm-values/vllm.yaml") && are("values-prod.yaml"));
+        assert!(!are("values/schema.json") && !are("device-plugin.yaml") && !are("values/deeper/other.yaml"));
+    }
 }

@@ -1,7 +1,7 @@
 //! What deployments are held against: promises to users, classes of data, quotas of queues.
 
-use super::Labels;
 use super::value::entities;
+use super::{Labels, Toleration};
 use crate::known::Fact;
 
 entities! {
@@ -59,6 +59,8 @@ entities! {
         name: Fact<String>,
         /// Labels of the nodes that it stands for, which pods get as selectors.
         node_labels: Labels,
+        /// Taints that it lets pods tolerate.
+        tolerations: Vec<Toleration>,
         /// The Topology of those nodes.
         topology: Fact<String>,
     }

@@ -146,6 +146,8 @@ entities! {
         overrides: Vec<Fact<String>>,
         /// requires-python, the python pin of a conda environment, or the Python of the stage of a Dockerfile.
         python: Fact<String>,
+        /// Packages of the distribution that are kept at the version which is there, by their names; `*` stands for any part of one.
+        held: Vec<Fact<String>>,
         /// Driver of the cluster that the files around an environment of conda describe.
         #[joined = true]
         driver: Fact<Version>,

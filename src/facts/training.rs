@@ -77,6 +77,14 @@ entities! {
         backend: Fact<String>,
         /// What it computes on: cuda, cpu …
         device: Fact<String>,
+        /// Data parallel ranks that weights are sharded over; -1 for all that the rest leaves.
+        data_parallel_shards: Fact<i64>,
+        /// Groups of those ranks that hold the same weights.
+        data_parallel_replicas: Fact<i64>,
+        /// Whether a profiler runs along.
+        profiled: Fact<bool>,
+        /// Whether that profiler records what the GPUs do.
+        profiled_gpus: Fact<bool>,
         /// Configuration files that it names.
         configs: Vec<Fact<String>>,
         /// What DeepSpeed's file states otherwise than the trainer that reads it: `train_micro_batch_size_per_gpu is 4, not 2`.
@@ -88,7 +96,7 @@ settings! {
     Training: model method objective quantization micro_batch_size accumulation_steps global_batch_size devices nodes
         processes sequence_len packing optimizer precision other_precision stack zero_stage tensor_parallel pipeline_parallel sequence_parallel gradient_checkpointing
         activation_offload optimizer_offload parameter_offload lora_rank attention chunked_loss
-        optimizer_in_backward backend device rollout_tensor_parallel rollout_engine rollout_memory_utilization
+        optimizer_in_backward backend device data_parallel_shards data_parallel_replicas profiled profiled_gpus rollout_tensor_parallel rollout_engine rollout_memory_utilization
 }
 
 impl Training {

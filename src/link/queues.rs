@@ -5,9 +5,8 @@ use super::Namespace;
 use super::boundary::{Deployed, Reach};
 use super::candidates::Candidates;
 use crate::catalog;
-use crate::facts::{ClusterQueue, Object, Pod, Quota, Toleration, Workload};
+use crate::facts::{ClusterQueue, Flavor, Object, Pod, Quota, Workload};
 use crate::known::Fact;
-use crate::parse::View;
 use crate::quantity;
 
 /// Fills `workload.cluster_queue`, and gives pods what the only flavor of their GPUs adds to them.
@@ -20,7 +19,11 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
         let listed = facts.queues.iter();
         listed.filter_map(|queue| Some((queue.span.source, vec![queue.name.get()?.as_str()], &**queue))).collect()
     });
-    let (flavors, queues) = (of_kind(deployed, "ResourceFlavor"), of_kind(deployed, "Queue"));
+    let flavors: Candidates<'_, &str, &Flavor> = Candidates::gather(deployed, Reach::Cluster, |facts| {
+        let listed = facts.flavors.iter();
+        listed.filter_map(|flavor| Some((flavor.span.source, vec![flavor.name.get()?.as_str()], &**flavor))).collect()
+    });
+    let queues = of_kind(deployed, "Queue");
     deployed.each(workloads, |workload, boundary| {
         let from = workload.span.source;
         let Some(queue) = workload.queue.get() else { return };
@@ -38,11 +41,9 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
         for pod in &mut workload.pods {
             let only = behind.and_then(|queue| only_flavor(queue, pod));
             let name = only.as_ref().and_then(|name| name.get());
-            let flavor = name
-                .and_then(|name| flavors.only(boundary, from, &[(Namespace::Any, name.as_str())], |_| true))
-                .and_then(|flavor| flavor.body.as_ref());
+            let flavor = name.and_then(|name| flavors.only(boundary, from, &[name.as_str()], |_| true));
             if let Some(flavor) = flavor {
-                admit(pod, flavor.view().get("spec"));
+                admit(pod, flavor);
             }
         }
     });
@@ -100,16 +101,9 @@ fn only_flavor(queue: &ClusterQueue, pod: &Pod) -> Option<Fact<String>> {
 }
 
 /// Kueue adds the labels of a flavor to the selector of a pod that it admits, and its tolerations.
-fn admit(pod: &mut Pod, flavor: View<'_>) {
-    for (key, value) in flavor.get("nodeLabels").entries() {
-        pod.node_selector.entry(key.to_owned()).or_insert_with(|| value.string());
+fn admit(pod: &mut Pod, flavor: &Flavor) {
+    for (key, value) in &flavor.node_labels {
+        pod.node_selector.entry(key.clone()).or_insert_with(|| value.clone());
     }
-    for item in flavor.get("tolerations").items() {
-        let mut toleration = Toleration::blank(item.place());
-        toleration.key = item.get("key").string();
-        toleration.operator = item.get("operator").string().or_default("Equal".to_owned());
-        toleration.value = item.get("value").string();
-        toleration.effect = item.get("effect").string();
-        pod.tolerations.push(toleration);
-    }
+    pod.tolerations.extend_from_slice(&flavor.tolerations);
 }

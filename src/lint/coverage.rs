@@ -82,9 +82,19 @@ fn places_of_patches(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     lists.flat_map(Node::items)
 }
 
+/// Whether a file is read by the site that keeps the repository, for issues, labels and owners: nothing is deployed or run
+/// by it.
+fn keeps_house(path: &str) -> bool {
+    let below = path.strip_prefix(".github/").or_else(|| path.split_once("/.github/").map(|(_, below)| below));
+    below.is_some_and(|below| !["workflows/", "actions/"].iter().any(|run| below.starts_with(run)))
+}
+
 /// Where a text speaks of GPUs outside of its comments and of names: the first word of each line.
 pub fn mentions(id: SourceId, source: &Source, (comments, names): (&[Span], &[Span])) -> Vec<Span> {
     let text: &str = &source.text;
+    if keeps_house(&source.path) {
+        return vec![];
+    }
     let mut told = 0;
     let (mut comments, mut names) = (comments.iter().peekable(), names.iter().peekable());
     let mut out = Vec::new();
@@ -280,4 +290,16 @@ fn merged(mut places: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
 fn overlap(places: &[(u32, u32)], (start, end): (u32, u32)) -> bool {
     let first = places.partition_point(|place| place.1 < start);
     places.get(first).is_some_and(|place| place.0 < end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_site_reads_is_told_by_its_place() {
+        assert!(keeps_house(".github/ISSUE_TEMPLATE/bug.yml") && keeps_house("a/.github/labeler.yml"));
+        assert!(!keeps_house(".github/workflows/gpu.yml") && !keeps_house(".github/actions/a/action.yml"));
+        assert!(!keeps_house("github/values.yaml"));
+    }
 }

@@ -158,7 +158,7 @@ impl fill::Variables for Variables<'_, '_> {
 }
 
 /// Where a text refers to a variable by nothing but its name.
-fn references(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
+pub fn references(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     text.match_indices("{{").filter_map(|(start, _)| {
         let inner = text[start + 2..].trim_start_matches([' ', '-']);
         let length = inner.find(|c: char| !c.is_ascii_alphanumeric() && c != '_')?;

@@ -44,7 +44,7 @@ WORDS = [(name, re.compile(text, 0 if name in ("env",) else re.I)) for name, tex
      r"|\bgpu-(?:fraction|memory)\b|koordinator\.sh/gpu[\w-]*|4paradigm\.com/\w+|feature\.node\.kubernetes\.io/pci-\w*(?:10de|1002)[\w.-]*|cloud-tpus\.google\.com/[\w.-]+"),
     ("image", r"nvcr\.io/(?!\w+/mellanox|nvidia/(?:distroless|doca|mellanox|cloud-native/(?:network|doca|mofed)))[\w${}./:@-]+|(?<![\w.-])nvidia/(?:cuda|cudagl|dcgm[\w-]*|k8s-device-plugin|gpu-[\w-]+|tritonserver|driver|opengl|samples)\b[\w:.-]*|(?<![\w-])rocm/[\w.-]+[\w:.-]*|vllm/vllm-[\w-]+[\w:.-]*|lmsysorg/sglang[\w:.-]*|text-generation-inference[\w:./-]*|text-embeddings-inference(?!:cpu)[\w:.-]*|[\w./-]*tritonserver:[\w.-]+"
      r"|ollama/ollama[\w:.-]*|openmmlab/lmdeploy[\w:.-]*|(?<![\w-])pytorch/(?:pytorch|torchserve|manylinux)[\w-]*:[\w.-]+|763104351884[\w./:${}-]+|deep-learning-containers/[\w./:-]+|deeplearning-platform-release/[\w./:-]+|vault\.habana\.ai/[\w./:-]+|ascend(?:ai)?/[\w-]+:[\w.-]+|llm-d/llm-d-[\w-]*(?:cuda|xpu|hpu|aws|rocm|gb200)[\w:.-]*|ai-dynamo/[\w:.-]+"
-     r"|(?<=[\w}]):[\w.${}-]*(?:cuda|rocm|gpu|cublas|hipblas|neuron)[\w.-]*|(?<=[\w}]):[\w.-]*cu1[0-4]\d[\w.-]*|[\w.-]+/[\w./-]*(?:cuda|rocm|gaudi|habana|nvidia|vllm|sglang|tensorrt|stable-diffusion|comfyui|llama\.?cpp|whisper|tgi|axolotl|deepspeed|megatron)[\w-]*:[\w.${}-]+"),
+     r"|(?<=[\w}]):[\w.${}-]*(?:cuda|rocm|gpu|cublas|hipblas|neuron)[\w.-]*|(?<=[\w}]):[\w.-]*cu1[0-4]\d[\w.-]*|[\w.-]+/[\w./-]*(?:cuda|rocm|gaudi|habana|nvidia|vllm|sglang|tensorrt|stable-diffusion|comfyui|llama\.?cpp|whisper|(?<![a-z])tgi(?![a-z])|axolotl|deepspeed|megatron)[\w-]*:[\w.${}-]+"),
     ("machine", r"(?<![\w.-])(?:ml\.)?(?:p[2-6](?:d|de|dn|e|en|-b[23]00|e-gb\d+)?|g[3-7](?:s|dn|ad|g|gd|e|f)?|gr6f?|trn[1-3]n?|inf[12]|dl[12]q?|vt1)\.(?:\d*x?large|metal(?:-\w+)?)\b|\bStandard_N[CDVP]\w+|\bN[CDV]\d+\w*_v\d\b|\b(?:a2-(?:high|mega|ultra)gpu|a3-(?:high|mega|ultra|edge)gpu|a4x?-(?:high|max)gpu|g2-standard|g4-standard|ct[456]\w*-hightpu|ct5lp|tpu7x-standard)-[\w]+"
      r"|\b(?:BM|VM)\.GPU[\w.]*|\becs\.(?:ebm)?(?:v|s|scc)?gn\w*(?:-\w+)?\.[\w-]+|\b(?:GN\d\w*|PNV\d\w*|GT4|GI\d\w*)\.\w*LARGE\w*|\b(?:p[1-3](?:s|v|vs|sne|snl)|pi[1-3](?:ne|nl)?)\.\d*x?large\.\d+|\b(?:ecs|ml)\.(?:gni|pni|g1v|hpcpni|ebmhpcpni|ebmgni)\w*\.\w+|\b\d+gpu-\d+vcpu[\w-]*|(?:- |[\"'\[, ])(?:p[3-6](?:d|de|dn|e|en)|g4dn|g[56]e?|trn[12]n?|inf[12])(?=[\"'\],]|\s*$)"),
     ("accelerator", r"(?<![a-z0-9/])(?:nvidia[-_ ])?(?:tesla[-_ ]?)?(?:A100|H100|H200|H800|H20|A800|B200|B300|GB200|GB300|GH200|V100S?|P100|L40S|K80|A10G|DGX|HGX|MI\d{3}[AX]?|RTX[-_ ]?(?:A?\d{4}|pro)\w*|GTX[-_ ]?\d+|trainium\d?|inferentia\d?|gaudi[-_ ]?\d?|ascend[-_ ]?9\d\d\w*|tpu[-_ ]?v\d\w*|v5litepod-\d+|v[456][pe]-\d+)(?![a-z0-9])|(?:nvidia|tesla|gpu|accelerator)s?[\"']?[-_: =\[]{1,4}[\"']?(?:tesla[-_]?)?(?:T4|L4|A10|A16|A2|A30|A40|P4|P40|M60|L20|L40)\b"),
@@ -68,24 +68,35 @@ QUICK = ("gpu nvid nvcr nccl rccl cuda cublas cudnn cudf cuml cupy rocm amd inte
          " k80 dcgm kfd /dri dev/ paral -ngl nproc nsys horovod fastchat trt whisper comfy diffusion axolotl tgi text-gen text-emb slots_ paradigm 10de 1002 libva oneapi hpu xpu npu ze_aff fi_efa radeon -smi run.ai mig device driver hip hsa_ tune cambricon hygon metax mthreads kunlun enflame biren tenstor iluvatar"
          " rebell furiosa koord tencent nvcc nvshmem nvte nvband cu1 exllama pynvml llama megat bm. vm. gres _v a100 h100 h200 h800 a800 v100 p100 l40 a10 b200 b300 gb200 gb300 gh200 h20 trn inf1 inf2 dl1 dl2 vt1 p2 p3 p4 p5 p6 g3 g4 g5 g6 g7 gr6 a2- a3- a4 g2 ct4 ct5 ct6 pnv gt4 gni pni v5 v6e v4 deep_ep deepep").split()
 COMMENT = re.compile(r"^\s*(?:#(?!SBATCH|PBS|BSUB|\$|cloud-config)|//|/\*|\*\s|--\s|\{\{-?\s*/\*|;|rem\s|REM\s|<!--|\{#)")
-NAMING = re.compile(r"^\s*(?:- )?[\"']?(?:name|name[-_]?suffix|name[-_]?prefix|service[-_]?account(?:name)?|config[-_]?map(?:name)?|secret[-_]?name|policyName|helm\.sh/chart|ai\.gke\.io/inference-server|display[-_ ]?name|description|title|summary|message|reason|legendFormat|definition|query|documentation|app|help|home|homepage|url|urls|\{?\s*role|role[-_]name|uses|package|package[-_]name|subPath|releaseName|targetNamespace|part-of|app\.kubernetes\.io/part-of|instance-?id|purpose|register|creates|path|repository|sources?|icon|label|default_branch|app\.kubernetes\.io/\w+|k8s-app|component|namespace|nameOverride|fullnameOverride|generateName|error_?message|alert|expr|expression|annotations\.\w+|keywords|author|maintainers?|AssociationProperty\w*|Label|Tag|en|zh-cn|stage|id|step|job|tags|constraintdescription|classifier\w*)[\"']?\s*[:=]\s*(.*)$", re.I)
+NAMING = re.compile(r"^\s*(?:- )?[\"']?(?:name|name[-_]?suffix|name[-_]?prefix|service[-_]?account(?:name)?|config[-_]?map(?:name)?|secret[-_]?name|resourceClaimTemplateName|policyName|helm\.sh/chart|ai\.gke\.io/inference-server|display[-_ ]?name|description|title|summary|message|reason|legendFormat|definition|query|documentation|app|help|home|homepage|url|urls|\{?\s*role|role[-_]name|uses|package|package[-_]name|subPath|releaseName|targetNamespace|part-of|app\.kubernetes\.io/part-of|instance-?id|purpose|register|creates|path|repository|sources?|icon|label|default_branch|app\.kubernetes\.io/\w+|k8s-app|component|namespace|nameOverride|fullnameOverride|generateName|error_?message|alert|expr|expression|annotations\.\w+|keywords|author|maintainers?|AssociationProperty\w*|Label|Tag|en|zh-cn|stage|id|step|job|tags|constraintdescription|classifier\w*)[\"']?\s*[:=]\s*(.*)$", re.I)
 SPEECH = re.compile(r"^\s*@?(?:echo|printf|print|log\w*|info|warn\w*|err\w*|die|fail|msg|title|Write-\w+|LABEL|MAINTAINER)\b(?!.*(?:>|\|))", re.I)
 ZERO = re.compile(r"[:=]\s*[\"']?(?:0|false|null|none|no|~|cpu|\"\"|''|\[\]|\{\})[\"']?\s*(?:#.*|,)?$", re.I)
 LOADS = re.compile(r"releases/download|download|whl/|developer\.|repo\.|github\.io|s3\.|raw\.|docker:|oci:|hf:|\.run\b|\.git@|git\+")
 
 HELPER = re.compile(r"\{\{-?\s*(?:define|include|template|block|range|else|with|end)\b")
-BARE = re.compile(r"[:=]\s*[\"']?(?:\$\(\w+\)|\$\{?\w+\}?|\$\{[\w.]+\}|\$\{\{[^{}]*\}\}|\{\{[^{}]*\}\}|(?:var|local|each|module)\.[\w.]+)[\"']?[,\\ ]*$")
+BARE = re.compile(r"[:=]\s*[\"']?(?:\$\([\w.+*/ -]+\)|\$\{?\w+\}?|\$\{[\w.]+\}|\$\{\{[^{}]*\}\}|\{\{[^{}]*\}\}|(?:var|local|each|module)\.[\w.]+|<[\w .-]+>|__\w+__)[\"']?[,\\ ]*(?:#.*)?$")
 EMPTY = re.compile(r"^\s*(?:- )?[\"']?[\w./-]+[\"']?\s*(?::|=|(?=\{))\s*[\[{(|>]?\s*(?:#.*)?$")
 OFF = re.compile(r"[:=]\s*[\"']?(?:0|false|no|off|null|none|~|auto)[\"']?,?\s*(?:#.*)?$", re.I)
 
 # What holds words of GPUs and states nothing to a linter, by reason:
-SCRIPTED = ("shell script", "Makefile", "CI workflow", "Slurm/PBS/LSF", "Ansible", "Dockerfile")
+SCRIPTED = ("shell script", "Makefile", "CI workflow", "Slurm/PBS/LSF", "Ansible", "Dockerfile", "Cluster Toolkit", "cloud-init")
 #   commands that look at, move or delete what is there, or rewrite text by a program that nobody runs here
-HANDLING = re.compile(r"^\s*(?:- )?(?:[\w.-]+:\s*[\"']?)?@?(?:(?:RUN|sudo|!|if|while|until|then|do|&&|\|\||local|export|readonly)\s+)*(?:[\w-]+=[\"']?(?:\$\(|`)\s*|< ?<\()?[-@]?(?:(?:\$\{?K\w+\}?|kubectl) (?:-\S+ \S+ )*(?:get|describe|logs|patch)|nvcc --version|pgrep|jq|taskkill|readarray|e?grep|sed|awk|cp|rm|mv|mkdir|chmod|chown|cd|ls|cat|tail|head|ps|p?kill|killall|tar|rsync|touch|which|command -v|type|find|source|ldd|wc|readlink|dirname|basename|pushd|apt-get remove|kubectl (?:-\S+ \S+ )*(?:get|logs|describe|delete|wait|rollout|exec|port-forward|cp|top|scale)|helm (?:uninstall|list|status|repo)|docker (?:logs|stop|rm|rmi|ps|exec|tag|push|inspect|save|load|kill))\b(?!.*(?:--gpus|docker run))")
+HANDLING = re.compile(r"^\s*(?:- )?(?:[\w.-]+:\s*[\"']?)?@?(?:(?:RUN|sudo|!|if|while|until|then|do|&&|\|\||local|export|readonly)\s+)*(?:[\w-]+=[\"']?(?:\$\(|`)\s*|< ?<\()?[-@]?(?:timeout \S+ )?(?:(?:\$\{?K\w+\}?|kubectl) (?:-\S+ \S+ )*(?:get|describe|logs|patch)|nvcc --version|pgrep|jq|taskkill|readarray|e?grep|sed|awk|cp|rm|mv|mkdir|chmod|chown|unset|gsutil cp|aws s3 cp|git (?:checkout|add|rm|mv|clean)|systemctl [\w-]+|service \S+ \w+|lsmod|rmmod|cd|ls|cat|tail|head|ps|p?kill|killall|tar|rsync|touch|which|command -v|type|find|source|ldd|wc|readlink|dirname|basename|pushd|apt-get remove|kubectl (?:-\S+ \S+ )*(?:get|logs|describe|delete|wait|rollout|exec|port-forward|cp|top|scale)|helm (?:uninstall|list|status|repo)|docker (?:logs|stop|rm|rmi|ps|exec|tag|push|inspect|save|load|kill))\b(?!.*(?:\s--gpus[= ]\S|docker run))")
 #   a question to the machine: the answer stands in no file
 ASKING = re.compile(r"(?:nvidia|rocm|amd|hl|npu|xpu)-smi\b(?!.*\s(?:-pm|-mig|-c|-pl|-ac|-lgc|-lmc|-e|-cgi|-cci|--(?:persistence-mode|multi-instance-gpu|compute-mode|power-limit|applications-clocks|lock-gpu-clocks|ecc-config|setcomputepartition|setmemorypartition|setperflevel|setpoweroverdrive))\b)")
 #   what a test compares, and the pattern of a branch
-TESTED = re.compile(r"(?:^|[\s;&|!(])(?:\[\[?|test)\s[^]]*$|^\s*\*?[\"'][^\"']*$|^\s*when:|^\s*(?:-\s+)?if:|\b(?:ifeq|ifneq|ifdef|ifndef)\b")
+TESTED = re.compile(r"(?:^|[\s;&|!(])(?:\[\[?|test)\s[^]]*$|^\s*\*?[\"'][^\"']*$|^\s*when:|^\s*ExecCondition=|^\s*(?:-\s+)?if:|\b(?:ifeq|ifneq|ifdef|ifndef)\b")
+#   a branch that takes an option of the script itself
+OPTION = re.compile(r"^\s*(?:-[\w-]+(?:=\S*)?\s*\|?\s*)+\)")
+#   what a module of Terraform is given: its variables, their types and conditions, its outputs
+DECLARED = re.compile(r"^\s*(?:variable|output|module|data|resource|provider|locals)\b[^=]*\{\s*$|=\s*(?:optional\(|(?:list|set|map)\(|object\(|(?:string|number|bool|any)\s*$)|^\s*(?:condition|depends_on|description)\s*=")
+#   an expression of Terraform over what is stated elsewhere
+REFERENCE = re.compile(r"\b(?:var|local|module|each|data|path|self)\.|\.value\b|\bfor \w+(?:, *\w+)? in\b")
+COMPARED = re.compile(r"[!=]=\s*\"[^\"]*\"|contains\(\[[^\]]*\]")
+#   what an agent of monitoring collects: dashboards and what they scrape are out of scope, too
+COLLECTED = re.compile(r"^\s*(?:-|type:)\s*dcgm\s*$")
+#   a condition of a task, and what it shows
+CONDITION = re.compile(r"^\s*(?:when|failed_when|changed_when|until|that|var):")
 #   a rule of make: its target and what it needs
 RULE = re.compile(r"^(?:\.PHONY|[\w./%$(){}-]+(?:[ \t]+[\w./%$(){}-]+)*)[ \t]*::?(?!=)")
 #   a path to what is installed, without a version
@@ -110,6 +121,12 @@ def silent(cls, match, line, form):
     if form == "setup.py" and (cls == "build" or re.match(r"\s*name\s*=", line)): return True  # how an extension is compiled is source code; its own name
     if form.startswith(("Kubernetes", "Helm")) and cls == "driver" and re.match(r"\s*(?:- )?\"?(?:type|condition)\"?:", line): return True  # the name of a condition of nodes
     if "ENC[AES" in line: return True  # ciphertext
+    if COLLECTED.match(line): return True
+    if cls == "driver" and (before.endswith(("--user ", "--user=")) or re.match(r"\s*-\s*[\w-]+\.service\s*$|\s*(?:- )?(?:dest|destination|path):", line)): return True  # a user, a service, where a file is put
+    if re.search(r"echo\s+[\"']?[\w-]+=\$\{?\w+\}?[\"']?\s*>>\s*[\"']?\$", line): return True  # a value that is handed on
+    if form.startswith(SCRIPTED) and cls in ("driver", "flag") and re.search(r"(?:^|[\s\"'=:,(@])(?:[\w.-]+/)+$", before) and ":" not in after.split(" ")[0] and not re.search(r"\d\.\d", match.group(0) + after.split(" ")[0]): return True  # a file of the repository
+    if cls in ("machine", "engine") and before.endswith("/") and re.match(r"[/\"'\s)]|$", after) and not re.search(r"machineTypes/$|\s/$", before): return True  # a directory that is called so
+    if form.startswith("Cluster Toolkit") and re.match(r"\s*(?:use|blueprint_name):|\s*\w+=[\w.-]+\.\w+,?\s*$|\s*[\w-]+:\s*[\"']?\$\([\w.+*/ -]+\)[\"']?\s*$|.*\bghpc_stage\(", line): return True  # modules that are referred to, files that are handed on
     if SPOKEN.search(before) and not WRITTEN.search(after): return True
     if "@sha256:" in before or cls == "engine" and re.search(r"--target[= ]$", before): return True  # a digest; what is compiled, not launched
     if CALLED.match(line) and cls != "image" or OFF_MAP.search(line): return True
@@ -120,18 +137,26 @@ def silent(cls, match, line, form):
     if form == "Python lock" and re.match(r"\s*[{\[]|\s*(?!name\b|version\b)[\w-]+ =", line): return True  # edges and wheels: the package's own table has its version
     if cls == "env" and (match.group(0).startswith("DCGM_FI_") or re.search(r"\$[{(]?$", before) and not re.search(r":?=", after[:3])): return True  # a metric; a value that is used, not set
     if cls == "image" and match.group(0).startswith(":") and (re.match(r":-|:\$\{", match.group(0)) or "/" not in before and not re.search(r"image|tag|FROM|docker", line, re.I)): return True  # a default of the shell, the name of a metric
-    if cls in ("image", "engine", "driver", "build") and PATH.search(before + match.group(0)[:1] if match.group(0)[0] == "/" else before) and not re.search(r"\d\.\d|-\d", match.group(0)): return True
+    if cls in ("image", "engine", "driver", "build", "flag") and not match.group(0).startswith("/dev/") and PATH.search(before + match.group(0)[:1] if match.group(0)[0] == "/" else before) and not re.search(r"\d\.\d|-\d", match.group(0)): return True
     if form == "kustomization" and cls in ("driver", "image", "engine") and re.match(r"\s*-\s*[\w./-]+\s*$", line): return True  # an entry is a path
     if form.startswith(SCRIPTED):
-        if HANDLING.match(line): return True
+        if HANDLING.match(line) or OPTION.match(line) or form.startswith(("Ansible", "Cluster")) and CONDITION.match(line): return True
         if cls in ("driver", "key", "accelerator", "image") and re.match(r"\s*[\w-]+\)\s*$", line): return True  # a branch of case
         if re.search(r"=[\"']?\$\{(\w+):?[-=]\}?[\"']?\}?[\"']?\s*$", line): return True  # its own value or nothing
         if cls in ("key", "env", "driver", "accelerator", "resource", "package") and TESTED.search(before) and (cls != "driver" or "[" in before): return True
         if form.startswith("Makefile") and RULE.match(line) and cls in ("key", "driver", "engine", "image", "build", "package"): return True
     return False
 
+def derived(line):
+    """Whether a line of Terraform states no text of GPUs: it refers to what is stated elsewhere, compares, or is a key of a table."""
+    if re.match(r"\s*\"?[\w-]+\"?\s*=\s*(?:\{|\"[^\"]*\.(?:py|sh|ya?ml|json)\")", line) and not re.match(r"\s*[\w-]*(?:gpu|accelerator|machine|instance)", line, re.I): return True
+    value = COMPARED.sub("", re.split(r"[=:]", re.sub(r"\s(?:#|//).*$", "", line), maxsplit=1)[-1])
+    literals = re.findall(r"\"([^\"]*)\"", re.sub(r"\$\{[^{}]*\}", "", value))
+    return bool(REFERENCE.search(line)) and not any(hits(literal) for literal in literals)
+
 def stateless(cls, line, form):
     """Whether a line has words of GPUs, but no value that it states itself."""
+    if form.startswith("Terraform") and (DECLARED.search(line) or cls in ("key", "machine", "accelerator") and derived(line)): return True
     if HELPER.search(line) and not re.search(r"[:=]\s*\{\{", line): return True
     if form.startswith("Dockerfile") and re.match(r"\s*ARG\s+\w+(?:=[\"']*)?\s*$", line): return True
     if re.match(r"\s*(?:dynamic\s+)?\"?guest_accelerator\"?\s*\{", line) or cls == "flag" and re.match(r"\s*capabilities:\s*\[", line): return True
@@ -159,7 +184,7 @@ def strength(cls, match, line, form):
     start = line.rfind(" ", 0, match.start()) + 1
     token = line[start:].split(" ", 1)[0]
     if "://" in token and cls not in ("package", "build", "machine") and not LOADS.search(token): return "weak"
-    path = re.search(r"\.(?:ya?ml|json|md|sh|py|tf|tpl|ipynb|txt|go)\b|/\*\*|^\s*-\s*[\"']?(?:\.\.?/|[\w.-]+/[\w./-]+[\"']?$)", token if cls != "accelerator" else line)
+    path = re.search(r"\.(?:ya?ml|json|md|sh|py|tf|tpl|ipynb|txt|go)\b|(?:^|[/\"'])Dockerfile[._]|/\*\*|^\s*-\s*[\"']?(?:\.\.?/|[\w.-]+/[\w./-]+[\"']?$)", token if cls != "accelerator" else line)
     if path and cls in ("accelerator", "engine", "driver", "key"): return "weak"
     if form.startswith("other") and cls in ("accelerator", "key", "package", "env", "build", "machine"): return "weak"  # a format that is not known to deploy anything
     return "strong"
@@ -202,12 +227,20 @@ def speaks(text, form):
 
 # ---------------------------------------------------------------- formats
 SOURCE = set("go py rs c cc cpp cxx h hh hpp cu cuh hip s asm java kt scala js jsx ts tsx cjs mjs vue svelte css scss html htm proto bzl bazel pyx pxd pyi rb pl lua r jl cs fs swift m mm sql vim el nix cmake php groovy ex exs hs ml".split())
-PROSE = set("md mdx rst adoc qmd po mo tex org rtf markdown".split())
+PROSE = set("md mdx rst adoc qmd po mo tex org rtf markdown shtml".split())
 DATA = set("csv tsv jsonl log out lock sum mod snap parquet svg xml patch diff pem crt key pub ndjson golden expected map woff2 bpe vocab model props drawio mmd puml mermaid dot".split())
 TEMPLATE = re.compile(r"(?:\.(?:j2|jinja2?|tmpl|tpl|template|tpl|in|gotmpl|tftpl|mustache|erb|dist|example|sample|bak|orig)|-template|\.jinja-\w+)$", re.I)
 TEST = re.compile(r"(?:^|/)(?:testdata|test[-_]data|mock_data|fixtures?|goldens?|golden_files|__snapshots__|snapshots)(?:/|$)|(?:^|/)tests?/user-data/rendered/|_golden\.", re.I)
 CI = re.compile(r"(?:^|/)\.(?:github/(?:workflows|actions)|circleci|azuredevops|azure-pipelines|pipelines|buildkite|gitlab|woodpecker|semaphore|ci)/|(?:^|/)(?:\.gitlab-ci|\.travis|azure-pipelines?|cloudbuild|buildspec|bitbucket-pipelines|\.drone|appveyor|\.cirrus)[\w.-]*\.ya?ml|(?:^|/)Jenkinsfile")
 COMPONENT = r"kubeadm|kubelet\.config|kubeproxy|kind\.x-k8s\.io|k3d\.io|minikube|kubescheduler\.config|config\.kueue|component"
+
+AUTOTOOLS = re.compile(r"\A.{0,400}(?:generated by automake|Generated by GNU Autoconf)", re.S | re.I)
+
+def of_program(base, text):
+    """The format of what a program is built, tested and described with: Autotools, expect, man; none of it is deployed."""
+    if AUTOTOOLS.match(text): return "generated or data"
+    if base in ("Makefile.am", "configure.ac", "configure.in") or base.endswith(".m4") or re.match(r"#!.*\b(?:expect|tclsh)\b", text): return "source code"
+    if re.search(r"\.[1-9]$", base) and re.search(r"(?m)^\.TH ", text): return "prose"
 
 def guide(path, text):
     """Whether YAML holds what people read: text with headings and code of Markdown, or a plan among documents."""
@@ -286,6 +319,7 @@ def classify(path, text, charts, patches):
     inchart = next((c for c in charts if c == "" or path.startswith(c + "/")), None)
     inner = path[len(inchart) + 1 if inchart else 0:] if inchart is not None else ""
     if ext == "ipynb": return "notebook"
+    if form := of_program(name, text) or of_program(base, text): return form
     if name in (".gitignore", ".dockerignore", ".helmignore", ".gitattributes") or ext == "excalidraw" or re.search(r"\.md\b", lowbase): return "prose"
     if lowbase.endswith(".schema.json"): return "schema"
     if ext in ("yaml", "yml") and not kubernetes(text, base) and guide(low, text): return "prose"
@@ -385,6 +419,11 @@ HELD = {
     "TritonModelConfig": (re.compile(r"\bkind\b|\bgpus\b|\bcount\b"), "scheduling/model-on-gpu-not-there"),
     "DevicePluginConfig": (re.compile(r"\bname\b|\breplicas\b|\brename\b|Strategy"), "scheduling/gpu-sharing-config-invalid"),
     "SlurmScript": (re.compile(r"^#SBATCH\s+--(?:mem-per-gpu|cpus-per-gpu|ntasks-per-gpu|gpus-per-task|gpu-bind)\b"), "scheduling/slurm-options-exclude-each-other"),
+    "SlurmConfig": (re.compile(r"(?i)\bgres=|^\s*GresTypes=|\bDefMemPerGPU="), "scheduling/slurm-gres-types-without-gpu"),
+    "GresConfig": (re.compile(r"(?i)\bName=gpu\b"), "scheduling/slurm-gpu-without-device-file"),
+    "TalosSchematic": (re.compile(r"^\s*-\s*siderolabs/(?:amdgpu|nvidia|nonfree-kmod|i915|xe)\b"), "compatibility/talos-schematic-without-driver"),
+    "HamiDeviceConfig": (re.compile(r"^\s*(?:resource\w+Name|- models):|^\s*- name: \d+g\.\d+gb"), "scheduling/hami-mig-geometry-unknown"),
+    "AccelerateConfig": (re.compile(r"^\s*(?:distributed_type|gpu_ids|num_processes|fsdp_(?:version|reshard_after_forward|state_dict_type|sharding_strategy|backward_prefetch|forward_prefetch|sync_module_states|use_orig_params|cpu_ram_efficient_loading|auto_wrap_policy))\b"), "compatibility/accelerate-option-of-fsdp1"),
     "RayCluster": (re.compile(r"\bnum-gpus\b"), "interconnect/ray-num-gpus-mismatch"),
     "RayService": (re.compile(r"\bnum-gpus\b"), "interconnect/ray-num-gpus-mismatch"),
     "RayJob": (re.compile(r"\bnum-gpus\b"), "interconnect/ray-num-gpus-mismatch"),
@@ -422,7 +461,7 @@ def reports(paths, repo, alone):
             place = at.rsplit(":", 2)
             if len(place) == 3 and place[1].isdigit():
                 first = int(place[1])
-                for line in range(first, first + 1 + str(value).rstrip("\n").count("\n")): facts[inner(place[0])][line].add((keys, value if not isinstance(value, str) else value[:300]))
+                for line in range(first, first + 1 + str(value).rstrip("\n").count("\n")): facts[inner(place[0])][line].add((keys, value if not isinstance(value, str) else value[:300], int(place[2]) if line == first else 0))
     return facts, left
 
 def belongs(keys, value, line, word):
@@ -430,16 +469,24 @@ def belongs(keys, value, line, word):
     last, shown, low = norm(keys.rsplit(".", 1)[-1]), str(value).lower(), line.lower()
     return GPU_FACT.search(keys) or len(shown) > 2 and (shown in low or word.lower() in shown) or len(last) > 2 and last in norm(line)
 
+VALUE = re.compile(r"\s*(?:- )?(?:[\"']?[\w./-]+[\"']?\s*[:=]\s*)?")
+
+def is_value(line, column, value):
+    """Whether a fact stands where the value of a line begins, and is that value."""
+    at, shown = VALUE.match(line).end(), norm(value)
+    return bool(shown) and column - 1 == at and norm(line[at:].split(" #")[0]) == shown
+
 def judge(lines, facts, text, beside=""):
     """State of each strong line: read, echoed, untouched."""
     states, source = [], text.split("\n")
-    values = {str(value).lower() for at in facts.values() for keys, value in at if not ECHO.search(keys) and not isinstance(value, (bool, int, float))}
-    held = [HELD[value][0] for at in facts.values() for keys, value in at if keys == "objects[].kind" and value in HELD]
+    values = {str(value).lower() for at in facts.values() for keys, value, _ in at if not ECHO.search(keys) and not isinstance(value, (bool, int, float))}
+    held = [HELD[value][0] for at in facts.values() for keys, value, _ in at if keys == "objects[].kind" and value in HELD]
     for number, word, _, how in lines:
         if how != "strong": continue
         line, state = source[number - 1], "untouched"
-        for keys, value in facts.get(number, ()):
-            if (not ECHO.search(keys) or TYPED.search(keys)) and value not in FALSY and belongs(keys, value, line, word):
+        for keys, value, column in facts.get(number, ()):
+            typed = not ECHO.search(keys) or TYPED.search(keys)
+            if typed and value not in FALSY and (belongs(keys, value, line, word) or is_value(line, column, value)):
                 state = "read"
                 break
             state = "echoed" if ECHO.search(keys) or value not in FALSY else state
@@ -447,8 +494,11 @@ def judge(lines, facts, text, beside=""):
         stated = re.match(r"\s*(?:(?:export|local|readonly|ARG|ENV)\s+)?[\w.-]+\s*(?::|[:?]?=)\s*[\"']?([\w./:@+-]{4,})[\"']?,?\s*(?:#.*)?$", line)
         if state != "read" and stated and stated.group(1).lower() in values:
             state = "read"  # a variable or its default: the fact of this value stands where it is used
+        named = next((token.strip("\"',;") for token in line.split() if word in token), "").lower()
+        if state != "read" and re.search(r"\d\.\d", named) and named in values:
+            state = "read"  # a file: the fact of it stands where it is installed
         alone = re.match(r"\s*-?\s*[\"']?--?[\w-]+[\"']?,?\s*\\?$", line)
-        if state != "read" and alone and any(re.search(r"launch\.(?!words)\w|training\.\w", k) and v not in FALSY for k, v in facts.get(number + 1, ())):
+        if state != "read" and alone and any(re.search(r"launch\.(?!words)\w|training\.\w", k) and v not in FALSY for k, v, _ in facts.get(number + 1, ())):
             state = "read"  # a flag whose value, and so whose fact, stands on the next line
         if state != "read" and facts and "{{" in line and len(norm(word)) > 4 and norm(word) in beside:
             state = "read"  # a template line whose value, and so whose fact, stands in the values of its chart
@@ -482,7 +532,7 @@ def main():
                 own = facts.get(path) or {}
                 stem, beside = path.split("templates/")[0], ""
                 if form == "Helm template":
-                    beside = " ".join({norm(k) for f, at in facts.items() if f.startswith(stem) and "/templates/" not in f for group in at.values() for k, _ in group})
+                    beside = " ".join({norm(k) for f, at in facts.items() if f.startswith(stem) and "/templates/" not in f for group in at.values() for k, *_ in group})
                 states = judge(lines, own, open(os.path.join(root, path), errors="replace", newline="").read().replace("\r\n", "\n"), beside)
                 read = sum(s == "read" for *_, s in states)
                 verdict = "understood" if read == len(states) else "partly" if read else "not"

@@ -2,7 +2,7 @@
 
 use crate::catalog::{self, Accelerator};
 use crate::extract::wrappers::base_name;
-use crate::extract::{exports, image, launch, training};
+use crate::extract::{exports, image, launch, scripts, training};
 use crate::facts::value::{Blank, REST};
 use crate::facts::{
     Container, ContainerRole, EnvSource, EnvVar, Launch, Mount, Pod, Port, Probe, SharedMemory, Variables,
@@ -56,6 +56,10 @@ pub fn container(tree: &Arc<Tree>, view: View<'_>, role: ContainerRole, pod: &Po
     out.spec = Some(Raw::new(tree, view));
     out.launch = launch::of(&out, &words).or_else(|| launch::of_kserve(view, &out, &words));
     out.training = out.launch.as_deref().and_then(training::of);
+    if let Some(launch) = &out.launch {
+        let scripts = stated.iter().filter(|word| word.text().contains('\n') && word.text().contains("export "));
+        scripts.for_each(|script| out.env.extend(exported(script, launch)));
+    }
     let launches = |word: &&&Traced| catalog::launcher_of_program(base_name(word.text()), None).is_some();
     if let Some(command) = words.first().filter(launches).and(Command::of_arguments(&stated)) {
         exports::handed(&command.words, &mut out.env);
@@ -69,6 +73,16 @@ pub fn container(tree: &Arc<Tree>, view: View<'_>, role: ContainerRole, pod: &Po
     let unknown = unknown.or_else(|| ["command", "args"].iter().find_map(|key| open_words(view.get(key))));
     if let Some(why) = unknown.or_else(|| command.node().and_then(|_| command.unknown())) {
         leave_launch_open(&mut out, &why);
+    }
+    out
+}
+
+/// What the script of a container exports to what it launches. Processes that are told their devices one by one share them.
+fn exported(script: &Traced, launch: &Launch) -> Variables {
+    const DEVICES: &str = "CUDA_VISIBLE_DEVICES";
+    let mut out = scripts::exported_to(script, launch);
+    if script.text().matches(&format!("{DEVICES}=")).count() > 1 {
+        out.remove(DEVICES);
     }
     out
 }
@@ -309,4 +323,29 @@ pub fn entries(view: View<'_>) -> impl Iterator<Item = (&str, View<'_>)> {
 /// The names of the items that are written in a list.
 pub fn names(list: View<'_>) -> Vec<Fact<String>> {
     list.items().filter(|item| item.unknown().is_none()).map(|item| item.get("name").string()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::{Dialect, yaml};
+    use crate::source::SourceId;
+
+    #[test]
+    fn what_a_script_exports_is_there_for_what_it_launches() {
+        let env = |script: &str| {
+            let text =
+                format!("image: x\nenv: [{{name: NCCL_NET, value: old}}]\ncommand:\n- bash\n- -c\n- |\n  {script}\n");
+            let tree = Arc::new(yaml::parse(SourceId(0), &text, Dialect::Core));
+            let root = tree.roots().next().expect("a document").view();
+            let out = container(&tree, root, ContainerRole::Main, &Pod::blank(root.place()));
+            let value = |name: &str| out.env.get(name).and_then(|v| v.value.get().cloned()).unwrap_or("?".to_owned());
+            ["NCCL_NET", "CUDA_VISIBLE_DEVICES"].map(value).join(" ")
+        };
+        assert_eq!(env("export NCCL_NET=gIB\n  mpirun -np 8 all_gather_perf"), "gIB ?");
+        assert_eq!(env("mpirun -np 8 all_gather_perf\n  export NCCL_NET=late"), "old ?");
+        assert_eq!(env("export CUDA_VISIBLE_DEVICES=0\n  vllm serve m"), "old 0");
+        let each = "export CUDA_VISIBLE_DEVICES=0\n  vllm serve m &\n  export CUDA_VISIBLE_DEVICES=1\n  vllm serve m";
+        assert_eq!(env(each), "old ?");
+    }
 }

@@ -1,6 +1,6 @@
 //! Queues of Kueue, and the flavors of what they hand out.
 
-use super::pods::labels;
+use super::pods::{labels, toleration};
 use crate::facts::{ClusterQueue, Facts, Flavor, Quota};
 use crate::parse::View;
 use crate::quantity;
@@ -43,6 +43,7 @@ fn flavor(view: View<'_>) -> Flavor {
     let mut out = Flavor::blank(name.place());
     out.name = name.string();
     out.node_labels = labels(spec.get("nodeLabels"));
+    out.tolerations = spec.get("tolerations").items().map(toleration).collect();
     out.topology = spec.get("topologyName").string();
     out
 }
