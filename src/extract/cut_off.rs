@@ -19,7 +19,9 @@ const CONTAINERS: [&str; 3] = ["docker", "nerdctl", "podman"];
 
 /// Each option that is run behind a launch, as an object: the option, and the program that it was meant for.
 pub fn read(commands: &[Command], facts: &mut Facts) {
-    let found = commands.windows(2).filter_map(|two| Some((program(&two[0])?, option(&two[1])?)));
+    // Few commands begin like an option: what stands before the others is not looked at.
+    let found =
+        commands.windows(2).filter_map(|two| option(&two[1]).and_then(|option| Some((program(&two[0])?, option))));
     // What follows the first is cut off with it, and stands behind no launch.
     for (program, option) in found.take(MOST) {
         let mut document = Document::new(option.span());
