@@ -194,6 +194,7 @@ pub fn compile(text: &RuleText, zh: &Words) -> Result<Rule, Vec<RuleFault>> {
 /// it shall be told in Chinese.
 pub fn checked(text: RuleText, chinese: Option<Cow<'static, str>>) -> Option<Rule> {
     let mut compiler = Compiler::default();
+    compiler.scope.checked = true;
     let rule = compiler.asked(&text)?;
     Some(Rule { unread: Some(Box::new(Unread { text, scope: compiler.scope, chinese })), ..rule })
 }

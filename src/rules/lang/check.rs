@@ -140,6 +140,8 @@ pub struct Scope {
     kept: usize,
     /// Faults of the expression at hand.
     pub faults: Vec<Fault>,
+    /// Whether all of it was checked before: to read a pattern costs more than everything else that is looked at.
+    pub checked: bool,
 }
 
 impl Scope {
@@ -458,6 +460,7 @@ impl Scope {
             }
         }
         if function.name == "matches"
+            && !self.checked
             && let Node::Const(Const::Str(pattern)) = &typed[1].node
             && let Err(error) = regex_syntax::parse(pattern)
         {
