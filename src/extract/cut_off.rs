@@ -4,6 +4,7 @@
 use super::written::Document;
 use super::{embedded, launch, wrappers};
 use crate::facts::Facts;
+use crate::parse::Problem;
 use crate::parse::shell::{Command, Word};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,7 +24,11 @@ pub fn read(commands: &[Command], facts: &mut Facts) {
     let found =
         commands.windows(2).filter_map(|two| option(&two[1]).and_then(|option| Some((program(&two[0])?, option))));
     // What follows the first is cut off with it, and stands behind no launch.
-    for (program, option) in found.take(MOST) {
+    for (number, (program, option)) in found.enumerate() {
+        if number == MOST {
+            let message = format!("the options that are run as commands from here on: more than {MOST} in one file");
+            return facts.cut.push(Problem { span: option.span(), message });
+        }
         let mut document = Document::new(option.span());
         let (program, option) = (document.text(program), document.text(option));
         document.put("program", program);

@@ -6,16 +6,17 @@ use super::commands::FROM;
 use super::wrappers::{self, base_name};
 use super::{cut_off, image, install};
 use crate::catalog::{self, BuildOption};
+use crate::facts::value::Entity;
 use crate::facts::{Compilation, ContainerRuntime, DeviceSetting, Facts, NamedImage, StatedVersion};
 use crate::known::{Fact, Why};
 use crate::parse::shell::{self, Command, Script, Word};
-use crate::parse::{DEEPEST, View, placeholder};
+use crate::parse::{DEEPEST, Problem, View, placeholder};
 use crate::source::{Span, Traced};
 use crate::version::Version;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Most that is read of one sort, whatever a file repeats.
+/// Most that is read of one sort in one file.
 const MOST: usize = 2_000;
 
 /// Reads what the commands of a script state, and those that it hands to shells. The script has its variables put in.
@@ -61,7 +62,7 @@ const SCRIPTS: [&str; 13] = [
 /// Reads what commands state.
 pub fn of_commands(commands: &[Command], path: &str, facts: &mut Facts) {
     cut_off::read(commands, facts);
-    add(&mut facts.container_runtimes, found_too_late(commands));
+    add(facts, |facts| &mut facts.container_runtimes, found_too_late(commands));
     let mut used = used_before_restart(commands);
     for (index, command) in commands.iter().enumerate() {
         for (name, value) in assignments(command) {
@@ -76,15 +77,25 @@ pub fn of_commands(commands: &[Command], path: &str, facts: &mut Facts) {
                 if let Some((runtime, used)) = runtime.as_mut().zip(used.remove(&index)) {
                     runtime.used_before_restart = used;
                 }
-                add(&mut facts.container_runtimes, runtime);
+                add(facts, |facts| &mut facts.container_runtimes, runtime);
             }
         }
     }
 }
 
-fn add<T>(list: &mut Vec<Arc<T>>, found: impl IntoIterator<Item = T>) {
-    let room = MOST.saturating_sub(list.len());
-    list.extend(found.into_iter().take(room).map(Arc::new));
+/// Adds to a list of facts what fits, and says where the rest begins.
+fn add<T: Entity>(facts: &mut Facts, list: fn(&mut Facts) -> &mut Vec<Arc<T>>, found: impl IntoIterator<Item = T>) {
+    for one in found {
+        if list(facts).len() < MOST {
+            list(facts).push(Arc::new(one));
+            continue;
+        }
+        let message = format!("what else is set up from here on: more than {MOST} settings of one sort in one file");
+        if facts.cut.iter().all(|known| known.message != message) {
+            facts.cut.push(Problem { span: one.span(), message });
+        }
+        return;
+    }
 }
 
 /// What a command assigns: before its words, as what sets variables, or as arguments of a build of an image.
@@ -115,16 +126,16 @@ pub fn stated(name: &str, value: &Traced, path: &str, facts: &mut Facts) {
         out.version = Fact::value(version, place);
         // What is set for all jobs of a workflow is handed to each of them.
         if !facts.stated_versions.iter().any(|other| other.span == place) {
-            add(&mut facts.stated_versions, [out]);
+            add(facts, |facts| &mut facts.stated_versions, [out]);
         }
     }
     if is_path && names_image(name) {
-        add(&mut facts.named_images, named(name, value));
+        add(facts, |facts| &mut facts.named_images, named(name, value));
     }
     if let Some(says) = catalog::build_option(name) {
         let mut out = compilation(value.whole(), path);
         state(&mut out, (name, says), value);
-        add(&mut facts.compilations, [out]);
+        add(facts, |facts| &mut facts.compilations, [out]);
     }
 }
 
@@ -232,7 +243,7 @@ fn compiled(command: &Command, path: &str, facts: &mut Facts) {
         }
     }
     if !out.architectures.is_absent() || !out.switches.is_empty() {
-        add(&mut facts.compilations, [out]);
+        add(facts, |facts| &mut facts.compilations, [out]);
     }
 }
 
@@ -251,7 +262,7 @@ fn device_settings(program: &str, words: &[Word], facts: &mut Facts) {
         out.program = Fact::value(program.to_owned(), word.span());
         out.setting = Fact::value(setting.to_owned(), word.span());
         out.state = install::fact(&value);
-        add(&mut facts.device_settings, [out]);
+        add(facts, |facts| &mut facts.device_settings, [out]);
     }
 }
 
@@ -404,7 +415,7 @@ pub fn docker_daemon(view: View<'_>, facts: &mut Facts) {
     if let Some(why) = runtimes.unknown() {
         out.runtimes.insert(crate::facts::value::REST.to_owned(), Fact::unknown(why, runtimes.place()));
     }
-    add(&mut facts.container_runtimes, [out]);
+    add(facts, |facts| &mut facts.container_runtimes, [out]);
 }
 
 /// Reads what a document states by the names of its keys: variables of Ansible and of workflows, values of charts.
@@ -417,7 +428,7 @@ fn keys(view: View<'_>, path: &str, depth: usize, facts: &mut Facts) {
         return;
     }
     view.items().for_each(|item| keys(item, path, depth - 1, facts));
-    add(&mut facts.named_images, assembled(view));
+    add(facts, |facts| &mut facts.named_images, assembled(view));
     for (key, value) in view.entries() {
         match value.traced() {
             Some(text) if text.text().contains("{{") => {}
