@@ -96,7 +96,7 @@ impl Coverage {
 pub struct Restrictions {
     /// The configuration.
     pub path: String,
-    /// What of it does so, in words that follow a number, with the names that it gives.
+    /// What of it does so, with the names that it gives.
     pub by: Vec<(&'static str, Vec<String>)>,
 }
 
@@ -105,9 +105,11 @@ impl Restrictions {
     pub fn lines(&self) -> impl Iterator<Item = String> + '_ {
         const MOST: usize = 3;
         self.by.iter().map(|(what, names)| {
-            let more = if names.len() > MOST { ", …" } else { "" };
-            let names_shown = names[..names.len().min(MOST)].join(", ");
-            format!("{} {what} ({names_shown}{more})", names.len())
+            let shown = names[..names.len().min(MOST)].join(", ");
+            match names.len().saturating_sub(MOST) {
+                0 => format!("{what}: {shown}"),
+                more => format!("{what}: {shown} and {more} more"),
+            }
         })
     }
 }

@@ -173,7 +173,7 @@ fn the_summary_says_what_was_left_out_and_turned_off() {
         ..Verdict::default()
     };
     let expected = "nothing found · 1 file: 1 understood\n3 paths excluded (2 .gitignore, 1 exclude)\n\
-                    .gpulint.yaml: 4 rules turned off (a, b, c, …)\n";
+                    .gpulint.yaml: rules turned off: a, b, c and 1 more\n";
     assert_eq!(render(&verdict, &Sources::default(), HumanOptions::default()), expected);
 }
 
