@@ -111,11 +111,14 @@ pub fn evaluate(deployed: Deployed<'_>, names: &[&str], rules: &Ruleset) -> Vec<
     let variants = deployed.variants();
     let stated = variants.iter().map(|own| Stated { facts: &own.facts, thing: own.thing, first: own.first });
     let around = Surroundings::new(stated, deployed.layout(), names);
+    let about = rules.about.as_ref();
+    let concerns =
+        |entity: &dyn Entity| about.is_none_or(|paths| paths.contains(names[entity.span().source.0 as usize]));
     let rules: Vec<_> = rules.all().map(|(home, rules)| (home, rules.by_subject())).collect();
     let rules_of = |path: &str| paths::nearest(path, rules.iter().map(|(home, rules)| (*home, rules)));
     let entities = |facts| -> Vec<(&'static List, &dyn Entity)> {
         let of_list = |list: &'static List| (list.entities)(facts).into_iter().map(move |entity| (list, entity));
-        LISTS.iter().flat_map(of_list).collect()
+        LISTS.iter().flat_map(of_list).filter(|(_, entity)| concerns(*entity)).collect()
     };
     let entities: Vec<Vec<_>> = variants.iter().map(|variant| entities(&variant.facts)).collect();
     let count = entities.iter().map(Vec::len).sum();

@@ -93,6 +93,15 @@ impl<'c> Gathered<'c> {
         Ok(Self { lint, files: files(&lint.paths, &options)?, setup, language })
     }
 
+    /// Rules are asked only about what stands in some of the files.
+    pub fn about(&mut self, files: Option<&BTreeSet<PathBuf>>) {
+        let here = |files: &BTreeSet<PathBuf>| {
+            let found = self.files.found.iter().filter(|(_, disk)| files.contains(disk));
+            found.map(|(path, _)| path.clone()).collect()
+        };
+        self.setup.rules.about = files.map(here);
+    }
+
     /// What the run went by.
     pub fn into_setup(self) -> Setup {
         self.setup

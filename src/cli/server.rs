@@ -9,7 +9,7 @@ use crate::discover::Unsaved;
 use crate::language::Language;
 use crate::lsp::{self, Linted, Linter};
 use lsp_server::Connection;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Runs the command.
@@ -36,7 +36,7 @@ impl Linter for Runs {
         self.language = Language::of(|_| Some(locale.to_owned()));
     }
 
-    fn lint(&mut self, target: &Path, unsaved: &Unsaved) -> Result<Linted, String> {
+    fn lint(&mut self, target: &Path, unsaved: &Unsaved, about: Option<&BTreeSet<PathBuf>>) -> Result<Linted, String> {
         let lint = Lint::of(target)?;
         let setup = match self.setups.remove(target) {
             Some(setup) => setup,
@@ -46,7 +46,8 @@ impl Linter for Runs {
                 setup
             }
         };
-        let gathered = Gathered::by(&lint, (setup, self.language), unsaved)?;
+        let mut gathered = Gathered::by(&lint, (setup, self.language), unsaved)?;
+        gathered.about(about);
         let Found { verdict, sources, .. } = gathered.judge_with(gathered.inputs().to_vec(), &Against::default())?;
         let root = gathered.root().to_owned();
         self.setups.insert(target.to_owned(), gathered.into_setup());

@@ -30,6 +30,9 @@ impl Server<'_> {
             return json!([]);
         };
         let (mut offers, mut waivers) = (Vec::new(), Vec::new());
+        if !self.at(params, &params["range"]).is_empty() {
+            self.settle_rest();
+        }
         for (linted, finding) in self.at(params, &params["range"]).into_iter().take(MOST) {
             let diagnostic = diagnostic(finding, linted, self.units);
             let fix = finding.fix.as_ref();
@@ -69,14 +72,13 @@ impl Server<'_> {
             let of_rule = |finding: &&Finding| finding.rule == waiver.rule && linted.file(finding.span.source) == path;
             (shown.clone().count(), shown.filter(of_rule).count())
         };
-        let (Some(before), Some(document)) = (self.found.get(&target).map(count), self.open.get(path)) else {
-            return false;
-        };
+        let before = self.found.get(&target).map(|known| count(&known.whole));
+        let (Some(before), Some(document)) = (before, self.open.get(path)) else { return false };
         let at = Source::new("", document.text.clone()).line_starts().get(waiver.line as usize).map(|&at| at as usize);
         let Some((above, below)) = at.and_then(|at| document.text.split_at_checked(at)) else { return false };
         let mut unsaved = self.unsaved();
         unsaved.insert(path.to_owned(), [above, &waiver.comment, below].concat().into());
-        self.lint(&target, &unsaved).is_ok_and(|after| {
+        self.lint(&target, &unsaved, None).is_ok_and(|after| {
             let (all, of_rule) = count(&after);
             all < before.0 && of_rule < before.1
         })

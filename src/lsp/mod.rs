@@ -21,11 +21,12 @@ pub trait Linter {
     /// Says everything in the language of a locale, if it can.
     fn speak(&mut self, locale: &str);
 
-    /// Lints a folder, or a file that lies in none, with texts in the place of what stands in files.
+    /// Lints a folder, or a file that lies in none, with texts in the place of what stands in files; `about` names the files
+    /// that rules are asked about, if not all of them.
     ///
     /// # Errors
     /// What keeps gpulint from its work.
-    fn lint(&mut self, target: &Path, unsaved: &Unsaved) -> Result<Linted, String>;
+    fn lint(&mut self, target: &Path, unsaved: &Unsaved, about: Option<&BTreeSet<PathBuf>>) -> Result<Linted, String>;
 
     /// Forgets configurations and packs: they may have changed.
     fn forget(&mut self);
@@ -55,6 +56,8 @@ impl Linted {
 /// An edit is followed by others: so long after the last one files are linted, and at most so long after the first one.
 const PAUSE: Duration = Duration::from_millis(30);
 const LONGEST_PAUSE: Duration = Duration::from_millis(300);
+/// So long after the last edit everything is asked about again, not only what was edited.
+const REST: Duration = Duration::from_millis(500);
 
 /// Serves an editor until it takes its leave.
 ///
@@ -85,8 +88,10 @@ pub fn serve(connection: &Connection, linter: &mut dyn Linter) -> Result<(), Str
         found: BTreeMap::new(),
         published: BTreeMap::new(),
         changed: BTreeSet::new(),
-        stale: BTreeSet::new(),
+        stale: BTreeMap::new(),
         due: None,
+        rest: BTreeSet::new(),
+        rest_due: None,
     };
     let watches = "/capabilities/workspace/didChangeWatchedFiles/dynamicRegistration";
     if asked.pointer(watches).is_some_and(|watches| watches == true) {
@@ -132,16 +137,50 @@ struct Server<'s> {
     units: Units,
     folders: Vec<PathBuf>,
     open: BTreeMap<PathBuf, Document>,
-    /// What the last run over each target found.
-    found: BTreeMap<PathBuf, Linted>,
+    /// What is known of each target.
+    found: BTreeMap<PathBuf, Known>,
     /// The diagnostics that the editor knows.
     published: BTreeMap<PathBuf, Vec<Value>>,
     /// Open files whose text has changed since.
     changed: BTreeSet<PathBuf>,
-    /// Targets to lint.
-    stale: BTreeSet<PathBuf>,
+    /// Targets to lint, and whether all that happened there is that open files were edited.
+    stale: BTreeMap<PathBuf, bool>,
     /// When they are linted, and when they are whatever comes in between.
     due: Option<(Instant, Instant)>,
+    /// Targets of which only what was edited was asked about since.
+    rest: BTreeSet<PathBuf>,
+    /// When the rest of them is.
+    rest_due: Option<Instant>,
+}
+
+/// What was found in a target: by the last run about all of it, and since then about files that were edited.
+#[derive(Default)]
+struct Known {
+    whole: Linted,
+    edited: BTreeSet<PathBuf>,
+    newer: Linted,
+}
+
+impl Known {
+    /// Findings, with what they point into.
+    fn findings(&self) -> impl Iterator<Item = (&Linted, &Finding)> {
+        self.of(&self.whole, false).chain(self.of(&self.newer, true))
+    }
+
+    /// Those of a run that are of files that were edited, or of the others.
+    fn of<'k>(&'k self, linted: &'k Linted, edited: bool) -> impl Iterator<Item = (&'k Linted, &'k Finding)> {
+        let here =
+            move |(_, finding): &(&Linted, &Finding)| self.edited.contains(&linted.file(finding.span.source)) == edited;
+        linted.findings.iter().map(move |finding| (linted, finding)).filter(here)
+    }
+
+    /// Files, with those that what was found in them speaks of.
+    fn joined(&self, files: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+        let linted = &self.whole;
+        let here = linted.findings.iter().filter(|finding| files.contains(&linted.file(finding.span.source)));
+        let there = here.flat_map(|finding| finding.related.iter().map(|label| linted.file(label.span.source)));
+        files.iter().cloned().chain(there).collect()
+    }
 }
 
 impl Server<'_> {
@@ -150,12 +189,16 @@ impl Server<'_> {
         let receiver = &self.connection.receiver;
         let mut leaving = false;
         loop {
-            let message = match self.due {
+            let due = self.due.map(|(due, latest)| due.min(latest)).or(self.rest_due);
+            let message = match due {
                 None => receiver.recv().map_err(|_| "the editor has gone".to_owned())?,
-                Some((due, latest)) => match receiver.recv_deadline(due.min(latest)) {
+                Some(due) => match receiver.recv_deadline(due) {
                     Ok(message) => message,
                     Err(error) if error.is_timeout() => {
-                        self.settle();
+                        match self.due {
+                            Some(_) => self.settle(),
+                            None => self.settle_rest(),
+                        }
                         continue;
                     }
                     Err(_) => return Err("the editor has gone".to_owned()),
@@ -232,7 +275,11 @@ impl Server<'_> {
         let address = document["uri"].as_str().unwrap_or_default().to_owned();
         let document = Document { address, version: document["version"].clone(), text: text.into() };
         self.open.insert(path.clone(), document);
-        self.lint_soon(self.target(&path));
+        let target = self.target(&path);
+        // What else there is to lint stays so.
+        let only_edited = self.stale.get(&target).is_none_or(|only_edited| *only_edited);
+        self.lint_soon(target.clone());
+        self.stale.insert(target, only_edited);
         self.changed.insert(path);
     }
 
@@ -247,7 +294,7 @@ impl Server<'_> {
 
     /// Whether a file is linted by its name, or was read for what others name it, as was something below a directory.
     fn concerns(&self, path: &Path) -> bool {
-        let read = |linted: &Linted| linted.sources.iter().any(|(id, _)| linted.file(id).starts_with(path));
+        let read = |Known { whole, .. }: &Known| whole.sources.iter().any(|(id, _)| whole.file(id).starts_with(path));
         path.to_str().is_some_and(|path| kind_of(path).is_some())
             || self.found.get(&self.target(path)).is_some_and(read)
     }
@@ -269,26 +316,60 @@ impl Server<'_> {
         let now = Instant::now();
         let latest = self.due.map_or(now + LONGEST_PAUSE, |(_, latest)| latest);
         self.due = Some((now + PAUSE, latest));
-        self.stale.insert(target);
+        self.stale.insert(target, false);
     }
 
-    /// Lints what is stale and publishes what it changes.
+    /// Lints what is stale and publishes what it changes. Where files were edited, only they are asked about at first.
     fn settle(&mut self) {
         if self.due.take().is_none() {
             return;
         }
         let (stale, targets) = (std::mem::take(&mut self.stale), self.targets());
         self.found.retain(|target, _| targets.contains(target));
-        let unsaved = self.unsaved();
-        for target in stale.intersection(&targets) {
-            match self.lint(target, &unsaved) {
-                Ok(linted) => drop(self.found.insert(target.clone(), linted)),
-                Err(message) => {
-                    self.tell("window/showMessage", json!({"type": 1, "message": format!("gpulint: {message}")}))
+        for (target, only_edited) in stale.into_iter().filter(|(target, _)| targets.contains(target)) {
+            let known = self.found.get(&target).filter(|_| only_edited);
+            let edited = known.map(|known| {
+                let here = self.changed.iter().filter(|path| self.target(path) == target);
+                known.edited.iter().chain(here).cloned().collect::<BTreeSet<PathBuf>>()
+            });
+            match edited {
+                Some(edited) => {
+                    let about = known.map(|known| known.joined(&edited));
+                    let newer = self.lint(&target, &self.unsaved(), about.as_ref());
+                    self.take(&target, newer, |known, newer| (known.edited, known.newer) = (edited, newer));
+                    self.rest.insert(target);
+                    self.rest_due = Some(Instant::now() + REST);
                 }
+                None => self.lint_whole(&target),
             }
         }
         self.publish();
+    }
+
+    /// Lints the rest of what was asked about in part.
+    fn settle_rest(&mut self) {
+        self.settle();
+        self.rest_due = None;
+        for target in std::mem::take(&mut self.rest) {
+            self.lint_whole(&target);
+        }
+        self.publish();
+    }
+
+    fn lint_whole(&mut self, target: &Path) {
+        self.rest.remove(target);
+        let whole = self.lint(target, &self.unsaved(), None);
+        self.take(target, whole, |known, whole| *known = Known { whole, ..Known::default() });
+    }
+
+    /// Takes over what was found, or tells why nothing was.
+    fn take(&mut self, target: &Path, found: Result<Linted, String>, keep: impl FnOnce(&mut Known, Linted)) {
+        match found {
+            Ok(linted) => keep(self.found.entry(target.to_owned()).or_default(), linted),
+            Err(message) => {
+                self.tell("window/showMessage", json!({"type": 1, "message": format!("gpulint: {message}")}))
+            }
+        }
     }
 
     /// Texts as the editor has them.
@@ -297,8 +378,8 @@ impl Server<'_> {
     }
 
     /// Lints a target. A panic is told like anything else that keeps gpulint from its work.
-    fn lint(&mut self, target: &Path, unsaved: &Unsaved) -> Result<Linted, String> {
-        catch_unwind(AssertUnwindSafe(|| self.linter.lint(target, unsaved)))
+    fn lint(&mut self, target: &Path, unsaved: &Unsaved, about: Option<&BTreeSet<PathBuf>>) -> Result<Linted, String> {
+        catch_unwind(AssertUnwindSafe(|| self.linter.lint(target, unsaved, about)))
             .unwrap_or_else(|_| Err(format!("an internal error on {}, please report it", target.display())))
     }
 
@@ -306,11 +387,9 @@ impl Server<'_> {
     fn publish(&mut self) {
         let forgotten = self.published.keys().chain(&self.changed).map(|path| (path.clone(), Vec::new()));
         let mut all: BTreeMap<PathBuf, Vec<Value>> = forgotten.collect();
-        for linted in self.found.values() {
-            for finding in &linted.findings {
-                let diagnostics = all.entry(linted.file(finding.span.source)).or_default();
-                diagnostics.push(messages::diagnostic(finding, linted, self.units));
-            }
+        for (linted, finding) in self.found.values().flat_map(Known::findings) {
+            let diagnostics = all.entry(linted.file(finding.span.source)).or_default();
+            diagnostics.push(messages::diagnostic(finding, linted, self.units));
         }
         let known = |path: &PathBuf| self.published.get(path).map(Vec::as_slice).unwrap_or_default();
         for (path, diagnostics) in &all {
@@ -370,14 +449,12 @@ impl Server<'_> {
     /// What is found in a range of a file.
     fn at(&self, params: &Value, range: &Value) -> Vec<(&Linted, &Finding)> {
         let Some(path) = document(params) else { return Vec::new() };
-        let Some(linted) = self.found.get(&self.target(&path)) else { return Vec::new() };
-        let touches = |finding: &&Finding| {
+        let touches = |(linted, finding): &(&Linted, &Finding)| {
             let source = linted.sources.get(finding.span.source);
             let [start, end] = ["start", "end"].map(|end| place::offset(source, &range[end], self.units));
-            finding.span.start <= end && start <= finding.span.end
+            linted.file(finding.span.source) == path && finding.span.start <= end && start <= finding.span.end
         };
-        let here = linted.findings.iter().filter(|finding| linted.file(finding.span.source) == path);
-        here.filter(touches).map(|finding| (linted, finding)).collect()
+        self.found.get(&self.target(&path)).into_iter().flat_map(Known::findings).filter(touches).collect()
     }
 }
 

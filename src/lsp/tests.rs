@@ -8,7 +8,7 @@ use crate::source::{Source, Span};
 struct Fragile;
 
 impl Linter for Fragile {
-    fn lint(&mut self, target: &Path, unsaved: &Unsaved) -> Result<Linted, String> {
+    fn lint(&mut self, target: &Path, unsaved: &Unsaved, _: Option<&BTreeSet<PathBuf>>) -> Result<Linted, String> {
         let text = unsaved.values().next().ok_or("nothing is open")?;
         assert_ne!(&**text, "panic");
         let span = Span::new(SourceId(0), 0..1);
@@ -26,8 +26,31 @@ impl Linter for Fragile {
     }
 }
 
+/// Notes which files each run asks about.
+#[derive(Default)]
+struct Notes(Vec<Option<BTreeSet<PathBuf>>>);
+
+impl Linter for Notes {
+    fn lint(&mut self, _: &Path, _: &Unsaved, about: Option<&BTreeSet<PathBuf>>) -> Result<Linted, String> {
+        self.0.push(about.cloned());
+        Ok(Linted::default())
+    }
+
+    fn speak(&mut self, _: &str) {}
+
+    fn forget(&mut self) {}
+
+    fn page(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
 /// What a server says to an editor that sends these messages and leaves.
 fn said(messages: Vec<Message>) -> Vec<Message> {
+    said_by(&mut Fragile, messages)
+}
+
+fn said_by(linter: &mut dyn Linter, messages: Vec<Message>) -> Vec<Message> {
     let (server, editor) = Connection::memory();
     let asks = |id: i32, method: &str, params: Value| Request::new(id.into(), method.to_owned(), params).into();
     let tells = |method: &str| Notification::new(method.to_owned(), json!({})).into();
@@ -37,7 +60,7 @@ fn said(messages: Vec<Message>) -> Vec<Message> {
     for message in before.into_iter().chain(messages).chain(after) {
         editor.sender.send(message).expect("the server listens");
     }
-    assert_eq!(serve(&server, &mut Fragile), Ok(()));
+    assert_eq!(serve(&server, linter), Ok(()));
     drop(server);
     editor.receiver.iter().skip(1).collect()
 }
@@ -77,4 +100,12 @@ fn a_request_that_fails_is_answered_with_an_error() {
     let failed = |message: &Message| matches!(message, Message::Response(answer) if answer.response_result.is_err());
     assert_eq!(said.iter().filter(|message| failed(message)).count(), 1);
     assert!(matches!(said.last(), Some(Message::Response(answer)) if answer.response_result.is_ok()), "it goes on");
+}
+
+#[test]
+fn a_file_that_is_edited_is_asked_about_before_all_the_others() {
+    let mut notes = Notes::default();
+    said_by(&mut notes, vec![edit(1, "one"), hover(1), edit(2, "two"), hover(2), edit(3, "three"), hover(3)]);
+    let edited = Some(BTreeSet::from([PathBuf::from("/it/a.yaml")]));
+    assert_eq!(notes.0, [None, edited.clone(), edited]);
 }

@@ -191,6 +191,8 @@ pub struct Ruleset {
     pub advice: Vec<Problem>,
     /// Whether objects of files that speak of no GPU are held against the schemas of their kinds, too.
     pub all_kinds: bool,
+    /// Display paths: rules are asked only about what stands in these files; about everything without them.
+    pub about: Option<BTreeSet<String>>,
     /// Directories for which other rules hold, or the same in another way.
     pub below: Vec<(String, Ruleset)>,
     language: Language,
@@ -208,6 +210,7 @@ impl Ruleset {
             entries: Vec::new(),
             advice: Vec::new(),
             all_kinds: false,
+            about: None,
             below: Vec::new(),
             language: Language::English,
         }
@@ -290,14 +293,19 @@ impl Ruleset {
         did_you_mean(word, words.into_iter().chain(OWN_RULES.iter().map(|(id, _)| *id)))
     }
 
+    /// Where a rule stands among the entries.
+    fn at(&self, id: &str) -> Result<usize, String> {
+        let at = self.entries.iter().position(|entry| entry.id == id);
+        at.ok_or_else(|| format!("there is no rule `{id}`{}", self.hint(id)))
+    }
+
     /// Overrides a severity; `None` switches the rule off.
     ///
     /// # Errors
     /// No such rule, with the nearest one.
     pub fn set_severity(&mut self, id: &str, severity: Option<Severity>) -> Result<(), String> {
-        let hint = self.hint(id);
-        let entry = self.entries.iter_mut().find(|e| e.id == id);
-        let entry = entry.ok_or_else(|| format!("there is no rule `{id}`{hint}"))?;
+        let at = self.at(id)?;
+        let entry = &mut self.entries[at];
         (entry.severity, entry.configured) = (severity, true);
         entry.recompile();
         Ok(())
@@ -308,9 +316,8 @@ impl Ruleset {
     /// # Errors
     /// No such rule or parameter, or a value that is not of its type.
     pub fn set_param(&mut self, id: &str, name: &str, value: Vec<String>) -> Result<(), String> {
-        let hint = self.hint(id);
-        let entry = self.entries.iter_mut().find(|e| e.id == id);
-        let entry = entry.ok_or_else(|| format!("there is no rule `{id}`{hint}"))?;
+        let at = self.at(id)?;
+        let entry = &mut self.entries[at];
         let Some(declared) = entry.text().params.iter().find(|p| p.name == name) else {
             let hint = did_you_mean(name, entry.text().params.iter().map(|p| p.name.as_str()));
             return Err(format!("the rule `{id}` has no parameter `{name}`{hint}"));
