@@ -38,8 +38,13 @@ for a in p._actions:
 SGLANG = """
 only("sglang"); never("sglang.srt.distributed"); never("sglang.srt.layers"); never("sglang.srt.configs")
 from sglang.srt.server_args import ServerArgs
-import argparse
-p = argparse.ArgumentParser(prog="sglang serve"); ServerArgs.add_cli_args(p); p.print_help()
+import argparse, inspect
+p = argparse.ArgumentParser(prog="sglang serve"); ServerArgs.add_cli_args(p)
+for a in p._actions:
+    # What ends the start where it is used is no option any more, whatever the help says of it.
+    if type(a).__name__ == "DeprecatedAction" and "raise" in inspect.getsource(type(a).__call__):
+        a.help = argparse.SUPPRESS
+p.print_help()
 """
 RUNS = {
     "vllm": ("vllm", "R = 'vllm'" + VLLM, "0.10.2 0.11.2"),
