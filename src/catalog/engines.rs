@@ -1,8 +1,10 @@
 //! What engines do when nothing is said, how checkpoints store weights, and what encoders take. Knows no formula.
 
-use super::table::{closest, within};
+use super::table::{Row, closest, within};
 use super::tables::{ENCODER_PEAKS, ENGINE_DEFAULTS, WEIGHT_FORMATS};
 use crate::version::Version;
+use std::collections::HashMap;
+use std::sync::OnceLock;
 
 /// The default of a setting in a release of an engine; some depend on the card: its memory in GiB and its id. Two
 /// numbers are a range: the default changed somewhere between two releases that were read.
@@ -52,11 +54,17 @@ pub struct WeightFormat {
 
 /// The weight format of a name as engines and checkpoints write it.
 pub fn weight_format(name: &str) -> Option<WeightFormat> {
-    let name = name.trim().to_lowercase();
-    let says = |format: &str, mut aliases: std::str::SplitAsciiWhitespace<'_>| {
-        format == name || aliases.any(|alias| alias == name)
+    static NAMES: OnceLock<HashMap<&str, Row>> = OnceLock::new();
+    let names = || {
+        let mut out = HashMap::new();
+        for row in WEIGHT_FORMATS.rows() {
+            for name in [row.text("format")].into_iter().chain(row.text("aliases").split_ascii_whitespace()) {
+                out.entry(name).or_insert(row);
+            }
+        }
+        out
     };
-    let row = WEIGHT_FORMATS.rows().find(|r| says(r.text("format"), r.text("aliases").split_ascii_whitespace()))?;
+    let row = NAMES.get_or_init(names).get(name.trim().to_lowercase().as_str())?;
     let scope = match row.text("scope") {
         "all" => Scope::All,
         "file" => Scope::File,

@@ -3,6 +3,9 @@
 use super::engines::weight_formats;
 use super::table::Row;
 use super::tables::ARCHITECTURES;
+use crate::evidence::watched;
+use std::collections::HashMap;
+use std::sync::OnceLock;
 
 /// A row of `architectures.csv`: a model of the hub, its columns by name.
 #[derive(Clone, Copy)]
@@ -56,11 +59,27 @@ pub fn published_quantization(name: &str) -> Option<String> {
 /// The model of a hub name; else one whose name says the same weights: another publisher's copy, or a quantized copy
 /// (`…-AWQ`, `…-FP8`, `…-bnb-4bit`) of a model of the catalog.
 pub fn model(name: &str) -> Option<Model> {
+    static NAMES: OnceLock<HashMap<String, Model>> = OnceLock::new();
+    static BASES: OnceLock<HashMap<String, Model>> = OnceLock::new();
+    let names = || by(models(), str::to_ascii_lowercase);
+    let bases = || {
+        // Of several a model that is not quantized comes first; to look is not yet to use a row.
+        let (plain, quantized): (Vec<_>, Vec<_>) =
+            watched(|| models().partition(|model| model.quantization().is_empty())).0;
+        by(plain.into_iter().chain(quantized), base_name)
+    };
     let name = name.trim();
-    models().find(|m| m.name().eq_ignore_ascii_case(name)).or_else(|| {
-        let base = base_name(name);
-        models().filter(|m| base_name(m.name()) == base).min_by_key(|m| !m.quantization().is_empty())
-    })
+    let known = NAMES.get_or_init(names).get(&name.to_ascii_lowercase());
+    known.or_else(|| BASES.get_or_init(bases).get(&base_name(name))).copied()
+}
+
+/// Models by what is made of their names, the first of each.
+fn by(models: impl Iterator<Item = Model>, key: fn(&str) -> String) -> HashMap<String, Model> {
+    let mut out = HashMap::new();
+    for model in models {
+        out.entry(key(model.name())).or_insert(model);
+    }
+    out
 }
 
 /// Parts at the end of a name that say how weights are stored, and nothing else.

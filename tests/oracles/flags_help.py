@@ -38,11 +38,14 @@ for a in p._actions:
 SGLANG = """
 only("sglang"); never("sglang.srt.distributed"); never("sglang.srt.layers"); never("sglang.srt.configs")
 from sglang.srt.server_args import ServerArgs
-import argparse, inspect
+import argparse
 p = argparse.ArgumentParser(prog="sglang serve"); ServerArgs.add_cli_args(p)
 for a in p._actions:
-    # What ends the start where it is used is no option any more, whatever the help says of it.
-    if type(a).__name__ == "DeprecatedAction" and "raise" in inspect.getsource(type(a).__call__):
+    # The help leaves out some that are taken, and has some that end the start where they are used.
+    a.help = "" if a.help == argparse.SUPPRESS else a.help
+    try:
+        type(a).__name__ == "DeprecatedAction" and a(p, argparse.Namespace(), None, a.option_strings[0])
+    except (Exception, SystemExit):
         a.help = argparse.SUPPRESS
 p.print_help()
 """
