@@ -58,8 +58,11 @@ pub static DOCUMENTS: &[Format] = &[
         name: "ci",
         about: "workflows of GitHub, GitLab, Azure Pipelines, Buildkite and CircleCI",
         is: ci::is_workflow,
-        read: |_, root, path, facts| {
-            hosted::read(root, path, facts);
+        read: |tree, root, path, facts| {
+            if path.replace('\\', "/").contains(".github/workflows/") {
+                facts.objects.push(Arc::new(embedded::object(tree, root, "GitHubWorkflow", path)));
+                hosted::read(root, path, facts);
+            }
             ci::read(root, path, facts);
         },
     },

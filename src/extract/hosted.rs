@@ -32,11 +32,8 @@ const ROOM: [&str; 18] = [
     "free-disk",
 ];
 
-/// Reads the jobs of a workflow.
+/// Reads the jobs of a workflow of GitHub.
 pub fn read(root: Node<'_>, path: &str, facts: &mut Facts) {
-    if !path.replace('\\', "/").contains(".github/workflows/") {
-        return;
-    }
     let home = paths::join(paths::directory(path), "../..");
     for (name, job) in root.view().get("jobs").entries() {
         let runner = job.get("runs-on");
