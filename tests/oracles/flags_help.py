@@ -3,7 +3,7 @@
 
     tests/oracles/flags_help.py [PROGRAM[@VERSION]…]
 
-The Python files of a release are unpacked and imported as Python imports them, with the argparse, click, typer, pydantic and
+The Python files of a release are unpacked and imported as Python imports them, with the argparse, click, typer, pydantic, yaml and
 msgspec that are installed; other packages that are missing are stood for by names that do nothing. The program then prints
 its own help. What stands in the help and not in the table, or in the table and not in the help, is printed, and the choices
 that differ. Two programs in Rust are compared with the help in their documentation.
@@ -49,15 +49,24 @@ for a in p._actions:
         a.help = argparse.SUPPRESS
 p.print_help()
 """
+# What the help leaves out is taken all the same.
+SHOWN = """
+import argparse
+add_argument = argparse.HelpFormatter.add_argument
+def shown(self, action):
+    action.help = "" if action.help == argparse.SUPPRESS else action.help
+    add_argument(self, action)
+argparse.HelpFormatter.add_argument = shown
+"""
 RUNS = {
     "vllm": ("vllm", "R = 'vllm'" + VLLM, "0.10.2 0.11.2"),
     "aphrodite": ("aphrodite-engine", "R = 'aphrodite'" + VLLM, "0.6.5"),
     "sglang": ("sglang", SGLANG, "0.3.2 0.3.5.post1 0.4.6.post5 0.4.9 0.4.9.post3 0.5.3 0.5.9 0.5.12 0.5.18 0.5.20 0.5.23"),
     "torchrun": ("torch", "only('torch'); only('torch.distributed'); only('torch.distributed.elastic'); never('torch.nn'); never('torch.multiprocessing')\nfrom torch.distributed.run import get_args_parser as g\ng().print_help()", "1.13.1 2.3.0 2.15.0"),
-    "accelerate launch": ("accelerate", "from accelerate.commands.launch import launch_command_parser as g\nimport argparse\nargparse.ArgumentParser.print_help(g())", "0.20.3 0.34.2 1.15.0"),
-    "deepspeed": ("deepspeed", "only('deepspeed'); never('deepspeed.accelerator')\nfrom deepspeed.launcher.runner import parse_args as g\ng(['--help'])", "0.19.8"),
-    "horovodrun": ("horovod", "sys.argv = ['horovodrun', '--help']\nfrom horovod.runner.launch import parse_args as g\ng()", "0.28.1"),
-    "ray start": ("ray", "only('ray'); only('ray._private'); only('ray.util'); never('ray.util.placement_group'); never('ray.core'); never('ray._private.worker'); never('ray._private.services'); never('ray._private.resource_and_label_spec')\nfrom ray.scripts.scripts import start as g\ng.main(['--help'], prog_name='ray start')", "2.60.0"),
+    "accelerate launch": ("accelerate", "from accelerate.commands.launch import launch_command_parser as g\nimport argparse\np = g()\np.formatter_class = argparse.HelpFormatter\nargparse.ArgumentParser.print_help(p)", "0.20.3 0.34.2 1.15.0"),
+    "deepspeed": ("deepspeed", "only('deepspeed'); never('deepspeed.accelerator'); never('deepspeed.runtime'); never('deepspeed.module_inject')\nfrom deepspeed.launcher.runner import parse_args as g\ng(['--help'])", "0.19.8"),
+    "horovodrun": ("horovod", SHOWN + "sys.argv = ['horovodrun', '--help']\nfrom horovod.runner.launch import parse_args as g\ng()", "0.28.1"),
+    "ray start": ("ray", "only('ray'); only('ray._private'); only('ray.util'); never('ray.util.placement_group'); never('ray.core'); never('ray._private.worker'); never('ray._private.services'); never('ray._private.resource_and_label_spec')\nfrom ray.scripts.scripts import start as g\nfor option in g.params: option.hidden = False\ng.main(['--help'], prog_name='ray start')", "2.60.0"),
     "serve run": ("ray", "only('ray'); only('ray._private'); only('ray.serve'); only('ray.util'); never('ray.util.placement_group'); never('ray._private.services'); never('ray.core'); never('ray.experimental'); never('ray._private.worker'); never('ray.serve._private.api'); never('ray.serve.api'); never('ray.serve.config'); never('ray.serve.generated')\nfrom ray.serve.scripts import run as g\ng.main(['--help'], prog_name='serve run')", "2.60.0"),
     "lmdeploy serve api_server": ("lmdeploy", "sys.argv = ['lmdeploy', 'serve', 'api_server', '--help']\nfrom lmdeploy.cli.entrypoint import run\nrun()", "0.6.0 0.18.0"),
     "xinference-local": ("xinference", "from xinference.deploy.cmdline import local as g\ng.main(['--help'], prog_name='x')", "1.0.0 4.1.0"),
