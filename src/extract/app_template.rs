@@ -1,14 +1,12 @@
 //! Values of bjw-s' app-template, the chart that most clusters at home install everything with: controllers, their pods and
 //! containers, volumes and services, as the objects that the chart makes of them. What its release decides is unknown.
 
-use super::kubernetes;
-use crate::budget::{NODE, STEP, Share, Spent};
+use super::draft::{Draft, left};
 use crate::facts::Facts;
 use crate::known::{Fact, Why};
-use crate::parse::{Builder, Entry, Node, NodeId, NodeKind, Problem, Raw, View, overlaid};
-use crate::source::{Span, Traced};
+use crate::parse::{Node, NodeId, NodeKind, Raw, View};
+use crate::source::Span;
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 /// Whether values are of this chart: controllers with containers, by name.
 pub fn is_values(values: View<'_>) -> bool {
@@ -24,9 +22,7 @@ pub fn is_values(values: View<'_>) -> bool {
 pub fn read(whole: &Raw, (name, namespace): (&Fact<String>, &Fact<String>), facts: &mut Facts) {
     let values = whole.view();
     let Some(root) = values.node() else { return };
-    let builder = Builder::new(root.tree().source, root.tree().dialect);
-    let share = Share::least(root.tree().len() * STEP);
-    let mut draft = Draft { whole, values, name, namespace, builder, share, cut: None };
+    let mut draft = Draft::new(whole, root, (name, namespace));
     let controllers: Vec<_> = enabled(values.get("controllers"));
     let mut objects: Vec<NodeId> =
         controllers.iter().map(|one| draft.controller(*one, controllers.len() == 1)).collect();
@@ -42,13 +38,7 @@ pub fn read(whole: &Raw, (name, namespace): (&Fact<String>, &Fact<String>), fact
     let (ingresses, routes) = (enabled(values.get("ingress")), enabled(values.get("route")));
     objects.extend(ingresses.iter().map(|one| draft.ingress(*one, ingresses.len() == 1, &names)));
     objects.extend(routes.iter().map(|one| draft.route(*one, routes.len() == 1, &names)));
-    if let Some(cut) = draft.cut {
-        facts.cut.push(cut);
-        return;
-    }
-    draft.builder.tree().documents.extend(&objects);
-    let tree = Arc::new(draft.builder.finish());
-    kubernetes::drafted(facts, |facts| tree.roots().for_each(|root| kubernetes::document(&tree, root, facts)));
+    draft.finish(&objects, facts);
 }
 
 /// The entries of a map that are not switched off.
@@ -75,79 +65,7 @@ fn defaults_of<'t>(controller: View<'t>, list: &str) -> Defaults<'t> {
     }
 }
 
-/// What the chart decides that nobody states here.
-fn left() -> NodeKind {
-    NodeKind::Unknown(Why::LeftTo("the release of the chart".into()))
-}
-
-/// Objects that are put together.
-struct Draft<'t> {
-    whole: &'t Raw,
-    values: View<'t>,
-    name: &'t Fact<String>,
-    namespace: &'t Fact<String>,
-    builder: Builder,
-    /// What may be made of the values: each container has every volume, and each pod what is stated for all.
-    share: Share,
-    /// Where it was spent: no objects are read then.
-    cut: Option<Problem>,
-}
-
 impl<'t> Draft<'t> {
-    fn add(&mut self, kind: NodeKind, span: Span) -> NodeId {
-        self.spend(span);
-        self.builder.add(kind, span)
-    }
-
-    /// A node as it stands, with all below it.
-    fn copy(&mut self, node: Node<'t>) -> NodeId {
-        self.spend(node.span());
-        self.builder.share(&self.whole.tree, node)
-    }
-
-    /// The last of some nodes over those before it.
-    fn overlaid(&mut self, layers: &[Node<'t>]) -> NodeId {
-        let span = layers.last().map_or(self.values.place(), |node| node.span());
-        let layers: Vec<_> = layers.iter().map(|node| (&self.whole.tree, *node)).collect();
-        match overlaid(&mut self.builder, &layers, &self.share) {
-            Ok(id) => id,
-            Err(spent) => {
-                self.lacks(spent, span);
-                self.builder.add(left(), span)
-            }
-        }
-    }
-
-    fn spend(&mut self, span: Span) {
-        if let Err(spent) = self.share.make(NODE) {
-            self.lacks(spent, span);
-        }
-    }
-
-    fn lacks(&mut self, spent: Spent, span: Span) {
-        self.cut.get_or_insert(Problem { span, message: format!("the objects of these values: {spent}") });
-    }
-
-    fn text(&mut self, text: &str, span: Span) -> NodeId {
-        self.add(NodeKind::Scalar { text: Traced::opaque(text, span), plain: false }, span)
-    }
-
-    fn map(&mut self, entries: Vec<(&str, NodeId)>, span: Span) -> NodeId {
-        let entry = |(key, value): (&str, NodeId)| Entry { key: self.text(key, span), value };
-        let entries = entries.into_iter().map(entry).collect();
-        self.add(NodeKind::Map(entries), span)
-    }
-
-    fn list(&mut self, items: Vec<NodeId>, span: Span) -> NodeId {
-        self.add(NodeKind::Seq(items), span)
-    }
-
-    /// What stands under some keys, as it stands.
-    fn copied(&mut self, view: View<'t>, keys: &[&'static str]) -> Vec<(&'static str, NodeId)> {
-        let stated = keys.iter().filter_map(|key| Some((*key, view.get(key).node()?)));
-        stated.map(|(key, node)| (key, self.copy(node))).collect()
-    }
-
     /// What an object is called: like the release, which is alone if it is the only one of its kind.
     fn called(&mut self, key: &str, lone: bool, span: Span) -> NodeId {
         match self.name.get() {
@@ -194,17 +112,6 @@ impl<'t> Draft<'t> {
         }
         let metadata = self.metadata((key, lone), span);
         self.object((version, kind), (metadata, spec), span)
-    }
-
-    fn object(
-        &mut self,
-        (version, kind): (&str, &str),
-        (metadata, spec): (Vec<(&str, NodeId)>, NodeId),
-        span: Span,
-    ) -> NodeId {
-        let (version, kind) = (self.text(version, span), self.text(kind, span));
-        let metadata = self.map(metadata, span);
-        self.map(vec![("apiVersion", version), ("kind", kind), ("metadata", metadata), ("spec", spec)], span)
     }
 
     /// The labels by which services find the pods of a controller.

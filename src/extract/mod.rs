@@ -3,7 +3,7 @@
 pub mod activated;
 mod allocation;
 pub mod ansible;
-pub mod app_template;
+mod app_template;
 pub mod bake;
 pub mod built;
 pub mod ci;
@@ -13,6 +13,7 @@ pub mod commands;
 pub mod compose;
 mod cut_off;
 pub mod dockerfile;
+mod draft;
 pub mod dstack;
 pub mod ecs;
 pub mod eksctl;
@@ -63,6 +64,7 @@ pub mod triton;
 pub mod truss;
 pub mod units;
 pub mod values;
+mod vllm_stack;
 pub mod wrappers;
 pub mod written;
 

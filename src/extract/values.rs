@@ -76,9 +76,8 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     } else if operator.is_some() {
         facts.releases.push(Arc::new(operator_values(tree, operator)));
     }
-    if super::app_template::is_values(view) {
-        let unstated = Fact::unknown(Why::NotStated("the release".into()), view.place());
-        super::app_template::read(&Raw::new(tree, view), (&unstated, &unstated), facts);
+    let unstated = Fact::unknown(Why::NotStated("the release".into()), view.place());
+    if super::draft::known(&Raw::new(tree, view), (&unstated, &unstated), facts) {
         return;
     }
     // The templates of the chart state the rest.

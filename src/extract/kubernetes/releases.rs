@@ -1,7 +1,7 @@
 //! Charts installed by Flux, Argo CD, k3s, kustomize and Skaffold.
 
 use super::{applications, claims};
-use crate::extract::{app_template, built, embedded, machinery, values};
+use crate::extract::{built, draft, embedded, machinery, values};
 use crate::facts::{Facts, HelmRelease, ReleaseFormat};
 use crate::known::{Fact, Known};
 use crate::parse::{Dialect, Raw, Tree, View, yaml};
@@ -21,10 +21,8 @@ pub fn in_values(release: &HelmRelease, facts: &mut Facts) -> bool {
     let Some(values) = &release.values else { return false };
     embedded::read(values.view(), "", facts);
     claims::in_values(values.view(), &release.name, facts);
-    let drafted = app_template::is_values(values.view());
-    if drafted {
-        app_template::read(values, (&release.name, &release.namespace), facts);
-    } else {
+    let drafted = draft::known(values, (&release.name, &release.namespace), facts);
+    if !drafted {
         let name = release.name.get().map_or("", String::as_str);
         machinery::of_document(values.view(), &format!("HelmRelease/{name}"), facts);
     }
