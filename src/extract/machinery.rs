@@ -4,7 +4,7 @@
 
 use super::commands::FROM;
 use super::wrappers::{self, base_name};
-use super::{cut_off, image, install};
+use super::{cut_off, image, install, logins};
 use crate::catalog::{self, BuildOption};
 use crate::facts::value::Entity;
 use crate::facts::{Compilation, ContainerRuntime, DeviceSetting, Facts, NamedImage, StatedVersion};
@@ -62,6 +62,7 @@ const SCRIPTS: [&str; 13] = [
 /// Reads what commands state.
 pub fn of_commands(commands: &[Command], path: &str, facts: &mut Facts) {
     cut_off::read(commands, facts);
+    logins::read(commands, facts);
     add(facts, |facts| &mut facts.container_runtimes, found_too_late(commands));
     let mut used = used_before_restart(commands);
     for (index, command) in commands.iter().enumerate() {

@@ -29,6 +29,7 @@ pub mod intent;
 pub mod kubernetes;
 pub mod launch;
 pub mod llama_swap;
+mod logins;
 pub mod machinery;
 pub mod machines;
 pub mod made;
