@@ -428,7 +428,7 @@ HELD = {
     "RayService": (re.compile(r"\bnum-gpus\b"), "interconnect/ray-num-gpus-mismatch"),
     "RayJob": (re.compile(r"\bnum-gpus\b"), "interconnect/ray-num-gpus-mismatch"),
 }
-GPU_FACT = re.compile(r"(?:^|\.)(?:gpus|gpu_\w+|device|device_name|devices\[\]|group_gpus|ranks|cuda|cudnn|nvcc|min_driver|driver|accelerators?|min_compute_capability|node\.gpu\.\w+|gpu\.\w+|launch\.\w+|training\.\w+|trainings\[\]\.(?!path|trainer)\w+|device_claims\[\].*|device_classes\[\].*|quotas\[\]\.\w+|(?:limits|requests)\.[\w.-]+/[\w.-]+|settings\[\]\.\w+|variant)$")
+GPU_FACT = re.compile(r"(?:^|\.)(?:gpus|gpu_\w+|device|device_name|devices\[\]|group_gpus|ranks|cuda|cudnn|nvcc|min_driver|driver|accelerators?|min_compute_capability|node\.gpu\.\w+|gpu\.\w+|launch\.\w+|training\.\w+|trainings\[\]\.(?!path|trainer)\w+|device_claims\[\].*|device_classes\[\].*|quotas\[\]\.\w+|(?:limits|requests)\.[\w.-]+/[\w.-]+|(?:device_)?settings\[\]\.\w+|variant)$")
 FALSY = (0, False, None, "", "none", [], 0.0)
 
 def flatten(node, path, found):
@@ -466,10 +466,12 @@ def reports(paths, repo, alone):
 
 def belongs(keys, value, line, word):
     """Whether a fact on a line is what the line states."""
-    last, shown, low = norm(keys.rsplit(".", 1)[-1]), str(value).lower(), line.lower()
+    names, shown, low = keys.split("."), str(value).lower(), line.lower()
+    last = norm(names[-2] if names[-1] in ("value", "written") and len(names) > 1 else names[-1])  # a variable has its value below its name
     return GPU_FACT.search(keys) or len(shown) > 2 and (shown in low or word.lower() in shown) or len(last) > 2 and last in norm(line)
 
 VALUE = re.compile(r"\s*(?:- )?(?:[\"']?[\w./-]+[\"']?\s*[:=]\s*)?")
+SET = re.compile(r"\s*(?:(?:export|local|readonly)\s+|: *\"?\$\{)?(\w+):?=(?:\"?\$\{\w+:-)?[\"']?([\w.:/-]+)\b")
 
 def is_value(line, column, value):
     """Whether a fact stands where the value of a line begins, and is that value."""
@@ -494,6 +496,12 @@ def judge(lines, facts, text, beside=""):
         stated = re.match(r"\s*(?:(?:export|local|readonly|ARG|ENV)\s+)?[\w.-]+\s*(?::|[:?]?=)\s*[\"']?([\w./:@+-]{4,})[\"']?,?\s*(?:#.*)?$", line)
         if state != "read" and stated and stated.group(1).lower() in values:
             state = "read"  # a variable or its default: the fact of this value stands where it is used
+        given = SET.match(line)
+        if state != "read" and given and "$" in text:
+            # a variable of a script: the fact of its value stands on a line that uses it
+            use = re.compile(r"\$\{?" + given.group(1) + r"\b")
+            uses = (n for n, other in enumerate(source, 1) if n != number and n in facts and use.search(other))
+            if any(str(value) == given.group(2) and (not ECHO.search(keys) or TYPED.search(keys)) for n in uses for keys, value, _ in facts[n]): state = "read"
         named = next((token.strip("\"',;") for token in line.split() if word in token), "").lower()
         if state != "read" and re.search(r"\d\.\d", named) and named in values:
             state = "read"  # a file: the fact of it stands where it is installed
