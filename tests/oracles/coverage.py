@@ -481,7 +481,32 @@ def is_value(line, column, value):
     at, shown = VALUE.match(line).end(), norm(value)
     return bool(shown) and column - 1 == at and norm(line[at:].split(" #")[0]) == shown
 
-def judge(lines, facts, text, beside=""):
+ENTRY = re.compile(r"\s*(?:- )?[\"']?([\w.-]+)[\"']?\s*:\s*[\"']?([^\"'#]+?)[\"']?\s*(?:#.*)?$")
+
+def computed(root, path, facts):
+    """For the values of a chart: whether a line states what its templates make a typed fact of, by the same key and value or on a line that names the key."""
+    typed = lambda keys, value: value not in FALSY and (not ECHO.search(keys) or TYPED.search(keys))
+    inside = next((d for d in chain_of(path) if any(f.startswith(d + "templates/") for f in facts)), None)
+    if inside is None: return lambda line: False
+    pairs, made = set(), []
+    for file, at in facts.items():
+        if not file.startswith(inside + "templates/"): continue
+        source = open(os.path.join(root, file), errors="replace").read().split("\n")
+        for number, group in at.items():
+            own = [(keys, value) for keys, value, _ in group if typed(keys, value)]
+            pairs.update((norm(keys.rsplit(".", 1)[-1]), norm(value)) for keys, value in own)
+            if own and number <= len(source) and "{{" in source[number - 1]: made.append(source[number - 1])
+    def reads(line):
+        entry = ENTRY.match(line)
+        return bool(entry) and ((norm(entry.group(1)), norm(entry.group(2))) in pairs or any(re.search(rf"\.{re.escape(entry.group(1))}\b", other) for other in made))
+    return reads
+
+def chain_of(path):
+    """The directories above a file, nearest first, each with a slash at its end unless it is the top."""
+    parts = path.split("/")[:-1]
+    return ["".join(part + "/" for part in parts[:n]) for n in range(len(parts), -1, -1)]
+
+def judge(lines, facts, text, beside="", made=lambda line: False):
     """State of each strong line: read, echoed, untouched."""
     states, source = [], text.split("\n")
     values = {str(value).lower() for at in facts.values() for keys, value, _ in at if not ECHO.search(keys) and not isinstance(value, (bool, int, float))}
@@ -513,6 +538,7 @@ def judge(lines, facts, text, beside=""):
             state = "read"  # a flag whose value, and so whose fact, stands on the next line
         if state != "read" and facts and "{{" in line and len(norm(word)) > 4 and norm(word) in beside:
             state = "read"  # a template line whose value, and so whose fact, stands in the values of its chart
+        if state != "read" and made(line): state = "read"  # a value of a chart: the fact stands where a template computes with it
         states.append((number, word, state))
     return states
 
@@ -544,7 +570,8 @@ def main():
                 stem, beside = path.split("templates/")[0], ""
                 if form == "Helm template":
                     beside = " ".join({norm(k) for f, at in facts.items() if f.startswith(stem) and "/templates/" not in f for group in at.values() for k, *_ in group})
-                states = judge(lines, own, open(os.path.join(root, path), errors="replace", newline="").read().replace("\r\n", "\n"), beside)
+                made = computed(root, path, facts) if form.startswith("Helm values") or "/overrides/" in path else lambda line: False
+                states = judge(lines, own, open(os.path.join(root, path), errors="replace", newline="").read().replace("\r\n", "\n"), beside, made)
                 read = sum(s == "read" for *_, s in states)
                 verdict = "understood" if read == len(states) else "partly" if read else "not"
                 row.update({"lines": len(states), "lines read": read, verdict: 1})
