@@ -1,10 +1,11 @@
 //! Machine types of the clouds, and the drivers that platforms install.
 
-use super::gpus::{Gpu, gpu, karpenter_names};
+use super::gpus::{Gpu, gke_accelerators, gpu, karpenter_names};
 use super::table::{Patterned, Row};
 use super::tables::{
     ADMISSION_PLUGINS, AMI_FAMILIES, CLOUD_RUN_GPUS, CLUSTER_AGENTS, GCP_ATTACHABLE_GPUS, GCP_MACHINE_FAMILIES,
     GKE_MACHINES, INSTANCES, MACHINE_NAMES, MACHINE_SIZES, NODE_IMAGES, PLAIN_MACHINES, PLATFORMS, SPOT_TAINTS,
+    TPU_TYPES,
 };
 use crate::evidence;
 use crate::suggest::nearest;
@@ -278,6 +279,23 @@ pub fn machine_names(name: &str) -> Option<Vec<String>> {
     };
     let longest = || MACHINE_NAMES.rows().filter(begins).max_by_key(|row| row.text("prefix").len());
     of_family.or_else(|| Some(longest()?.words("names").map(str::to_owned).collect()))
+}
+
+/// No name of a machine type is longer.
+const LONGEST_NAME: usize = 64;
+
+/// Whether a text is the name of a machine type with accelerators, SageMaker's `ml.` prefix aside, or of an accelerator of GKE.
+pub fn is_machine(text: &str) -> bool {
+    static TPUS: OnceLock<Vec<Patterned>> = OnceLock::new();
+    // Most texts are no names of machines, and this is asked of each value of a document.
+    let has = |class: fn(&u8) -> bool| text.bytes().any(|byte| class(&byte));
+    if text.len() > LONGEST_NAME || !has(u8::is_ascii_digit) || !has(u8::is_ascii_alphabetic) {
+        return false;
+    }
+    let lower = text.to_lowercase();
+    by_name().contains_key(lower.strip_prefix("ml.").unwrap_or(&lower))
+        || gke_accelerators().any(|name| name == text)
+        || TPUS.get_or_init(|| Patterned::all(&TPU_TYPES, "type")).iter().any(|of| of.is_about(text))
 }
 
 /// The driver that a platform release installs by default; of the same minor release when it has no row.

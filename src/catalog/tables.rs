@@ -179,6 +179,7 @@ tables! {
     TLS_POLICIES tls_policies "policy* minimum:version";
     TOOLKIT_RANGES toolkit_ranges "package* versions*:range min_cuda:version max_cuda:version";
     TORCH_VARIANTS torch_variants "package* versions*:range variants";
+    TPU_TYPES tpu_types "type*:pattern";
     TRAINING_OPTIONS training_options "trainer* field* key* written* means";
     VERSION_VARIABLES version_variables "variable*:pattern software";
     WEIGHT_FORMATS weight_formats

@@ -100,7 +100,10 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     found.path = Fact::value(path.to_owned(), root.head());
     found.kind = Fact::value(PackageFileKind::Ansible, root.head());
     let mut run = BTreeSet::new();
-    root.view().items().for_each(|play| machinery::of_document(play.get("vars"), path, facts));
+    for play in root.items() {
+        let variables = Variables::of(play);
+        machinery::of_variables(play.view().get("vars"), path, &|text| variables.put_into(text), facts);
+    }
     for (variables, tasks) in plays(root) {
         let (packages_before, workloads_before) = (found.packages.len(), facts.workloads.len());
         let fetched = fetched(&tasks, &variables);
@@ -212,8 +215,12 @@ const LONGEST: usize = 1024;
 
 impl<'t> Variables<'t> {
     fn of(play: Node<'t>) -> Self {
-        let values = play.view().get("vars").entries().into_iter().collect();
-        Self { values, read: Cell::new(0) }
+        Self::among(play.view().get("vars"))
+    }
+
+    /// Those that a file or a play sets.
+    fn among(view: View<'t>) -> Self {
+        Self { values: view.entries().into_iter().collect(), read: Cell::new(0) }
     }
 
     /// The variable that a text is, with nothing beside it.
@@ -322,7 +329,8 @@ pub fn variables(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts
         let maps = root.view().entries().into_iter().map(|(_, value)| value);
         let of_operator = maps.filter(|v| v.node().is_some_and(values::shaped_like_operator));
         facts.releases.extend(of_operator.map(|view| Arc::new(values::operator_values(tree, view))));
-        machinery::of_document(root.view(), path, facts);
+        let variables = Variables::among(root.view());
+        machinery::of_variables(root.view(), path, &|text| variables.put_into(text), facts);
     }
 }
 

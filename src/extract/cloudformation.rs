@@ -2,7 +2,7 @@
 //! values of functions are unknown, apart from machine types that a parameter gives a default or lets choose from.
 
 use super::machines::{self, groups};
-use super::{clusters, ecs, protection, sagemaker, startup};
+use super::{clusters, ecs, machinery, protection, sagemaker, startup};
 use crate::facts::{Cluster, Facts, InfraFormat, NodePool, Resource, ResourceFormat};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View};
@@ -23,6 +23,10 @@ pub fn is_template(root: Node<'_>) -> bool {
 /// Reads the resources of a template.
 pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     let resources = root.get("Resources").map(Node::entries).unwrap_or_default();
+    for (name, parameter) in root.view().get("Parameters").entries() {
+        let default = parameter.get("Default").traced();
+        default.into_iter().for_each(|text| machinery::named(name, &text, path, facts));
+    }
     // What aliases repeat is read once.
     let (mut started, mut sent) = (startup::Started::default(), BTreeSet::new());
     let templates = Templates::of(tree, &resources);

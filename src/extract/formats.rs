@@ -4,7 +4,7 @@ use super::{
     TextFile, ansible, bake, bounded, ci, cloudformation, clusters, compose, describes_others, dockerfile, dstack, ecs,
     embedded, helmfile, hosted, kubernetes, llama_swap, makefile, nginx, nomad, options, package_indexes,
     package_tables, packer, platforms, protection, pulumi, recipes, requirements, setup, skypilot, slurm, slurm_conf,
-    startup, toolkit, training, triton, truss, units, values,
+    startup, terraform, toolkit, training, triton, truss, units, values,
 };
 use crate::budget::Share;
 use crate::discover::{self, Kind};
@@ -264,13 +264,13 @@ pub static TEXTS: &[TextFormat] = &[
         name: "terraform",
         about: "Terraform and OpenTofu modules with the values for them, evaluated from their roots down",
         kinds: &[Kind::Terraform, Kind::TerraformVars],
-        read: |id, path, text, _| terraform_file(id, path, text),
+        read: terraform_file,
     },
     TextFormat {
         name: "terraform-json",
         about: "the same as JSON",
         kinds: &[Kind::TerraformJson],
-        read: |id, path, text, _| terraform_file(id, path, text),
+        read: terraform_file,
     },
     TextFormat {
         name: "docker-bake",
@@ -397,7 +397,7 @@ fn setting(tree: &Arc<Tree>, root: Node<'_>, key: &str, facts: &mut Facts) {
 }
 
 /// A file of a Terraform module, which is evaluated with the others of the module.
-fn terraform_file(id: SourceId, path: &str, text: &str) -> TextFile {
+fn terraform_file(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile {
     let values = discover::kind_of(path) == Some(Kind::TerraformVars);
     let mut hcl = match (path.ends_with(".json"), values) {
         (false, _) => hcl::parse(id, text),
@@ -409,6 +409,7 @@ fn terraform_file(id: SourceId, path: &str, text: &str) -> TextFile {
     }
     let (problems, comments) = (std::mem::take(&mut hcl.problems), std::mem::take(&mut hcl.comments));
     let repeated = std::mem::take(&mut hcl.repeated);
+    terraform::named::read(&hcl, path, values, facts);
     let module = ModuleFile { path: path.to_owned(), hcl, values };
     TextFile { problems, repeated, comments, module: Some(module), cut: None }
 }

@@ -196,7 +196,24 @@ fn of_command(command: &Command, env: &Variables) -> Option<Box<Launch>> {
     };
     let read = |(at, engine): (usize, &str)| read(engine, command.words[at].span(), (&command.words[at..], env));
     let server = programs.iter().find_map(server).map(read).or_else(started);
-    server.or_else(|| programs.iter().rev().find_map(launcher).map(read))
+    server.or_else(|| programs.iter().rev().find_map(launcher).map(read)).or_else(|| handed_on(&command.words, env))
+}
+
+/// Options by which programs are told what engine they start.
+const NAMES_ENGINE: [&str; 3] = ["--backend", "--engine", "--framework"];
+
+/// The engine that a program is told by its name, with the options that it hands on in one word:
+/// `--framework vllm --framework-args "--model m --tensor-parallel-size 4"`.
+fn handed_on(words: &[Word], env: &Variables) -> Option<Box<Launch>> {
+    let name = words.windows(2).find(|pair| NAMES_ENGINE.contains(&pair[0].text())).map(|pair| &pair[1])?;
+    let engine = catalog::server(name.text()).filter(|server| server.serves)?.engine;
+    let handed = words.windows(2).find(|pair| {
+        let option = pair[0].text().strip_suffix("-args");
+        option.is_some_and(|option| NAMES_ENGINE.contains(&option)) && pair[1].text().starts_with("--")
+    })?;
+    let options = shell::parse(handed[1].traced()).commands;
+    let options: Vec<Word> = options.into_iter().flat_map(|command| command.words).collect();
+    Some(read(engine, name.span(), (&options, env)))
 }
 
 /// What one command of a script runs: an engine, else a program of Python.

@@ -1,5 +1,5 @@
-//! What scripts, variables and configurations state below workloads: for which GPUs code is compiled, versions and images
-//! that are named for others to use, what devices are set to, the runtimes of containers. Knows how commands and variables
+//! What scripts, variables and configurations state below workloads: for which GPUs code is compiled, versions, images and
+//! machines that are named for others to use, what devices are set to, the runtimes of containers. Knows how commands and variables
 //! state them; which names mean what is in the catalog.
 
 use super::commands::FROM;
@@ -7,7 +7,7 @@ use super::wrappers::{self, base_name};
 use super::{cut_off, image, install, logins};
 use crate::catalog::{self, BuildOption};
 use crate::facts::value::Entity;
-use crate::facts::{Compilation, ContainerRuntime, DeviceSetting, Facts, NamedImage, StatedVersion};
+use crate::facts::{Compilation, ContainerRuntime, DeviceSetting, Facts, NamedImage, NamedMachine, StatedVersion};
 use crate::known::{Fact, Why};
 use crate::parse::shell::{self, Command, Script, Word};
 use crate::parse::{DEEPEST, Problem, View, placeholder};
@@ -110,13 +110,26 @@ fn assignments(command: &Command) -> Vec<(String, Word)> {
     before.cloned().chain(words).chain(handed).collect()
 }
 
-/// Reads a variable or a key by its name: a version, an image, what code is compiled for.
+/// Reads a variable or a key by its name: a version, an image, a machine, what code is compiled for.
 pub fn stated(name: &str, value: &Traced, path: &str, facts: &mut Facts) {
-    let text = value.text();
-    if text.is_empty() || text.contains('\n') {
+    named(name, value, path, facts);
+    if let Some(says) = catalog::build_option(name).filter(|_| is_one_line(value)) {
+        let mut out = compilation(value.whole(), path);
+        state(&mut out, (name, says), value);
+        add(facts, |facts| &mut facts.compilations, [out]);
+    }
+}
+
+fn is_one_line(value: &Traced) -> bool {
+    !value.text().is_empty() && !value.text().contains('\n')
+}
+
+/// Reads what a variable or a key names for others to use: a version, an image, a machine.
+pub fn named(name: &str, value: &Traced, path: &str, facts: &mut Facts) {
+    if !is_one_line(value) {
         return;
     }
-    let is_path = text.contains('/');
+    machine(name, value, facts);
     if let Some(software) = catalog::version_variable(name)
         && let Some((version, place)) = version(software, value)
     {
@@ -130,14 +143,39 @@ pub fn stated(name: &str, value: &Traced, path: &str, facts: &mut Facts) {
             add(facts, |facts| &mut facts.stated_versions, [out]);
         }
     }
-    if is_path && names_image(name) {
-        add(facts, |facts| &mut facts.named_images, named(name, value));
+    if value.text().contains('/') && (names_image(name) || names_container(name)) {
+        let found = image_of(name, value).filter(|found| names_image(name) || !found.image.tag.is_absent());
+        add(facts, |facts| &mut facts.named_images, found);
     }
-    if let Some(says) = catalog::build_option(name) {
-        let mut out = compilation(value.whole(), path);
-        state(&mut out, (name, says), value);
-        add(facts, |facts| &mut facts.compilations, [out]);
+}
+
+/// Reads the machine that a variable names: one that there is, or one of a family all of which are known.
+fn machine(name: &str, value: &Traced, facts: &mut Facts) {
+    let (text, place) = (value.text(), value.whole());
+    let plain = text.bytes().all(|c| c.is_ascii_alphanumeric() || b"-._".contains(&c));
+    let of_family = || names_machine(name) && catalog::machine_names(text).is_some_and(|names| !names.is_empty());
+    // What several modules are handed is stated once; a selector of nodes is no variable.
+    let told = || name.contains('/') || facts.named_machines.iter().any(|other| other.span == place);
+    if plain && (catalog::is_machine(text) || of_nebius(name, text) || of_family()) && !told() {
+        let mut out = NamedMachine::blank(place);
+        out.variable = Fact::value(name.to_owned(), place);
+        out.machine = Fact::value(text.to_owned(), place);
+        add(facts, |facts| &mut facts.named_machines, [out]);
     }
+}
+
+/// Whether a variable holds a platform of Nebius with GPUs, or how many of them a machine has: `gpu-h100-sxm`,
+/// `8gpu-128vcpu-1600gb`. <https://docs.nebius.com/compute/virtual-machines/types>
+fn of_nebius(name: &str, text: &str) -> bool {
+    let count = || text.split_once("gpu-").is_some_and(|(count, rest)| is_number(count) && rest.contains("vcpu-"));
+    name.ends_with("platform") && text.starts_with("gpu-") && catalog::gpu_named_in(text).is_some()
+        || name.ends_with("preset") && count()
+}
+
+/// Whether what a variable holds is a machine type, as its name says.
+fn names_machine(name: &str) -> bool {
+    let joined: String = name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    ["instancetype", "machinetype", "vmsize", "vmsku", "nodetype"].iter().any(|end| joined.ends_with(end))
 }
 
 /// The version that a value states: by itself, or as the end of the name of a directory, `/usr/local/cuda-12.4`.
@@ -148,8 +186,17 @@ fn version(software: &str, value: &Traced) -> Option<(Version, Span)> {
         false => 0,
     };
     let part = text[from..].split('/').next().unwrap_or_default();
-    let version = Version::parse(part).filter(|version| version.release().len() > 1)?;
+    // Packages of CUDA have dashes in their names: cuda-toolkit-12-2.
+    let dashed =
+        part.split_once('-').filter(|(major, minor)| software == "cuda" && is_number(major) && is_number(minor));
+    let version =
+        dashed.map_or_else(|| Version::parse(part), |(major, minor)| Version::parse(&format!("{major}.{minor}")));
+    let version = version.filter(|version| version.release().len() > 1)?;
     placeholder(part).is_none().then(|| (version, value.span(from..from + part.len())))
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit())
 }
 
 /// Whether what a variable holds is an image, as its name says.
@@ -159,8 +206,13 @@ fn names_image(name: &str) -> bool {
     word.ends_with("image") || word.ends_with("image_name") && word.contains("container")
 }
 
+/// Whether what a variable holds may be an image: `base_container: nvcr.io/nvidia/pytorch:24.08-py3`, also a path to one.
+fn names_container(name: &str) -> bool {
+    name.to_lowercase().ends_with("container")
+}
+
 /// The image that a variable names, as far as a tag or a registry shows that it is one.
-fn named(name: &str, value: &Traced) -> Option<NamedImage> {
+fn image_of(name: &str, value: &Traced) -> Option<NamedImage> {
     let text = value.text();
     let shows = !text.starts_with(['/', '.', '$', '~', '{']) && !text.contains(' ') && !text.contains("://");
     let image = image::reference(value);
@@ -419,28 +471,42 @@ pub fn docker_daemon(view: View<'_>, facts: &mut Facts) {
     add(facts, |facts| &mut facts.container_runtimes, [out]);
 }
 
-/// Reads what a document states by the names of its keys: variables of Ansible and of workflows, values of charts.
+/// Reads what a document states by the names of its keys: variables of workflows, values of charts.
 pub fn of_document(view: View<'_>, path: &str, facts: &mut Facts) {
-    keys(view, path, DEEPEST, facts);
+    of_variables(view, path, &Traced::clone, facts);
 }
 
-fn keys(view: View<'_>, path: &str, depth: usize, facts: &mut Facts) {
+/// The same of variables of Ansible, which may be put into others.
+pub fn of_variables(view: View<'_>, path: &str, put_into: &dyn Fn(&Traced) -> Traced, facts: &mut Facts) {
+    let tell = |key: &str, text: &Traced, facts: &mut Facts| {
+        // What something else fills in is no value yet.
+        let text = Some(put_into(text)).filter(|text| !text.text().contains("{{"));
+        text.into_iter().for_each(|text| stated(key, &text, path, facts));
+    };
+    keys(view, DEEPEST, &tell, facts);
+}
+
+/// What a document names for others to use by its keys: nothing is compiled where it stands.
+pub fn of_names(view: View<'_>, path: &str, facts: &mut Facts) {
+    keys(view, DEEPEST, &|key, text, facts| named(key, text, path, facts), facts);
+}
+
+/// Tells each text by its key; of a list those that may be versions and machines.
+fn keys(view: View<'_>, depth: usize, tell: &dyn Fn(&str, &Traced, &mut Facts), facts: &mut Facts) {
     if depth == 0 {
         return;
     }
-    view.items().for_each(|item| keys(item, path, depth - 1, facts));
+    view.items().for_each(|item| keys(item, depth - 1, tell, facts));
     add(facts, |facts| &mut facts.named_images, assembled(view));
     for (key, value) in view.entries() {
-        match value.traced() {
-            Some(text) if text.text().contains("{{") => {}
-            Some(text) => stated(key, &text, path, facts),
-            None => {
-                let listed =
-                    value.items().filter_map(View::traced).filter(|_| catalog::version_variable(key).is_some());
-                listed.collect::<Vec<_>>().iter().for_each(|text| stated(key, text, path, facts));
-                keys(value, path, depth - 1, facts);
-            }
+        if let Some(text) = value.traced() {
+            tell(key, &text, facts);
+            continue;
         }
+        let is_listed = |text: &Traced| catalog::version_variable(key).is_some() || catalog::is_machine(text.text());
+        let listed: Vec<Traced> = value.items().filter_map(View::traced).filter(is_listed).collect();
+        listed.iter().for_each(|text| tell(key, text, facts));
+        keys(value, depth - 1, tell, facts);
     }
 }
 

@@ -97,7 +97,8 @@ pub fn documents(tree: &Arc<Tree>, path: &str, facts: &mut Facts) {
         document(tree, root, path, facts);
         built::pipeline(root, path, facts);
         built::document(root, facts);
-        let containers = facts.workloads[before..].iter().flat_map(|w| &w.pods).flat_map(|pod| &pod.containers);
+        let pods = facts.workloads[before..].iter().flat_map(|workload| &workload.pods);
+        let containers = pods.flat_map(|pod| pod.init_containers.iter().chain(&pod.containers));
         let run: Vec<Vec<Command>> = containers.map(commands_of).collect();
         for commands in run {
             facts.package_files.extend(install::of_commands(&commands, path).into_iter().map(Arc::new));

@@ -19,10 +19,13 @@ pub fn is_values(root: Node<'_>, path: &str) -> bool {
             || shaped_like_operator(root))
 }
 
-/// Whether a file is YAML in a directory of values, which are called after their charts there.
+/// Whether a file is YAML in a directory of values, which are called after their charts there, or of what is laid over those
+/// of a chart: `helm/overrides/models/llama.yaml`.
 fn is_among_values(path: &str) -> bool {
     let yaml = [".yaml", ".yml"].iter().any(|ending| path.ends_with(ending));
-    yaml && paths::name(paths::directory(path)).to_lowercase().ends_with("values")
+    let directory = paths::directory(path).to_lowercase();
+    let over = directory.split('/').skip_while(|part| !["chart", "charts", "helm"].contains(part));
+    yaml && (paths::name(&directory).ends_with("values") || over.skip(1).any(|part| part == "overrides"))
 }
 
 /// Values of the GPU operator, whatever the file is called.

@@ -1,5 +1,5 @@
-//! What stands below workloads: code that is compiled for GPUs, versions and images that files name for others to use, what
-//! devices are set to, and the runtimes of containers.
+//! What stands below workloads: code that is compiled for GPUs, versions, images and machines that files name for others to
+//! use, what devices are set to, and the runtimes of containers.
 
 use super::value::entities;
 use super::{Image, Labels};
@@ -37,6 +37,14 @@ entities! {
         variable: Fact<String>,
         /// The image.
         image: Image,
+    }
+
+    /// A machine type with GPUs, or an accelerator, that a file names in a variable or in values, for something else to ask for.
+    NamedMachine {
+        /// The variable or the key.
+        variable: Fact<String>,
+        /// The machine type, or the accelerator as its cloud calls it.
+        machine: Fact<String>,
     }
 
     /// What a command sets the GPUs of a machine to.

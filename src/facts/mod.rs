@@ -23,7 +23,7 @@ mod workload;
 pub use claims::{DeviceClaim, DeviceClass, DeviceRequest};
 pub use infra::{Cluster, Gpu, HelmRelease, Node, NodePool, ServerOptions, Taint, UnknownValue};
 pub use listing::{DockerRuntime, Listing, NamedPath, PathRole};
-pub use machinery::{Compilation, ContainerRuntime, DeviceSetting, NamedImage, StatedVersion};
+pub use machinery::{Compilation, ContainerRuntime, DeviceSetting, NamedImage, NamedMachine, StatedVersion};
 pub use objects::{Autoscaler, Breach, Budget, Metric, Object, Resource, Route, ScalingPolicy, Service};
 pub use promises::{ClusterQueue, DataClass, Flavor, Quota, ServiceLevel, SpendingLimit};
 pub use protection::{Endpoint, Key, Opening, PortRange, StartScript, Store};
@@ -329,6 +329,11 @@ lists! {
         short: &[("image", "image")],
         named: &["variable"],
         ..subject("named_image", NamedImage::TYPE)
+    };
+    /// Machine types and accelerators that files name in variables and in values.
+    shared named_machines: Vec<Arc<NamedMachine>> = Subject {
+        named: &["variable"],
+        ..subject("named_machine", NamedMachine::TYPE)
     };
     /// What commands set GPUs to.
     shared device_settings: Vec<Arc<DeviceSetting>> = Subject {

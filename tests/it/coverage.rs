@@ -72,7 +72,7 @@ fn what_something_is_called_says_nothing_of_gpus() {
     assert_eq!(unread(&format!("{flux}spec: {{path: ./apps/vllm, dependsOn: [{{name: vllm}}]}}\n")), 0);
     assert_eq!(unread(&format!("{flux}spec: {{postBuild: {{substitute: {{MACHINE: p4d.24xlarge}}}}}}\n")), 1);
     let alone = "apiVersion: example.com/v1\nkind: Widget\nmetadata: {name: vllm}\nspec: {colour: ";
-    assert_eq!([unread(&format!("{alone}red}}\n")), unread(&format!("{alone}nvidia-l4}}\n"))], [0, 1]);
+    assert_eq!([unread(&format!("{alone}red}}\n")), unread(&format!("{alone}vllm}}\n"))], [0, 1]);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn descriptions_references_and_names_of_tasks_state_nothing_and_a_head_is_read_w
         });
         lines.collect::<Vec<_>>()
     };
-    let variable = "variable \"a\" {\n  description = \"of the NVIDIA driver\"\n  default = \"nvidia-tesla-t4\"\n}\n\
+    let variable = "variable \"a\" {\n  description = \"of the NVIDIA driver\"\n  default = \"vllm\"\n}\n\
                     module \"gpu-operator\" {\n  source = \"../modules/gpu-operator\"\n  size = nebius_x.vllm.size\n}\n";
     assert_eq!(unread("main.tf", variable), [3]);
     let machine = "resource \"google_compute_instance\" \"a\" {\n  machine_type = \"n1-standard-8\"\n  \

@@ -81,7 +81,7 @@ OFF = re.compile(r"[:=]\s*[\"']?(?:0|false|no|off|null|none|~|auto)[\"']?,?\s*(?
 # What holds words of GPUs and states nothing to a linter, by reason:
 SCRIPTED = ("shell script", "Makefile", "CI workflow", "Slurm/PBS/LSF", "Ansible", "Dockerfile", "Cluster Toolkit", "cloud-init")
 #   commands that look at, move or delete what is there, or rewrite text by a program that nobody runs here
-HANDLING = re.compile(r"^\s*(?:- )?(?:[\w.-]+:\s*[\"']?)?@?(?:(?:RUN|sudo|!|if|while|until|then|do|&&|\|\||local|export|readonly)\s+)*(?:[\w-]+=[\"']?(?:\$\(|`)\s*|< ?<\()?[-@]?(?:timeout \S+ )?(?:(?:\$\{?K\w+\}?|kubectl) (?:-\S+ \S+ )*(?:get|describe|logs|patch)|nvcc --version|pgrep|jq|taskkill|readarray|e?grep|sed|awk|cp|rm|mv|mkdir|chmod|chown|unset|gsutil cp|aws s3 cp|git (?:checkout|add|rm|mv|clean)|systemctl [\w-]+|service \S+ \w+|lsmod|rmmod|cd|ls|cat|tail|head|ps|p?kill|killall|tar|rsync|touch|which|command -v|type|find|source|ldd|wc|readlink|dirname|basename|pushd|apt-get remove|kubectl (?:-\S+ \S+ )*(?:get|logs|describe|delete|wait|rollout|exec|port-forward|cp|top|scale)|helm (?:uninstall|list|status|repo)|docker (?:logs|stop|rm|rmi|ps|exec|tag|push|inspect|save|load|kill))\b(?!.*(?:\s--gpus[= ]\S|docker run))")
+HANDLING = re.compile(r"^\s*(?:- )?(?:[\w.-]+:\s*[\"']?)?@?(?:(?:RUN|sudo|!|if|while|until|then|do|&&|\|\||local|export|readonly)\s+)*(?:[\w-]+=[\"']?(?:\$\(|`)\s*|< ?<\()?[-@]?(?:timeout \S+ )?(?:(?:\$\{?K\w+\}?|kubectl) (?:-\S+ \S+ )*(?:get|describe|logs|patch)|nvcc --version|pgrep|jq|taskkill|readarray|e?grep|sed|awk|cp|rm|mv|mkdir|chmod|chown|unset|gsutil cp|aws s3 cp|git (?:checkout|add|rm|mv|clean)|systemctl [\w-]+|service \S+ \w+|lsmod|rmmod|cd|ls|cat|tail|head|ps|p?kill|killall|tar|rsync|touch|which|command -v|type|find|source|ldd|wc|readlink|dirname|basename|pushd|apt-get (?:remove|purge)|kubectl (?:-\S+ \S+ )*(?:get|logs|describe|delete|wait|rollout|exec|port-forward|cp|top|scale)|helm (?:uninstall|list|status|repo)|docker (?:logs|stop|rm|rmi|ps|exec|tag|push|inspect|save|load|kill))\b(?!.*(?:\s--gpus[= ]\S|docker run))")
 #   a question to the machine: the answer stands in no file
 ASKING = re.compile(r"(?:nvidia|rocm|amd|hl|npu|xpu)-smi\b(?!.*\s(?:-pm|-mig|-c|-pl|-ac|-lgc|-lmc|-e|-cgi|-cci|--(?:persistence-mode|multi-instance-gpu|compute-mode|power-limit|applications-clocks|lock-gpu-clocks|ecc-config|setcomputepartition|setmemorypartition|setperflevel|setpoweroverdrive))\b)")
 #   what a test compares, and the pattern of a branch
@@ -122,6 +122,9 @@ def silent(cls, match, line, form):
     if form.startswith(("Kubernetes", "Helm")) and cls == "driver" and re.match(r"\s*(?:- )?\"?(?:type|condition)\"?:", line): return True  # the name of a condition of nodes
     if "ENC[AES" in line: return True  # ciphertext
     if COLLECTED.match(line): return True
+    if cls == "engine" and re.search(r"\$[{(]?$", before): return True  # a variable that is used: the engine is stated where it is set
+    if re.match(r"\s*#SBATCH\s+(?:--job-name\b|-J\b)", line): return True  # how a job is called
+    if form.startswith("Terraform") and re.match(r"\s*[\w-]+\s*=\s*\[\{\s*(?:#.*)?$", line): return True  # a list that is opened
     if cls == "driver" and (before.endswith(("--user ", "--user=")) or re.match(r"\s*-\s*[\w-]+\.service\s*$|\s*(?:- )?(?:dest|destination|path):", line)): return True  # a user, a service, where a file is put
     if re.search(r"echo\s+[\"']?[\w-]+=\$\{?\w+\}?[\"']?\s*>>\s*[\"']?\$", line): return True  # a value that is handed on
     if form.startswith(SCRIPTED) and cls in ("driver", "flag") and re.search(r"(?:^|[\s\"'=:,(@])(?:[\w.-]+/)+$", before) and ":" not in after.split(" ")[0] and not re.search(r"\d\.\d", match.group(0) + after.split(" ")[0]): return True  # a file of the repository
@@ -428,7 +431,7 @@ HELD = {
     "RayService": (re.compile(r"\bnum-gpus\b"), "interconnect/ray-num-gpus-mismatch"),
     "RayJob": (re.compile(r"\bnum-gpus\b"), "interconnect/ray-num-gpus-mismatch"),
 }
-GPU_FACT = re.compile(r"(?:^|\.)(?:gpus|gpu_\w+|device|device_name|devices\[\]|group_gpus|ranks|cuda|cudnn|nvcc|min_driver|driver|accelerators?|min_compute_capability|node\.gpu\.\w+|gpu\.\w+|launch\.\w+|training\.\w+|trainings\[\]\.(?!path|trainer)\w+|device_claims\[\].*|device_classes\[\].*|quotas\[\]\.\w+|(?:limits|requests)\.[\w.-]+/[\w.-]+|settings\[\]\.\w+|variant)$")
+GPU_FACT = re.compile(r"(?:^|\.)(?:gpus|gpu_\w+|device|device_name|devices\[\]|group_gpus|ranks|cuda|cudnn|nvcc|min_driver|driver|accelerators?|min_compute_capability|node\.gpu\.\w+|gpu\.\w+|launch\.\w+|training\.\w+|trainings\[\]\.(?!path|trainer)\w+|device_claims\[\].*|device_classes\[\].*|quotas\[\]\.\w+|(?:limits|requests)\.[\w.-]+/[\w.-]+|(?:device_)?settings\[\]\.\w+|variant)$")
 FALSY = (0, False, None, "", "none", [], 0.0)
 
 def flatten(node, path, found):
@@ -466,17 +469,44 @@ def reports(paths, repo, alone):
 
 def belongs(keys, value, line, word):
     """Whether a fact on a line is what the line states."""
-    last, shown, low = norm(keys.rsplit(".", 1)[-1]), str(value).lower(), line.lower()
+    names, shown, low = keys.split("."), str(value).lower(), line.lower()
+    last = norm(names[-2] if names[-1] in ("value", "written") and len(names) > 1 else names[-1])  # a variable has its value below its name
     return GPU_FACT.search(keys) or len(shown) > 2 and (shown in low or word.lower() in shown) or len(last) > 2 and last in norm(line)
 
 VALUE = re.compile(r"\s*(?:- )?(?:[\"']?[\w./-]+[\"']?\s*[:=]\s*)?")
+SET = re.compile(r"\s*(?:(?:export|local|readonly)\s+|: *\"?\$\{)?(\w+):?=(?:\"?\$\{\w+:-)?[\"']?([\w.:/-]+)\b")
 
 def is_value(line, column, value):
     """Whether a fact stands where the value of a line begins, and is that value."""
     at, shown = VALUE.match(line).end(), norm(value)
     return bool(shown) and column - 1 == at and norm(line[at:].split(" #")[0]) == shown
 
-def judge(lines, facts, text, beside=""):
+ENTRY = re.compile(r"\s*(?:- )?[\"']?([\w.-]+)[\"']?\s*:\s*[\"']?([^\"'#]+?)[\"']?\s*(?:#.*)?$")
+
+def computed(root, path, facts):
+    """For the values of a chart: whether a line states what its templates make a typed fact of, by the same key and value or on a line that names the key."""
+    typed = lambda keys, value: value not in FALSY and (not ECHO.search(keys) or TYPED.search(keys))
+    inside = next((d for d in chain_of(path) if any(f.startswith(d + "templates/") for f in facts)), None)
+    if inside is None: return lambda line: False
+    pairs, made = set(), []
+    for file, at in facts.items():
+        if not file.startswith(inside + "templates/"): continue
+        source = open(os.path.join(root, file), errors="replace").read().split("\n")
+        for number, group in at.items():
+            own = [(keys, value) for keys, value, _ in group if typed(keys, value)]
+            pairs.update((norm(keys.rsplit(".", 1)[-1]), norm(value)) for keys, value in own)
+            if own and number <= len(source) and "{{" in source[number - 1]: made.append(source[number - 1])
+    def reads(line):
+        entry = ENTRY.match(line)
+        return bool(entry) and ((norm(entry.group(1)), norm(entry.group(2))) in pairs or any(re.search(rf"\.{re.escape(entry.group(1))}\b", other) for other in made))
+    return reads
+
+def chain_of(path):
+    """The directories above a file, nearest first, each with a slash at its end unless it is the top."""
+    parts = path.split("/")[:-1]
+    return ["".join(part + "/" for part in parts[:n]) for n in range(len(parts), -1, -1)]
+
+def judge(lines, facts, text, beside="", made=lambda line: False):
     """State of each strong line: read, echoed, untouched."""
     states, source = [], text.split("\n")
     values = {str(value).lower() for at in facts.values() for keys, value, _ in at if not ECHO.search(keys) and not isinstance(value, (bool, int, float))}
@@ -494,6 +524,12 @@ def judge(lines, facts, text, beside=""):
         stated = re.match(r"\s*(?:(?:export|local|readonly|ARG|ENV)\s+)?[\w.-]+\s*(?::|[:?]?=)\s*[\"']?([\w./:@+-]{4,})[\"']?,?\s*(?:#.*)?$", line)
         if state != "read" and stated and stated.group(1).lower() in values:
             state = "read"  # a variable or its default: the fact of this value stands where it is used
+        given = SET.match(line)
+        if state != "read" and given and "$" in text:
+            # a variable of a script: the fact of its value stands on a line that uses it
+            use = re.compile(r"\$\{?" + given.group(1) + r"\b")
+            uses = (n for n, other in enumerate(source, 1) if n != number and n in facts and use.search(other))
+            if any(str(value) == given.group(2) and (not ECHO.search(keys) or TYPED.search(keys)) for n in uses for keys, value, _ in facts[n]): state = "read"
         named = next((token.strip("\"',;") for token in line.split() if word in token), "").lower()
         if state != "read" and re.search(r"\d\.\d", named) and named in values:
             state = "read"  # a file: the fact of it stands where it is installed
@@ -502,6 +538,7 @@ def judge(lines, facts, text, beside=""):
             state = "read"  # a flag whose value, and so whose fact, stands on the next line
         if state != "read" and facts and "{{" in line and len(norm(word)) > 4 and norm(word) in beside:
             state = "read"  # a template line whose value, and so whose fact, stands in the values of its chart
+        if state != "read" and made(line): state = "read"  # a value of a chart: the fact stands where a template computes with it
         states.append((number, word, state))
     return states
 
@@ -533,7 +570,8 @@ def main():
                 stem, beside = path.split("templates/")[0], ""
                 if form == "Helm template":
                     beside = " ".join({norm(k) for f, at in facts.items() if f.startswith(stem) and "/templates/" not in f for group in at.values() for k, *_ in group})
-                states = judge(lines, own, open(os.path.join(root, path), errors="replace", newline="").read().replace("\r\n", "\n"), beside)
+                made = computed(root, path, facts) if form.startswith("Helm values") or "/overrides/" in path else lambda line: False
+                states = judge(lines, own, open(os.path.join(root, path), errors="replace", newline="").read().replace("\r\n", "\n"), beside, made)
                 read = sum(s == "read" for *_, s in states)
                 verdict = "understood" if read == len(states) else "partly" if read else "not"
                 row.update({"lines": len(states), "lines read": read, verdict: 1})

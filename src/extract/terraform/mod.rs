@@ -2,6 +2,7 @@
 
 mod kubernetes;
 mod modules;
+pub mod named;
 mod pools;
 mod providers;
 mod releases;
