@@ -1,11 +1,12 @@
-//! Logins at registries of images, as objects: the program, the registry and the user, with whether a shell puts something into
-//! its name. Knows the options of `login`, and no registry.
+//! Logins at registries of images, as objects: the program, and the user or the variable that a shell puts in its place. Knows
+//! the options of `login`, and no registry.
 
-use super::written::{self, Document};
+use super::written::{self, Document, Given};
 use super::{embedded, wrappers};
 use crate::facts::Facts;
 use crate::parse::Problem;
 use crate::parse::shell::Command;
+use crate::source::Traced;
 use std::sync::Arc;
 
 /// The kind of the objects that say so.
@@ -46,15 +47,26 @@ pub fn read(commands: &[Command], facts: &mut Facts) {
             let program = document.text(&words[at]);
             document.put("program", program);
             for (option, given) in written::options(&words[at + 1..]) {
-                if let ("u" | "username", written::Given::Word(text, expands)) = (option.as_str(), &given) {
-                    let (user, expands) =
-                        (document.traced(text), document.own(if *expands { "true" } else { "false" }));
-                    document.put("user", user);
-                    document.put("expands", expands);
+                let ("u" | "username", Given::Word(text, expands)) = (option.as_str(), given) else { continue };
+                let (key, text) = if expands { ("variable", variable(&text)) } else { ("user", Some(text)) };
+                if let Some(text) = text {
+                    let text = document.traced(&text);
+                    document.put(key, text);
                 }
             }
             let tree = document.finish();
             facts.objects.extend(tree.roots().map(|root| Arc::new(embedded::object(&tree, root, KIND, ""))));
         }
     }
+}
+
+/// The name of the variable that a word consists of.
+fn variable(word: &Traced) -> Option<Traced> {
+    let text = word.text();
+    let inner = match text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}')) {
+        Some(name) => 2..2 + name.len(),
+        None => text.len() - text.strip_prefix('$')?.len()..text.len(),
+    };
+    let is_name = text[inner.clone()].bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_');
+    is_name.then(|| word.slice(inner))
 }

@@ -127,6 +127,8 @@ fn command<'t>(draft: &mut Draft<'t>, of: View<'t>) -> NodeId {
     let span = of.place();
     let mut words = vec![draft.text("vllm", span), draft.text("serve", span)];
     words.push(stated(draft, of.get("modelURL"), span));
+    // Behind the last option it would pass for the value of that one.
+    words.push(draft.add(left(), span));
     let config = of.get("vllmConfig");
     for (key, option) in OPTIONS {
         if let Some(value) = config.get(key).node() {
@@ -137,7 +139,6 @@ fn command<'t>(draft: &mut Draft<'t>, of: View<'t>) -> NodeId {
     for argument in config.get("extraArgs").items().filter_map(View::node) {
         words.push(draft.copy(argument));
     }
-    words.push(draft.add(left(), span));
     draft.list(words, span)
 }
 
