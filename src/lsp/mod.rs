@@ -326,6 +326,7 @@ impl Server<'_> {
         }
         let (stale, targets) = (std::mem::take(&mut self.stale), self.targets());
         self.found.retain(|target, _| targets.contains(target));
+        self.rest.retain(|target| targets.contains(target));
         for (target, only_edited) in stale.into_iter().filter(|(target, _)| targets.contains(target)) {
             let known = self.found.get(&target).filter(|_| only_edited);
             let edited = known.map(|known| {
