@@ -19,11 +19,14 @@ Folders of `fixtures/formats/` that begin with the name of a format have files o
 /// It cannot be written.
 pub fn run() -> Result<u8, String> {
     let mut out = INTRODUCTION.to_owned();
-    out.push_str("\n## Documents in YAML and JSON\n\n| format | what is read |\n|---|---|\n");
     let row = |name: &str, about: &str| format!("| {name} | {about} |\n");
-    out.extend(DOCUMENTS.iter().map(|format| row(format.name, format.about)));
-    out.push_str("\n## Other files\n\n| format | what is read |\n|---|---|\n");
-    out.extend(TEXTS.iter().map(|format| row(format.name, format.about)));
+    let format =
+        |(name, about, objects): (&str, &str, &[&str])| row(name, &format!("{about} | {}", objects.join(", ")));
+    let head = "\n\n| format | what is read | objects as which rules ask for it as written |\n|---|---|---|\n";
+    out.extend(["\n## Documents in YAML and JSON", head]);
+    out.extend(DOCUMENTS.iter().map(|it| format((it.name, it.about, it.objects))));
+    out.extend(["\n## Other files", head]);
+    out.extend(TEXTS.iter().map(|it| format((it.name, it.about, it.objects))));
     out.push_str("\n## Kinds of Kubernetes that hold pods\n\n| API group | kinds |\n|---|---|\n");
     let mut kinds: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     catalog::workload_kinds().for_each(|(group, kind)| kinds.entry(group).or_default().push(kind));

@@ -42,6 +42,22 @@ enum System {
     CircleCi,
 }
 
+/// The kinds of objects as which rules ask for workflows as they are written.
+pub const KINDS: &[&str] =
+    &["GitHubWorkflow", "GitHubAction", "GitLabPipeline", "AzurePipeline", "BuildkitePipeline", "CircleCiConfig"];
+
+/// The one of [`KINDS`] that a document is; nothing for a workflow of GitHub that stands where GitHub runs none.
+pub fn kind(root: Node<'_>, path: &str) -> Option<&'static str> {
+    Some(match system(root, path)? {
+        System::GitHub => path.replace('\\', "/").contains(".github/workflows/").then_some(KINDS[0])?,
+        System::Action => KINDS[1],
+        System::GitLab => KINDS[2],
+        System::Azure => KINDS[3],
+        System::Buildkite => KINDS[4],
+        System::CircleCi => KINDS[5],
+    })
+}
+
 /// Whether a document is a workflow.
 pub fn is_workflow(root: Node<'_>, path: &str) -> bool {
     system(root, path).is_some()

@@ -40,8 +40,8 @@ pub fn blueprint(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts
         let vars = root.view().get("vars");
         let settings = module.get("settings");
         if let Some(released) = released(source).filter(|_| settings.is_some()) {
-            let (kind, named) = (released.to_owned().into(), Some(module.get("source").place()));
-            facts.documents.push(Document { kind, named, body: Raw::new(tree, settings) });
+            let named = Some(module.get("source").place());
+            facts.documents.push(Document { named, ..Document::new(released.to_owned(), Raw::new(tree, settings)) });
         }
         // What aliases repeat is read once.
         let runners = settings.get("runners").items().filter(|runner| run.insert(runner.get("content").place()));

@@ -26,6 +26,6 @@ pub fn embedded(text: &Traced, at: &str, facts: &mut Facts) {
 fn document(tree: &Arc<Tree>, path: &str, facts: &mut Facts) {
     for root in tree.roots() {
         facts.objects.push(Arc::new(embedded::object(tree, root, "TritonModelConfig", path)));
-        facts.documents.push(Document { kind: "triton".into(), named: None, body: Raw::new(tree, root.view()) });
+        facts.documents.push(Document::new("triton", Raw::new(tree, root.view())));
     }
 }

@@ -61,8 +61,17 @@ pub struct Document {
     pub kind: Cow<'static, str>,
     /// Where that is written, where it is.
     pub named: Option<Span>,
+    /// Its keys that the command which reads it states again: what it says there is not what is used.
+    pub overridden: BTreeSet<String>,
     /// The document.
     pub body: Raw,
+}
+
+impl Document {
+    /// A document of a kind that nothing in it names.
+    pub fn new(kind: impl Into<Cow<'static, str>>, body: Raw) -> Self {
+        Self { kind: kind.into(), named: None, overridden: BTreeSet::new(), body }
+    }
 }
 
 /// A resource of Terraform as written.

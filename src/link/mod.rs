@@ -46,7 +46,7 @@ use crate::known::Fact;
 use crate::parse::Problem;
 use crate::source::Sources;
 use rayon::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Joins the facts of files that are one repository without charts and kustomizations.
 pub fn link(facts: &mut Facts, sources: &Sources) {
@@ -114,10 +114,11 @@ pub fn join(variants: &mut [Variant], directories: &Directories<'_>) {
         },
     );
     // What several commands read is held against none of them.
-    named.retain(|_, kinds: &mut BTreeSet<String>| kinds.len() == 1);
+    named.retain(|_, commands: &mut training::Commands| commands.len() == 1);
     for document in variants.iter_mut().flat_map(|variant| &mut variant.facts.documents) {
-        if let Some(kind) = named.get(&document.body.place).and_then(BTreeSet::first) {
-            document.kind = kind.clone().into();
+        if let Some((command, overridden)) = named.get(&document.body.place).and_then(BTreeMap::first_key_value) {
+            document.kind = command.clone().into();
+            document.overridden = overridden.clone();
         }
     }
     balancers::link(variants);

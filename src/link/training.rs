@@ -20,9 +20,12 @@ type Files<'a> = Candidates<'a, &'a str, &'a Training>;
 /// What `trl` trains with, and the files that it is told to read for that.
 const METHODS: [&str; 6] = ["sft", "dpo", "grpo", "kto", "reward", "rloo"];
 
+/// The commands that read a file, each with the keys of the file that its own options state again.
+pub type Commands = BTreeMap<String, BTreeSet<String>>;
+
 /// Fills what command lines leave out from the files that they name, then with what the trainer does by default. `named` is told
-/// which files a program reads by itself, with what it calls them.
-pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>, named: &mut BTreeMap<Span, BTreeSet<String>>) {
+/// which files a program reads by itself.
+pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>, named: &mut BTreeMap<Span, Commands>) {
     let told = Mutex::new(named);
     let files: Files<'_> = Candidates::gather(deployed, Reach::Deployment, |facts| {
         facts.trainings.iter().map(|file| (file.span.source, vec![paths::name(path(file))], &**file)).collect()
@@ -32,11 +35,13 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>, named: &mut
             let mut containers = std::mem::take(&mut pod.containers);
             for container in &mut containers {
                 let Some(mut training) = container.training.take() else { continue };
-                if let Some((method, name)) = container.launch.as_deref().and_then(by_trl)
+                if let Some(launch) = container.launch.as_deref()
+                    && let Some((method, name)) = by_trl(launch)
                     && let Some(file) = find(name, (pod, container), (&files, boundary), shown)
                 {
                     let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
-                    told.entry(file.span).or_default().insert(format!("trl {method}"));
+                    let commands = told.entry(file.span).or_default();
+                    commands.entry(format!("trl {method}")).or_default().extend(options(launch));
                 }
                 complete(&mut training, |name| find(name, (pod, container), (&files, boundary), shown));
                 container.training = Some(training);
@@ -53,6 +58,12 @@ fn by_trl(launch: &Launch) -> Option<(&str, &Fact<String>)> {
     let method = launch.words.windows(2).find(|pair| starts(pair)).and_then(|pair| pair[1].get())?;
     let file = launch.words.windows(2).find(|pair| word(&pair[0]) == "--config").map(|pair| &pair[1])?;
     METHODS.contains(&method.as_str()).then_some((method.as_str(), file))
+}
+
+/// The names of the options of a command, as keys of a file of arguments are spelt.
+fn options(launch: &Launch) -> impl Iterator<Item = String> {
+    let words = launch.words.iter().filter_map(|word| word.get()?.strip_prefix("--"));
+    words.map(|word| word.split_once('=').map_or(word, |(name, _)| name).replace('-', "_"))
 }
 
 /// Takes over the files that a run names, and the files that those name. While one of them is not at hand, what

@@ -84,7 +84,10 @@ pub fn judge<'s>(
             let unknown = document.named.and_then(|place| contract::unpublished(&kind, place));
             found.extend(unknown.into_iter().flat_map(|judged| entities(judged, Fact::value(kind.clone(), place))));
             match held(document.body.view(), ("", &kind), (&stated, count), place) {
-                Ok(Some(judged)) => found.extend(entities(judged, Fact::value(kind, place))),
+                Ok(Some(judged)) => {
+                    let used = |one: &Breach| one.field.get().is_none_or(|field| !document.overridden.contains(field));
+                    found.extend(entities(judged, Fact::value(kind, place)).filter(used));
+                }
                 Ok(None) => {}
                 Err(cut) => facts.cut.push(cut),
             }
