@@ -323,15 +323,23 @@ fn removes(arguments: View<'_>) -> bool {
     arguments.get("state").string().get().is_some_and(|state| ["absent", "removed"].contains(&state.as_str()))
 }
 
-/// Reads a file of variables: the values of the GPU operator that a task hands to its chart, and what others say by their names.
+/// Reads a file of variables or an inventory: the values of the GPU operator that a task hands to its chart, and what others say by their names.
 pub fn variables(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
-    if path.split('/').any(|part| ["group_vars", "host_vars", "vars", "defaults"].contains(&part)) {
+    let of_variables = |part: &str| ["group_vars", "host_vars", "vars", "defaults"].contains(&part);
+    if path.split('/').any(of_variables) || is_inventory(root) {
         let maps = root.view().entries().into_iter().map(|(_, value)| value);
         let of_operator = maps.filter(|v| v.node().is_some_and(values::shaped_like_operator));
         facts.releases.extend(of_operator.map(|view| Arc::new(values::operator_values(tree, view))));
         let variables = Variables::among(root.view());
         machinery::of_variables(root.view(), path, &|text| variables.put_into(text), facts);
     }
+}
+
+/// Whether a document is an inventory: hosts and groups of them, with their variables.
+/// <https://docs.ansible.com/ansible/latest/inventory_guide/intro_inventory.html>
+fn is_inventory(root: Node<'_>) -> bool {
+    let all = root.get("all").filter(|all| all.is_map());
+    all.is_some_and(|all| ["children", "hosts"].iter().any(|key| all.get(key).is_some_and(Node::is_map)))
 }
 
 /// The module of a task and its arguments: `ansible.builtin.apt: {name: …}`.

@@ -7,7 +7,7 @@ use super::wrappers::{self, base_name};
 use super::{cut_off, image, install, logins};
 use crate::catalog::{self, BuildOption};
 use crate::facts::value::Entity;
-use crate::facts::{Compilation, ContainerRuntime, DeviceSetting, Facts, NamedImage, NamedMachine, StatedVersion};
+use crate::facts::{Compilation, ContainerRuntime, DeviceSetting, Facts, Gpu, NamedImage, NamedMachine, StatedVersion};
 use crate::known::{Fact, Why};
 use crate::parse::shell::{self, Command, Script, Word};
 use crate::parse::{DEEPEST, Problem, View, placeholder};
@@ -149,17 +149,20 @@ pub fn named(name: &str, value: &Traced, path: &str, facts: &mut Facts) {
     }
 }
 
-/// Reads the machine that a variable names: one that there is, or one of a family all of which are known.
+/// Reads the machine that a variable names: one that there is, or one of a family all of which are known; or the GPU.
 fn machine(name: &str, value: &Traced, facts: &mut Facts) {
     let (text, place) = (value.text(), value.whole());
     let plain = text.bytes().all(|c| c.is_ascii_alphanumeric() || b"-._".contains(&c));
     let of_family = || names_machine(name) && catalog::machine_names(text).is_some_and(|names| !names.is_empty());
     // What several modules are handed is stated once; a selector of nodes is no variable.
     let told = || name.contains('/') || facts.named_machines.iter().any(|other| other.span == place);
-    if plain && (catalog::is_machine(text) || of_nebius(name, text) || of_family()) && !told() {
+    let is_machine = plain && (catalog::is_machine(text) || of_nebius(name, text) || of_family());
+    let gpu = catalog::gpu_named_in(text).filter(|_| !is_machine && name.to_lowercase().contains("gpu"));
+    if (is_machine || gpu.is_some()) && !told() {
         let mut out = NamedMachine::blank(place);
         out.variable = Fact::value(name.to_owned(), place);
-        out.machine = Fact::value(text.to_owned(), place);
+        out.machine = Fact::from_option(is_machine.then(|| text.to_owned()), place);
+        out.gpu = gpu.map(|gpu| Gpu { id: Fact::value(gpu.id.to_owned(), place), ..Gpu::blank(place) });
         add(facts, |facts| &mut facts.named_machines, [out]);
     }
 }

@@ -90,19 +90,14 @@ const ELSEWHERE: [&str; 20] = [
     "wget",
 ];
 
-/// The paths of scripts that a job runs and of directories that it writes its output into, as seen from where it is submitted.
+/// The paths of scripts that a job runs, as seen from where it is submitted. The directories of its output Slurm makes itself,
+/// since 23.02: <https://github.com/SchedMD/slurm/commit/ecc671a141f8c929748e1910a86e12d446910585>.
 fn named_paths(script: &shell::Script, options: &Options) -> Vec<NamedPath> {
     let moved = ["chdir", "D", "workdir"].iter().any(|name| options.contains_key(*name));
     if moved {
         return Vec::new();
     }
-    let outputs = ["output", "o", "error", "e"].iter().filter_map(|name| options.get(*name));
-    let directory = |file: String| match file.rsplit_once('/') {
-        Some((directory, _)) => Known::Value(directory.to_owned()),
-        None => Known::Absent,
-    };
-    let outputs = outputs.map(|file| NamedPath { path: file.clone().and_then(directory), role: PathRole::Output });
-    let mut out: Vec<NamedPath> = outputs.collect();
+    let mut out = Vec::new();
     let elsewhere = |word: &Word| {
         ELSEWHERE.contains(&wrappers::base_name(word.text()))
             || word.text().starts_with("--container")

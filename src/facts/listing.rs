@@ -43,8 +43,6 @@ pub struct NamedPath {
 pub enum PathRole {
     /// A script that a job runs.
     Run,
-    /// A directory that Slurm writes the output of a job into.
-    Output,
     /// The directory of a chart, as seen from the file that installs it.
     Chart,
 }

@@ -2,7 +2,7 @@
 //! use, what devices are set to, and the runtimes of containers.
 
 use super::value::entities;
-use super::{Image, Labels};
+use super::{Gpu, Image, Labels};
 use crate::known::Fact;
 use crate::version::Version;
 
@@ -45,6 +45,8 @@ entities! {
         variable: Fact<String>,
         /// The machine type, or the accelerator as its cloud calls it.
         machine: Fact<String>,
+        /// The GPU that a variable about GPUs calls by its name, as in `gpu_model: GeForce RTX 4090`.
+        gpu: Option<Gpu>,
     }
 
     /// What a command sets the GPUs of a machine to.

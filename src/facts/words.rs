@@ -34,8 +34,6 @@ words! {
         NameNotFound = "name-not-found",
         /// A path leads to nothing in a repository that was walked as a whole.
         PathNotFound = "path-not-found",
-        /// A directory that a job makes itself, after Slurm needed it.
-        MadeTooLate = "made-too-late",
         /// A name leads to nothing here, and something else of nearly this name does not seem to be meant by anything.
         NameNearlyFound = "name-nearly-found",
         /// A name of which a repository makes nothing that makes all others of its kind.

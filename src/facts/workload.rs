@@ -419,6 +419,11 @@ impl Launch {
         let fact = match setting {
             // An elastic range states its minimum first.
             "nodes" => fact.map(|range| before(range, ':')),
+            // An address states its port behind a colon, and where it has none it says nothing of the port.
+            "port" if fact.get().is_some_and(|text| text.contains(':')) => {
+                fact.map(|address| address.rsplit(':').next().unwrap_or_default().trim_end_matches('/').to_owned())
+            }
+            "port" if fact.get().is_some_and(|text| text.parse::<u16>().is_err()) => return None,
             "rendezvous" => fact.map(|url| before(url.trim_start_matches("tcp://").to_owned(), ':')),
             _ => fact,
         };

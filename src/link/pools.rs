@@ -16,6 +16,10 @@ const ACK_DRIVER: &str = "ack.aliyun.com/nvidia-driver-version";
 
 /// Completes every pool from the catalog.
 pub fn enrich(facts: &mut Facts) {
+    for machine in facts.named_machines.iter_mut().filter(|machine| machine.gpu.is_some()) {
+        let gpu = &mut Arc::make_mut(machine).gpu;
+        *gpu = gpu.take().and_then(|gpu| gpu_facts(gpu.id.span, || catalog::gpu(gpu.id.get()?)));
+    }
     for pool in &mut facts.pools {
         let pool = Arc::make_mut(pool);
         if pool.instance_types.is_empty() {

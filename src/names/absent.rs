@@ -15,9 +15,6 @@ const MOST: usize = 64;
 /// Ends of the names of files that people write, which a Dockerfile copies.
 const WRITTEN: [&str; 9] = [".cfg", ".conf", ".json", ".py", ".sh", ".toml", ".txt", ".yaml", ".yml"];
 
-/// Ways to make a directory.
-const MAKES: [&str; 3] = ["mkdir", "makedirs", "install -d"];
-
 /// What is named and nowhere there.
 pub fn paths(facts: &Facts, files: &Sources, wanted: &impl Fn(Span) -> bool) -> Vec<Breach> {
     let Some(listing) = &facts.listing else { return Vec::new() };
@@ -33,11 +30,7 @@ pub fn paths(facts: &Facts, files: &Sources, wanted: &impl Fn(Span) -> bool) -> 
         chart.is_some_and(|path| spoken.get_or_init(directories).contains(paths::name(path)))
     };
     let of_jobs = facts.paths.iter().filter(|named| wanted(named.path.span) || meant(named));
-    let of_jobs = of_jobs.filter_map(|NamedPath { path, role }| {
-        let name = path.get()?;
-        let late = *role == PathRole::Output && repository.makes_itself(name, path.span.source);
-        Some((name, path.span, if late { Named::Late } else { Named::By(*role) }))
-    });
+    let of_jobs = of_jobs.filter_map(|NamedPath { path, role }| Some((path.get()?, path.span, Named::By(*role))));
     // Where the directory above it is one of the repository, it is missing whatever else the file is about.
     let rooted = |path: &str| {
         path.split_once('/').is_some_and(|(first, _)| {
@@ -61,8 +54,6 @@ pub fn paths(facts: &Facts, files: &Sources, wanted: &impl Fn(Span) -> bool) -> 
 #[derive(Debug, Clone, Copy)]
 enum Named {
     By(PathRole),
-    /// A directory for output that the job itself makes, when Slurm has looked for it.
-    Late,
     Copied,
 }
 
@@ -71,12 +62,6 @@ fn breach(path: &str, span: Span, named: Named) -> Breach {
         Named::By(PathRole::Run) => {
             format!("there is no {path} in this repository, from wherever the job is submitted: the job fails")
         }
-        Named::By(PathRole::Output) => format!(
-            "there is no directory {path} in this repository, and Slurm does not make it: the job fails at once, without output"
-        ),
-        Named::Late => format!(
-            "there is no directory {path} in this repository, and the job makes it when Slurm has looked for it: the job fails at once, without output"
-        ),
         Named::By(PathRole::Chart) => {
             format!(
                 "there is no {path} as seen from this file, which helmfile counts from: the release is not installed"
@@ -84,17 +69,8 @@ fn breach(path: &str, span: Span, named: Named) -> Breach {
         }
         Named::Copied => format!("there is no {path} in this repository, whatever the context is: the build fails"),
     };
-    let class = match named {
-        Named::Late => BreachClass::MadeTooLate,
-        Named::By(_) | Named::Copied => BreachClass::PathNotFound,
-    };
-    let class = Fact::value(class, span);
+    let class = Fact::value(BreachClass::PathNotFound, span);
     Broken { class, says, meant: None, instead: None }.entity(Fact::value(path.to_owned(), span))
-}
-
-/// Whether a line of a script makes a directory of a name.
-fn makes(line: &str, name: &str) -> bool {
-    MAKES.iter().any(|makes| line.contains(makes)) && line.contains(name)
 }
 
 struct Repository<'a> {
@@ -123,20 +99,18 @@ impl Repository<'_> {
         }
         let path = match named {
             Named::Copied => path.trim_start_matches('/'),
-            Named::By(_) | Named::Late if path.starts_with('/') => return false,
-            Named::By(_) | Named::Late => path,
+            Named::By(_) if path.starts_with('/') => return false,
+            Named::By(_) => path,
         };
         let parts: Vec<&str> = paths::parts(path).filter(|part| *part != "..").collect();
         let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return false };
         let likely = match named {
             // What stands alone, and what is in a directory that nobody has, is there to be put in.
             Named::By(PathRole::Run) => parts.len() > 1 && (path.starts_with("../") || self.is_directory(first)),
-            Named::By(PathRole::Output | PathRole::Chart) | Named::Late => true,
+            Named::By(PathRole::Chart) => true,
             Named::Copied => WRITTEN.iter().any(|end| last.ends_with(end)),
         };
-        // What the job makes itself, nobody else was thought of to make.
-        let made = matches!(named, Named::Late);
-        if !likely || !made && ignored.iter().any(|line| parts.iter().any(|part| may_name(line, part))) {
+        if !likely || ignored.iter().any(|line| parts.iter().any(|part| may_name(line, part))) {
             return false;
         }
         let end = format!("/{}", parts.join("/"));
@@ -171,23 +145,10 @@ impl Repository<'_> {
             && there.iter().any(|one| one.ends_with(&chart) || one.as_str() == &chart[1..])
     }
 
-    /// Whether another file that was read says something of the name of a path: it may make what stands there.
+    /// Whether what is copied may be made by what another file that was read says of its name.
     fn may_make(&self, path: &str, by: SourceId, named: Named) -> bool {
-        let name = paths::name(path);
-        let makes = |line: &str| makes(line, name);
         let mut others = self.files.iter().filter(|(id, _)| *id != by).map(|(_, source)| &*source.text);
-        others.any(|text| match named {
-            Named::By(PathRole::Run | PathRole::Chart) => false,
-            Named::By(PathRole::Output) | Named::Late => text.contains(name) && text.lines().any(makes),
-            Named::Copied => text.contains(name),
-        })
-    }
-
-    /// Whether the script that names a directory makes it, and submits nothing, itself included.
-    fn makes_itself(&self, path: &str, by: SourceId) -> bool {
-        let text = &self.files.get(by).text;
-        let commands = || text.lines().filter(|line| !line.trim_start().starts_with('#'));
-        commands().any(|line| makes(line, paths::name(path))) && !commands().any(|line| line.contains("sbatch"))
+        matches!(named, Named::Copied) && others.any(|text| text.contains(paths::name(path)))
     }
 
     fn is_directory(&self, name: &str) -> bool {

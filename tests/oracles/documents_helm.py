@@ -9,8 +9,8 @@ SCALAR = {"type": ["string", "number", "boolean"]}
 SEMVER = r"^v?[0-9]+(\.[0-9]+)?(\.[0-9]+)?(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$"
 # What is held against a pattern, and how a release says so.
 ALIAS = r"aliasNameFormat = regexp\.MustCompile\(\"([^\"]+)\"\)"
+# A chart without apiVersion is loaded as one of v1, before it is looked at.
 SAID = {
-    "apiVersion": "chart.metadata.apiVersion is required",
     "name": "chart.metadata.name is required",
     "version": "chart.metadata.version is required",
 }
