@@ -2,6 +2,7 @@
 //! Service. Knows how such names are written and what is deployed into which namespace.
 
 use super::Broken;
+use super::hosts::is_comment;
 use crate::facts::{BreachClass, Object, Service};
 use crate::known::Fact;
 use crate::link::Variant;
@@ -251,7 +252,8 @@ fn hosts(text: &str) -> impl Iterator<Item = Host<'_>> {
             name.starts_with(|c: char| c.is_ascii_lowercase()) && !name.ends_with('-') && !name.contains('.')
         };
         let port = port.filter(|port| !port.is_empty());
-        (alone && ends && is_name(name) && is_name(space)).then_some(Host { name, space, port, at: (start, port_at) })
+        let stated = alone && ends && !is_comment(text, start);
+        (stated && is_name(name) && is_name(space)).then_some(Host { name, space, port, at: (start, port_at) })
     })
 }
 
@@ -267,6 +269,7 @@ mod tests {
         };
         assert_eq!(found("http://vllm.ai.svc.cluster.local:8000/v1"), ["vllm ai 8000"]);
         assert_eq!(found("vllm.ai.svc,x@db.data.svc:5432"), ["vllm ai ", "db data 5432"]);
+        assert_eq!(found("- a:\n    #  url: http://vllm.ai.svc:80\n"), [""; 0], "comments name nothing");
         assert_eq!(found("‹vllm.ai.svc:80 ”vllm.ai.svc:80"), [""; 0]);
         assert_eq!(found("http://${HOST}.ai.svc:80 *.ai.svc pod.vllm.ai.svc:80 a.b.svc.clusterset.local"), [""; 0]);
     }

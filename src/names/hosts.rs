@@ -78,11 +78,16 @@ fn of_text(
     Ok(())
 }
 
+/// Whether what stands at a place in a text is part of a comment, in most languages that have any.
+pub fn is_comment(text: &str, at: usize) -> bool {
+    let line = text[..at].rsplit('\n').next().unwrap_or_default();
+    line.contains(" #") || ["#", "//", ";", "--"].iter().any(|sign| line.trim_start().starts_with(sign))
+}
+
 /// The hosts of the URLs in a text.
 fn hosts(text: &str) -> impl Iterator<Item = Host<'_>> {
     text.match_indices("://").filter_map(|(before, sign)| {
-        let line = text[..before].rsplit('\n').next()?;
-        if line.contains(" #") || ["#", "//", ";", "--"].iter().any(|sign| line.trim_start().starts_with(sign)) {
+        if is_comment(text, before) {
             return None;
         }
         let scheme = text[..before].rsplit(|letter: char| !letter.is_ascii_alphanumeric()).next()?;

@@ -69,6 +69,8 @@ fn entries(root: Node<'_>) -> Vec<(String, Span, bool)> {
         let text = node.text().unwrap_or_default();
         let elsewhere =
             text.contains("://") || text.contains("git@") || text.contains('?') || text.starts_with("github.com/");
+        // operator-sdk makes the base of its bundle when it is asked for one.
+        let elsewhere = elsewhere || text.ends_with(".clusterserviceversion.yaml");
         let is_path = text.chars().all(|c| c.is_ascii_alphanumeric() || "._-/".contains(c)) && !text.starts_with('/');
         if !text.is_empty() && !elsewhere && is_path && !is_host(text) {
             out.push((text.to_owned(), node.span(), is_resource));
@@ -185,6 +187,10 @@ pub fn unlisted(
         });
         let Some((at, list, place)) = found else { continue };
         let child = path[at.len()..].trim_start_matches('/').split('/').next().unwrap_or_default().to_owned();
+        // Whoever put a comment around it did not forget it.
+        if text(list).lines().any(|line| line.trim_start().starts_with('#') && line.contains(child.as_str())) {
+            continue;
+        }
         let user = files.get(user.source).path.as_str();
         let says = format!("{child} is listed nowhere, so it is not deployed: {user} needs it, {needs}");
         let broken = Broken { class: Fact::value(BreachClass::NotListed, place), says, meant: None, instead: None };
