@@ -4,13 +4,14 @@
 
 use super::written::{self, Document, Given, parts, stated};
 use super::{compose, embedded, kubernetes, machines, slurm, wrappers};
+use crate::budget::{NODE, Share};
 use crate::catalog;
 use crate::facts::{
     Cluster, Facts, HelmRelease, InfraFormat, NodePool, ReleaseFormat, Submission, Workload, WorkloadFormat,
 };
 use crate::known::{Fact, Known, Why};
-use crate::parse::Problem;
 use crate::parse::shell::{self, Heredoc, Script, Word};
+use crate::parse::{Builder, Dialect, NodeKind, Problem};
 use crate::source::Traced;
 use crate::version::Version;
 use std::sync::Arc;
@@ -20,6 +21,37 @@ pub fn read(script: &Script, facts: &mut Facts) {
     read_to(script, slurm::DEEPEST, facts);
     facts.clusters.extend(installed(script).map(Arc::new));
 }
+
+/// Adds the commands of a script as a raw object of kind [`SCRIPT`]: `commands` with the `text` of each, its words without their
+/// quotes, and whether it runs in the `background`.
+pub fn listed(script: &Script, whole: &Traced, path: &str, facts: &mut Facts) {
+    let (place, share) = (whole.whole(), Share::least(whole.text().len()));
+    let mut builder = Builder::new(place.source, Dialect::Typed);
+    let mut commands = Vec::new();
+    for command in script.commands.iter().filter(|command| !command.words.is_empty()) {
+        let words: Vec<&str> = command.words.iter().map(Word::text).collect();
+        let (text, span) = (words.join(" "), command.span);
+        if let Err(spent) = share.make(3 * NODE + text.len()) {
+            facts.cut.push(Problem { span, message: format!("commands as they are written, from here on: {spent}") });
+            break;
+        }
+        let mut scalar =
+            |text: String, plain| builder.add(NodeKind::Scalar { text: Traced::opaque(text, span), plain }, span);
+        let entries = [("text", scalar(text, false)), ("background", scalar(command.background.to_string(), true))];
+        commands.push(slurm::map(&mut builder, span, &entries));
+    }
+    if commands.is_empty() {
+        return;
+    }
+    let list = builder.add(NodeKind::Seq(commands), place);
+    let root = slurm::map(&mut builder, place, &[("commands", list)]);
+    builder.tree().documents.push(root);
+    let tree = Arc::new(builder.finish());
+    facts.objects.push(Arc::new(embedded::object(&tree, tree.node(root), SCRIPT, path)));
+}
+
+/// What rules ask for as the commands of a script.
+pub const SCRIPT: &str = "ShellScript";
 
 /// Where k3s and RKE2 are installed from.
 pub(super) const FROM: [(&str, &str); 2] = [("get.k3s.io", "k3s"), ("get.rke2.io", "rke2")];

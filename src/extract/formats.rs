@@ -1,8 +1,8 @@
 //! The formats that are read: how each is recognised, and what reads it. Adding one is a row here.
 
 use super::{
-    TextFile, ansible, bake, bounded, ci, cloudformation, clusters, compose, describes_others, dockerfile, dstack, ecs,
-    embedded, helmfile, hosted, kubernetes, llama_swap, makefile, nginx, nomad, options, package_indexes,
+    TextFile, ansible, bake, bounded, ci, cloudformation, clusters, commands, compose, describes_others, dockerfile,
+    dstack, ecs, embedded, helmfile, hosted, kubernetes, llama_swap, makefile, nginx, nomad, options, package_indexes,
     package_tables, packer, platforms, protection, pulumi, recipes, requirements, setup, skypilot, slurm, slurm_conf,
     startup, terraform, toolkit, training, triton, truss, units, values,
 };
@@ -139,7 +139,7 @@ pub static DOCUMENTS: &[Format] = &[
         name: "packer",
         about: "templates of Packer in JSON",
         is: |root, _| packer::is_template(root),
-        objects: &["PackerTemplate"],
+        objects: &[packer::TEMPLATE],
         read: packer::document,
     },
     Format {
@@ -326,7 +326,7 @@ pub static TEXTS: &[TextFormat] = &[
     TextFormat {
         name: "packer",
         about: "templates of Packer in HCL",
-        objects: &[],
+        objects: &[packer::TEMPLATE],
         kinds: &[Kind::Packer],
         read: packer::read,
     },
@@ -347,7 +347,7 @@ pub static TEXTS: &[TextFormat] = &[
     TextFormat {
         name: "shell-script",
         about: "shell scripts (by their endings, or by the first line of a file without one), and batch jobs of Slurm, PBS, LSF and Grid Engine",
-        objects: &[],
+        objects: &[commands::SCRIPT, "SlurmScript"],
         kinds: &[Kind::Shell],
         read: slurm::read,
     },

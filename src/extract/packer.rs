@@ -1,7 +1,7 @@
 //! Templates of Packer: the machines that bake images, and what their scripts install and start. Knows the names of builders.
 //! https://developer.hashicorp.com/packer/docs/templates
 
-use super::{TextFile, machines, startup, terraform};
+use super::{TextFile, embedded, machines, startup, terraform};
 use crate::facts::{Facts, InfraFormat, NodePool};
 use crate::known::Fact;
 use crate::parse::{Node, Tree, View, hcl};
@@ -19,11 +19,15 @@ const BUILDERS: [(&str, &str, &str); 5] = [
     ("googlecompute", "google_compute_instance", "machine_type"),
 ];
 
+/// What rules ask for as a template as it is written.
+pub const TEMPLATE: &str = "PackerTemplate";
+
 /// Reads a template in HCL.
 pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile {
     let hcl = hcl::parse(id, text);
     let tree = Arc::new(bake::blocks(&hcl));
     terraform::named::in_blocks(&tree, path, facts);
+    facts.objects.extend(tree.roots().map(|root| Arc::new(embedded::object(&tree, root, TEMPLATE, path))));
     if let Some(root) = tree.roots().next().map(Node::view) {
         for (kind, sources) in root.get("source").entries() {
             for (name, blocks) in sources.entries() {

@@ -43,6 +43,9 @@ pub fn commands_of(whole: &Traced, path: &str, depth: usize, facts: &mut Facts) 
     facts.package_files.extend(install::of_script(&script, path).into_iter().map(Arc::new));
     commands::read(&script, facts);
     commands::endings(whole, &script, facts);
+    if depth == DEEPEST {
+        commands::listed(&script, whole, path, facts);
+    }
     machinery::read(&script, path, facts);
     for text in commands::scripts(&script).filter(|_| depth > 0) {
         let cut = commands_of(text, path, depth - 1, facts);
@@ -311,7 +314,7 @@ fn script(id: SourceId, (path, text): (&str, &str), options: &Options) -> Option
     Some(out)
 }
 
-fn map(builder: &mut Builder, span: Span, entries: &[(&str, NodeId)]) -> NodeId {
+pub(super) fn map(builder: &mut Builder, span: Span, entries: &[(&str, NodeId)]) -> NodeId {
     let entries = entries
         .iter()
         .map(|(key, value)| Entry {
