@@ -22,14 +22,15 @@ pub fn read(script: &Script, facts: &mut Facts) {
     facts.clusters.extend(installed(script).map(Arc::new));
 }
 
-/// Adds the commands of a script as a raw object of kind [`SCRIPT`]: `commands` with the `text` of each, its words without their
-/// quotes, and whether it runs in the `background`.
+/// Adds the commands of a script as a raw object of kind [`SCRIPT`]: `commands` with the `text` of each, what it assigns and its
+/// words without their quotes, and whether it runs in the `background`.
 pub fn listed(script: &Script, whole: &Traced, path: &str, facts: &mut Facts) {
     let (place, share) = (whole.whole(), Share::least(whole.text().len()));
     let mut builder = Builder::new(place.source, Dialect::Typed);
     let mut commands = Vec::new();
-    for command in script.commands.iter().filter(|command| !command.words.is_empty()) {
-        let words: Vec<&str> = command.words.iter().map(Word::text).collect();
+    for command in &script.commands {
+        let assigned = command.assignments.iter().map(|(name, value)| format!("{name}={}", value.text()));
+        let words: Vec<String> = assigned.chain(command.words.iter().map(|word| word.text().to_owned())).collect();
         let (text, span) = (words.join(" "), command.span);
         if let Err(spent) = share.make(3 * NODE + text.len()) {
             facts.cut.push(Problem { span, message: format!("commands as they are written, from here on: {spent}") });
