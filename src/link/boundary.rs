@@ -19,7 +19,7 @@ pub struct Layout<'s> {
     directories: &'s Directories<'s>,
     /// Directories, and those in each that hold workloads.
     children: BTreeMap<Dir, BTreeSet<Dir>>,
-    /// The same of workloads that somebody is seen to run, which an image by itself is not.
+    /// The same of workloads that somebody is seen to run for themselves.
     running: BTreeMap<Dir, BTreeSet<Dir>>,
     /// Files of modules that nobody calls.
     uncalled: BTreeSet<SourceId>,
@@ -55,7 +55,13 @@ impl<'s> Layout<'s> {
         for workload in workloads.filter(|w| !infrastructure(w.span.source)) {
             let at = directories.at(workload.span.source);
             add(&mut children, directories, at);
-            if workload.format.get() != Some(&WorkloadFormat::Image) {
+            // Values of a chart that is not at hand, which ask for no GPU, are those of a tool for the whole cluster.
+            let apart = match workload.format.get() {
+                Some(WorkloadFormat::Image) => false,
+                Some(WorkloadFormat::Values) => workload.gpus.get().is_some_and(|gpus| *gpus > 0),
+                _ => true,
+            };
+            if apart {
                 add(&mut running, directories, at);
             }
         }
