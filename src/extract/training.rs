@@ -118,7 +118,6 @@ pub fn components(tree: &Arc<Tree>, view: View<'_>, depth: usize, facts: &mut Fa
     }
     let name = view.get("_component_").string();
     if let Some(kind) = name.get().filter(|name| name.starts_with("torchtune.")) {
-        let kind = kind.clone();
         facts.documents.push(Document { named: Some(name.span), ..Document::new(kind.clone(), Raw::new(tree, view)) });
     }
     let inner = view.items().chain(view.entries().into_iter().map(|(_, child)| child));
