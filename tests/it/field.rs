@@ -23,8 +23,10 @@ fn rounds_and_batches_are_counted_right() {
     let (mut rounds, mut batches) = (0, 0);
     for number in 1..100 {
         if lines.iter().any(|line| line.contains(&format!("(field/round-{number:02}.csv)"))) {
-            let (findings, faults) =
-                (rows(&format!("round-{number:02}.csv")), rows(&format!("faults-{number:02}.csv")));
+            let findings = rows(&format!("round-{number:02}.csv"));
+            // Of past commits nobody listed the faults.
+            let listed = page.contains(&format!("(field/faults-{number:02}.csv)"));
+            let faults = if listed { rows(&format!("faults-{number:02}.csv")) } else { Vec::new() };
             let seen: BTreeSet<&str> =
                 findings.iter().map(|row| &row[0]).chain(faults.iter().map(|row| &row[1])).collect();
             let right = |severity| share(&findings, (5, severity), (7, "right"));
