@@ -81,7 +81,7 @@ fn of_text(
 /// Whether what stands at a place in a text is part of a comment, in most languages that have any.
 pub fn is_comment(text: &str, at: usize) -> bool {
     let line = text[..at].rsplit('\n').next().unwrap_or_default();
-    line.contains(" #") || ["#", "//", ";", "--"].iter().any(|sign| line.trim_start().starts_with(sign))
+    line.contains(" #") || ["#", "//", ";", "-- "].iter().any(|sign| line.trim_start().starts_with(sign))
 }
 
 /// The hosts of the URLs in a text.
@@ -131,6 +131,7 @@ mod tests {
         );
         assert_eq!(found("http://${HOST}:80 http://user:pw@db:5432 http://10.0.0.1:80 ://x http://$(A)"), [""; 0]);
         assert_eq!(found("http://vllm-{{ x }}:80 http://Vllm:80 http://a:b"), [""; 0]);
+        assert_eq!(found("serve \\\n  --url=http://new:80"), ["new 80"], "an option is no comment");
         assert_eq!(found("# http://old:80\na: http://new:80\n  // http://old:80"), ["new 80"], "comments name nothing");
     }
 }
