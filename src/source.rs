@@ -274,6 +274,26 @@ impl Traced {
         Self { text: text.into(), whole, origin: Origin::Whole }
     }
 
+    /// The text as programs read it that split it into words themselves: line ends outside of quotes are blanks. What
+    /// holds a sign of comments stays as it is.
+    pub fn unwrapped(&self) -> Traced {
+        if self.text.contains('#') || !self.text.contains('\n') {
+            return self.clone();
+        }
+        let (mut quote, mut before) = (None, ' ');
+        let unwrapped = |c: char| {
+            match quote {
+                Some(open) if c == open && before != '\\' => quote = None,
+                None if matches!(c, '"' | '\'') => quote = Some(c),
+                _ => {}
+            }
+            let blank = c == '\n' && quote.is_none() && before != '\\';
+            before = c;
+            if blank { ' ' } else { c }
+        };
+        Self { text: self.text.chars().map(unwrapped).collect::<String>().into(), ..self.clone() }
+    }
+
     /// The decoded text.
     pub fn text(&self) -> &str {
         &self.text

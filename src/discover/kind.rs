@@ -226,12 +226,12 @@ pub(super) fn is_terraform_template(path: &str) -> bool {
 }
 
 /// The name without the suffix of a template language: `job.yaml.j2` is `job.yaml`.
-pub(super) fn without_template_suffix(name: &str) -> Option<&str> {
+pub fn without_template_suffix(name: &str) -> Option<&str> {
     TEMPLATE_SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix))
 }
 
 fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
-    if is_not_deployed(name) || of_copy(name).is_some() {
+    if is_not_deployed(name) || of_copy(name).is_some() || is_wanted_by_a_test(name, directory) {
         return None;
     }
     match name {
@@ -281,6 +281,12 @@ fn kind_of_name(name: &str, directory: &str) -> Option<Kind> {
 
 fn is_not_deployed(name: &str) -> bool {
     NOT_DEPLOYED.contains(&name) || name.starts_with("tsconfig") && name.ends_with(".json")
+}
+
+/// Whether it is what a test compares its output with.
+fn is_wanted_by_a_test(name: &str, directory: &str) -> bool {
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    matches!(directory, "test" | "tests") && (stem.ends_with(".expected") || stem.ends_with(".golden"))
 }
 
 fn is_nginx(stem: &str, directory: &str) -> bool {

@@ -11,7 +11,7 @@ mod template;
 mod walk;
 
 pub use gate::{Gate, MAX_SETTINGS, bytes, text};
-pub use kind::{Kind, charts, is_named_format, kind_in, kind_of};
+pub use kind::{Kind, charts, is_named_format, kind_in, kind_of, without_template_suffix};
 pub use template::{Template, is_template_name};
 
 use crate::paths;

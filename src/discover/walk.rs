@@ -33,8 +33,8 @@ const TOOL_DIRECTORIES: &[&str] = &[
 /// The one that cannot be part of what is committed.
 const OF_GIT: &str = ".git";
 
-/// The directory of inputs of tests, as Go's tools pass over it.
-const TEST_DATA: &str = "testdata";
+/// Directories of inputs of tests: as Go's tools pass over the first, and as tests of Terraform call them.
+const TEST_DATA: &[&str] = &["testdata", "test-fixtures"];
 
 /// Directories that by their name hold what is kept for history, also behind a dot or an underscore.
 const SET_ASIDE: &[&str] =
@@ -226,7 +226,10 @@ fn is_rendered(path: &Path) -> bool {
 fn is_set_aside(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let bare = name.strip_prefix(['.', '_']).unwrap_or(&name);
-    name == TEST_DATA || SET_ASIDE.contains(&bare) || name.starts_with("retired_") || name.starts_with("retired-")
+    TEST_DATA.contains(&&*name)
+        || SET_ASIDE.contains(&bare)
+        || name.starts_with("retired_")
+        || name.starts_with("retired-")
 }
 
 fn is_old(path: &Path) -> bool {

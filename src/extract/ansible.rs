@@ -122,7 +122,12 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
                     // What a task holds of a list is told below.
                     lines.retain(|line| held.is_empty() || !line.text().contains("{{"));
                     // What aliases repeat is read once.
-                    let new = lines.iter().map(|line| variables.put_into(line)).filter(|line| run.insert(line.whole()));
+                    // Without a shell the words are split wherever they end.
+                    let line = |line: &Traced| if *name == "command" { line.unwrapped() } else { line.clone() };
+                    let new = lines
+                        .iter()
+                        .map(|text| variables.put_into(&line(text)))
+                        .filter(|line| run.insert(line.whole()));
                     new.for_each(|line| startup::commands_of(&line, path, facts));
                 }
                 "copy" => {

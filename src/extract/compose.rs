@@ -93,21 +93,28 @@ pub(super) fn service(tree: &Arc<Tree>, (name, view): (&str, View<'_>)) -> Workl
     )
 }
 
-/// The words of a service's command line. A text alone stays whole: it may be a script.
+/// The words of a service's command line. A text alone stays whole: a shell may be what it begins with.
 fn command_line(entrypoint: View<'_>, command: View<'_>) -> Vec<Traced> {
     let alone = |other: View<'_>| other.items().next().is_none() && other.traced().is_none();
-    let words = |view: View<'_>, whole: bool| match (view.node(), view.traced()) {
-        (Some(node), _) if node.is_seq() => kubernetes::words(view),
-        (_, Some(text)) if whole => vec![text],
-        (_, Some(text)) => {
-            shell::parse(&text).commands.iter().flat_map(|c| c.words.iter().map(|w| w.traced().clone())).collect()
-        }
-        _ => Vec::new(),
+    let is_list = |view: View<'_>| view.node().is_some_and(|node| node.is_seq());
+    let whole = |view: View<'_>| match view.traced().filter(|_| !is_list(view)) {
+        Some(text) => vec![text.unwrapped()],
+        None => kubernetes::words(view),
     };
-    let mut out: Vec<Traced> = words(entrypoint, alone(command));
+    if alone(entrypoint) || alone(command) {
+        return [whole(entrypoint), whole(command)].concat();
+    }
+    let words = |view: View<'_>| match view.traced().filter(|_| !is_list(view)) {
+        Some(text) => {
+            let commands = shell::parse(&text.unwrapped()).commands;
+            commands.iter().flat_map(|command| command.words.iter().map(|word| word.traced().clone())).collect()
+        }
+        None => kubernetes::words(view),
+    };
+    let mut out: Vec<Traced> = words(entrypoint);
     // A shell takes the script as one word, however it is written.
     let script = out.last().is_some_and(|last| last.text().ends_with('c') && last.text().starts_with('-'));
-    out.extend(words(command, alone(entrypoint) || script));
+    out.extend(if script { kubernetes::words(command) } else { words(command) });
     out
 }
 

@@ -466,12 +466,13 @@ fn setting(tree: &Arc<Tree>, root: Node<'_>, key: &str, facts: &mut Facts) {
 /// A file of a Terraform module, which is evaluated with the others of the module.
 fn terraform_file(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile {
     let values = discover::kind_of(path) == Some(Kind::TerraformVars);
-    let mut hcl = match (path.ends_with(".json"), values) {
+    let json = discover::without_template_suffix(path).unwrap_or(path).ends_with(".json");
+    let mut hcl = match (json, values) {
         (false, _) => hcl::parse(id, text),
         (true, true) => hcl::parse_values(id, text),
         (true, false) => hcl::parse_json(id, text),
     };
-    if path.ends_with(".json") {
+    if json {
         hcl.problems.extend(yaml::parse(id, text, Dialect::Typed).problems);
     }
     let (problems, comments) = (std::mem::take(&mut hcl.problems), std::mem::take(&mut hcl.comments));

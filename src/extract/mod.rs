@@ -111,7 +111,11 @@ pub fn documents(tree: &Arc<Tree>, path: &str, facts: &mut Facts) {
 fn commands_of(container: &Container) -> Vec<Command> {
     let Some(spec) = &container.spec else { return vec![] };
     let view = spec.view();
-    let words = ["entrypoint", "command", "args"].map(|key| kubernetes::words(view.get(key))).concat();
+    let mut words = ["entrypoint", "command", "args"].map(|key| kubernetes::words(view.get(key))).concat();
+    // A text alone is split without a shell.
+    if ["entrypoint", "command"].iter().all(|key| view.get(key).node().is_none_or(|node| !node.is_seq())) {
+        words.iter_mut().for_each(|word| *word = word.unwrapped());
+    }
     let words: Vec<_> = words.iter().collect();
     launch::commands(&words, &container.env)
 }

@@ -47,6 +47,8 @@ struct Ways<'r> {
     named: BTreeMap<String, BTreeSet<&'r str>>,
     /// Directories that Kustomizations of Flux lead to, with those that these stand in.
     flux: Vec<(String, &'r str)>,
+    /// Directories that Kustomizations of Flux stand in.
+    released: BTreeSet<&'r str>,
     /// Whether patterns or variables lead somewhere.
     open: bool,
 }
@@ -66,6 +68,7 @@ impl<'r> Ways<'r> {
                     (Some(api), Some("Kustomization")) if api.starts_with("kustomize.toolkit.fluxcd.io/") => {
                         let to = root.path("spec.path").and_then(Node::text).unwrap_or_default();
                         out.open |= to.contains('$');
+                        out.released.insert(directory);
                         // It is meant from the root of the repository, of which this may be a part.
                         let from = paths::above(directory).map(|root| paths::join(root, to));
                         let found = from.filter(|to| to.is_empty() || directories.contains(to.as_str())).last();
@@ -105,6 +108,12 @@ impl<'r> Ways<'r> {
         let listed =
             |other: &String| beside(other) && is_directory != (is_file(other) && paths::directory(other) == parent);
         let is_listed = self.lists.get(parent).is_some_and(|list| list.iter().any(listed));
+        // A Kustomization of Flux does nothing until something applies it.
+        let waits = is_directory && {
+            let mut from = self.released.range(at..).take_while(|directory| directory.starts_with(at));
+            from.any(|directory| within(directory, at))
+        };
+        let is_listed = is_listed || waits && self.lists.contains_key(parent);
         // What leads there from within is applied by hand, or by what it leads to itself.
         let outside = |from: &str| !within(from, at);
         let leads = is_directory

@@ -165,8 +165,9 @@ fn read_text(id: SourceId, source: &Source, kind: Kind) -> Read {
     if let Some(image) = frontend(kind, text).filter(|_| !file.problems.is_empty()) {
         return Read { skipped: Some(format!("written for the BuildKit frontend {image}")), ..Read::default() };
     }
+    let plain = template.is_none() && !file.problems.iter().any(|problem| syntax::is_filled_in(problem, text));
     Read {
-        problems: syntax::text(&file, &facts, template.is_none()),
+        problems: syntax::text(&file, &facts, plain),
         note: template.and_then(|template| masked(template, &mask::conditions(text))),
         comments: file.comments,
         module: file.module,

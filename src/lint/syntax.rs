@@ -6,6 +6,7 @@ use crate::discover::{self, Kind};
 use crate::extract::{self, TextFile};
 use crate::facts::Facts;
 use crate::finding::{Severity, Unlinted};
+use crate::known::Why;
 use crate::parse::{self, Problem, Tree, yaml};
 use crate::source::{Source, Span};
 use std::cell::LazyCell;
@@ -32,7 +33,8 @@ pub fn documents(tree: &mut Tree, path: &str, text: &str, meant: bool) -> Result
             || broken && extract::speaks_of_a_format(text)
     });
     match problems.first() {
-        Some(first) if !*known => return Err(reason(first, text)),
+        // A template may have signs of its own: what they part is put together elsewhere.
+        Some(first) if !*known || discover::is_template_name(path) => return Err(reason(first, text)),
         _ => {}
     }
     let lost = match tree.unfinished.is_empty() && !tree.documents.is_empty() {
@@ -61,6 +63,13 @@ pub fn text(file: &TextFile, facts: &Facts, plain: bool) -> Vec<(Problem, Troubl
         (Problem { span: *span, message }, Trouble::Duplicate(Severity::Warning))
     }));
     out
+}
+
+/// Whether a problem stands on a line that something puts others in for: it is a name in signs (`__FILES__`) and nothing else.
+pub fn is_filled_in(problem: &Problem, text: &str) -> bool {
+    let from = text[..problem.span.range().start].rfind('\n').map_or(0, |end| end + 1);
+    let line = text[from..].lines().next().unwrap_or_default().trim();
+    !line.contains(char::is_whitespace) && parse::placeholder(line) == Some(Why::Placeholder)
 }
 
 fn reason(problem: &Problem, text: &str) -> String {

@@ -93,6 +93,12 @@ fn what_flux_does_not_lead_to_is_not_deployed_where_it_leads_to_what_stands_besi
     let left = report(&files);
     assert_eq!(places(&left, RULE), ["apps/home/chat/app/pod.yaml", "by-hand/pod.yaml"]);
     assert!(skipped(&left, IDLE).contains(&"apps/home/idle/app/pod.yaml"), "{left}");
+    // A list of one file leads to none of the directories beside it either.
+    let few = listing(&["./namespace.yaml"]);
+    for file in files.iter_mut().filter(|(path, _)| *path == "apps/home/kustomization.yaml") {
+        file.1 = &few;
+    }
+    assert_eq!(places(&report(&files), RULE), ["by-hand/pod.yaml"]);
     // Without a list Flux takes everything in.
     files.retain(|(path, _)| *path != "apps/home/kustomization.yaml");
     let taken = report(&files);
