@@ -11,7 +11,7 @@ use crate::facts::{
 };
 use crate::known::{Fact, Known, Why};
 use crate::parse::shell::{self, Heredoc, Script, Word};
-use crate::parse::{self, Builder, Dialect, NodeKind, Problem};
+use crate::parse::{Builder, Dialect, NodeKind, Problem};
 use crate::source::Traced;
 use crate::version::Version;
 use std::sync::Arc;
@@ -399,10 +399,6 @@ fn pool(program: &str, words: &[Word], at: usize) -> Option<NodePool> {
         machines::pool(&tree, view, (command.says(), name.as_deref().unwrap_or(words[at + 1 + verb].text())), span)?;
     out.format = Fact::value(InfraFormat::Shell, span);
     out.kind = Fact::value(command.text().to_owned(), span);
-    // A shell puts the name in.
-    if let Some(why) = operand.filter(|word| word.expands).and_then(|word| parse::placeholder(word.text())) {
-        out.name = Fact::unknown(why, span);
-    }
     Some(out)
 }
 
