@@ -551,6 +551,15 @@ mod tests {
     }
 
     #[test]
+    fn line_ends_outside_of_quotes_are_blanks() {
+        let unwrapped = |text: &str| Traced::verbatim(text, span(0, text.len()), 0).unwrapped().text().to_owned();
+        assert_eq!(unwrapped("vllm serve m\n--port 1"), "vllm serve m --port 1");
+        for kept in ["sh -c 'a\nb'", "sh -c \"a\nb\"", "a \\\nb", "a # b\nc"] {
+            assert_eq!(unwrapped(kept), kept);
+        }
+    }
+
+    #[test]
     fn columns_count_scalar_values() {
         let source = Source::new("a", "é: x\nb");
         assert_eq!(source.position(4), Position { line: 1, column: 4 });

@@ -224,3 +224,33 @@ fn what_flux_patches_into_children_is_stated() {
         ["apps/llm/app/release.yaml", "apps/llm/ks.yaml"]
     );
 }
+
+#[test]
+fn where_no_shell_reads_a_command_its_options_go_on_behind_a_line_end() {
+    let options = "python -m vllm.entrypoints.openai.api_server --model a/b";
+    let compose = format!(
+        "services:\n  llm:\n    image: vllm/vllm-openai:v0.11.0\n    command: |\n      {options}\n      --max-model-len 4096\n"
+    );
+    let task = |module: &str| {
+        format!(
+            "- name: Start\n  {module}: |\n    podman run --gpus all\n    --name llm docker.io/vllm/vllm-openai:v0.11.0\n"
+        )
+    };
+    let (command, shell) = (task("ansible.builtin.command"), task("ansible.builtin.shell"));
+    let files = [("compose.yaml", &*compose), ("a/tasks/main.yml", &*command), ("b/tasks/main.yml", &*shell)];
+    assert_eq!(places(&report("p", &files), "option-run-as-command"), ["b/tasks/main.yml"]);
+}
+
+#[test]
+fn what_somebody_fills_in_or_compares_with_is_not_broken() {
+    let files = [
+        ("bgp.yaml.j2", "resources:\n  #% if bgp %#\n  - ./l3.yaml\n  #% else %#\n  []\n  #% endif %#\n"),
+        ("k3s.auto.tfvars.json.j2", "{\n  \"token\": \"{{ token }}\"\n}\n"),
+        ("main.tf", "locals {\n  runners = [{\n    type = \"shell\"\n__REPLACE_FILES__\n  }]\n}\n"),
+        ("tests/gpu.expected.yaml", POD),
+    ];
+    let all = report("p", &files);
+    assert!(places(&all, "syntax-error").is_empty() && places(&all, RULE).is_empty(), "{all}");
+    let alone = report("p", &[("main.tf", "locals {\n  runners = [{\n    type = \"shell\"\n:\n  }]\n}\n")]);
+    assert_eq!(places(&alone, "syntax-error"), ["main.tf"]);
+}
