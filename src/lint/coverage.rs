@@ -43,7 +43,7 @@ const NAMES: [&str; 14] = [
 ];
 
 /// Kinds that hold texts and objects of any sort: a rule that looks for something in them has not read the rest.
-const HOLDERS: [&str; 3] = ["ConfigMap", "Kustomization", "Secret"];
+const HOLDERS: [&str; 6] = ["AnsibleTasks", "CloudConfig", "ConfigMap", "Kustomization", "Secret", "ShellScript"];
 
 /// Whether an object is of a kind that is read as a whole, or asks for no device.
 fn settled(object: &Object) -> bool {

@@ -65,11 +65,15 @@ pub fn text(file: &TextFile, facts: &Facts, plain: bool) -> Vec<(Problem, Troubl
     out
 }
 
-/// Whether a problem stands on a line that something puts others in for: it is a name in signs (`__FILES__`) and nothing else.
+/// Whether a problem stands at a line that something puts others in for, or begins behind it: a name in signs (`__FILES__`) and
+/// nothing else.
 pub fn is_filled_in(problem: &Problem, text: &str) -> bool {
-    let from = text[..problem.span.range().start].rfind('\n').map_or(0, |end| end + 1);
-    let line = text[from..].lines().next().unwrap_or_default().trim();
-    !line.contains(char::is_whitespace) && parse::placeholder(line) == Some(Why::Placeholder)
+    let stands_for_others =
+        |line: &str| !line.contains(char::is_whitespace) && parse::placeholder(line) == Some(Why::Placeholder);
+    let before = text.get(..problem.span.range().start).unwrap_or(text);
+    let from = before.rfind('\n').map_or(0, |end| end + 1);
+    let here = text[from..].lines().next();
+    here.into_iter().chain(before[..from].lines().next_back()).any(|line| stands_for_others(line.trim()))
 }
 
 fn reason(problem: &Problem, text: &str) -> String {
