@@ -73,6 +73,10 @@ impl Places for Layout<'_> {
         Layout::near(self, one, other)
     }
 
+    fn is_idle(&self, file: SourceId) -> bool {
+        Layout::is_idle(self, file)
+    }
+
     fn alike(&self, one: SourceId, other: SourceId) -> bool {
         Layout::alike(self, one, other)
     }
@@ -105,7 +109,7 @@ struct Turn<'a> {
     gates: Gates,
 }
 
-/// Asks every rule about every entity of each variant, which sees what may be deployed with it. `names` are the display
+/// Asks every rule about every entity of each variant, which sees what may be deployed with it; nothing that nobody deploys. `names` are the display
 /// paths of the sources, by id. The order of the results does not depend on threads.
 pub fn evaluate(deployed: Deployed<'_>, names: &[&str], rules: &Ruleset) -> Vec<Evaluation> {
     let variants = deployed.variants();
@@ -118,7 +122,8 @@ pub fn evaluate(deployed: Deployed<'_>, names: &[&str], rules: &Ruleset) -> Vec<
     let rules_of = |path: &str| paths::nearest(path, rules.iter().map(|(home, rules)| (*home, rules)));
     let entities = |facts| -> Vec<(&'static List, &dyn Entity)> {
         let of_list = |list: &'static List| (list.entities)(facts).into_iter().map(move |entity| (list, entity));
-        LISTS.iter().flat_map(of_list).filter(|(_, entity)| concerns(*entity)).collect()
+        let asked = |entity: &dyn Entity| !deployed.layout().is_idle(entity.span().source) && concerns(entity);
+        LISTS.iter().flat_map(of_list).filter(|(_, entity)| asked(*entity)).collect()
     };
     let entities: Vec<Vec<_>> = variants.iter().map(|variant| entities(&variant.facts)).collect();
     let count = entities.iter().map(Vec::len).sum();

@@ -25,6 +25,8 @@ pub struct Layout<'s> {
     uncalled: BTreeSet<SourceId>,
     /// Directories with a configuration of their own, and the sources of it, where there are several.
     governed: Vec<(String, Range<u32>)>,
+    /// Files that nothing deploys.
+    idle: BTreeSet<SourceId>,
 }
 
 /// Notes a directory among those of each directory above it.
@@ -66,7 +68,18 @@ impl<'s> Layout<'s> {
             }
         }
         let governed = facts().flat_map(|facts| facts.governed.iter().cloned()).collect();
-        Self { directories, children, running, uncalled, governed }
+        Self { directories, children, running, uncalled, governed, idle: BTreeSet::new() }
+    }
+
+    /// Without files that nothing deploys.
+    pub fn without(mut self, idle: BTreeSet<SourceId>) -> Self {
+        self.idle = idle;
+        self
+    }
+
+    /// Whether nothing deploys a file.
+    pub fn is_idle(&self, file: SourceId) -> bool {
+        self.idle.contains(&file)
     }
 
     /// Whether there are only a few parts in a directory, of one deployment.

@@ -9,13 +9,33 @@ use crate::source::SourceId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Why findings in such a file are not told.
-pub const REASON: &str = "not deployed: the kustomizations here lead to what stands beside it, and not to it";
+const LEFT_OUT: &str = "not deployed: the kustomizations here lead to what stands beside it, and not to it";
+
+/// Why findings in a form are not told.
+const FORM: &str = "not deployed: a form, in which a name is to be filled in";
+
+/// A longer word is no path that anybody writes, in bytes.
+const LONGEST: usize = 512;
 
 /// Objects that others apply what they name by.
 const STARTS: [&str; 2] = ["Application", "ApplicationSet"];
 
+/// Files of manifests that nobody deploys, with the reason.
+pub fn files(here: &Repository<'_>) -> BTreeMap<SourceId, &'static str> {
+    let forms = here.trees.iter().filter(|(_, tree)| is_form(tree)).map(|(id, _)| (*id, FORM));
+    left_out(here).into_iter().map(|id| (id, LEFT_OUT)).chain(forms).collect()
+}
+
+/// Whether an object in it is called `<name>` or the like, which no API server takes.
+fn is_form(tree: &Tree) -> bool {
+    let blank = |text: &str| text.find('<').is_some_and(|at| text[at..].contains('>'));
+    let objects = tree.roots().filter(|root| root.get("apiVersion").is_some());
+    let mut names = objects.filter_map(|object| object.path("metadata.name")?.text());
+    names.any(blank)
+}
+
 /// Files of manifests that nothing leads to. Where anything else names them, who applies them is not known.
-pub fn files(here: &Repository<'_>) -> BTreeSet<SourceId> {
+fn left_out(here: &Repository<'_>) -> BTreeSet<SourceId> {
     let ways = Ways::of(here);
     let manifests = here.trees.iter().filter(|(_, tree)| holds_objects(tree)).map(|(id, _)| (*id, here.path(*id)));
     let left: Vec<(SourceId, Vec<&str>)> =
@@ -23,7 +43,8 @@ pub fn files(here: &Repository<'_>) -> BTreeSet<SourceId> {
     if left.is_empty() {
         return BTreeSet::new();
     }
-    let spoken = Spoken::of(here);
+    let places = left.iter().flat_map(|(_, places)| places.iter().copied()).collect();
+    let spoken = Spoken::of(here, &places);
     let idle = |(_, places): &(SourceId, Vec<&str>)| places.iter().any(|place| !spoken.is_named(place));
     left.into_iter().filter(idle).map(|(id, _)| id).collect()
 }
@@ -49,8 +70,8 @@ struct Ways<'r> {
     flux: Vec<(String, &'r str)>,
     /// Directories that Kustomizations of Flux stand in.
     released: BTreeSet<&'r str>,
-    /// Whether patterns or variables lead somewhere.
-    open: bool,
+    /// Directories below which patterns or variables lead somewhere.
+    open: BTreeSet<String>,
 }
 
 impl<'r> Ways<'r> {
@@ -63,16 +84,20 @@ impl<'r> Ways<'r> {
             let directory = paths::directory(path);
             for root in tree.roots() {
                 let text = |key: &str| root.get(key).and_then(Node::text);
+                // It is meant from the root of the repository, of which this may be a part.
+                let found = |to: &str| {
+                    let from = paths::above(directory).map(|root| paths::join(root, to));
+                    from.filter(|to| to.is_empty() || directories.contains(to.as_str())).last()
+                };
                 match (text("apiVersion"), text("kind")) {
-                    (_, Some("ApplicationSet")) => out.open = true,
+                    (_, Some("ApplicationSet")) => out.open.extend(known_parts(root).iter().filter_map(|to| found(to))),
                     (Some(api), Some("Kustomization")) if api.starts_with("kustomize.toolkit.fluxcd.io/") => {
                         let to = root.path("spec.path").and_then(Node::text).unwrap_or_default();
-                        out.open |= to.contains('$');
                         out.released.insert(directory);
-                        // It is meant from the root of the repository, of which this may be a part.
-                        let from = paths::above(directory).map(|root| paths::join(root, to));
-                        let found = from.filter(|to| to.is_empty() || directories.contains(to.as_str())).last();
-                        out.flux.extend(found.map(|to| (to, directory)));
+                        match known_part(to) {
+                            Some(known) => out.open.extend(found(known)),
+                            None => out.flux.extend(found(to).map(|to| (to, directory))),
+                        }
                     }
                     _ if paths::is_kustomization(path) => out.kustomization(directory, (tree, root)),
                     _ => {}
@@ -118,7 +143,8 @@ impl<'r> Ways<'r> {
         let outside = |from: &str| !within(from, at);
         let leads = is_directory
             && self.flux.iter().any(|(to, from)| beside(to) && paths::directory(to) == parent && outside(from));
-        (is_listed || leads && !self.open) && !self.is_named(at) && !self.is_reached(at) && !self.builds_on(at, parent)
+        let open = |at: &str| self.open.iter().any(|open| within(at, open) || within(open, at));
+        (is_listed || leads && !open(at)) && !self.is_named(at) && !self.is_reached(at) && !self.builds_on(at, parent)
     }
 
     /// Whether a kustomization elsewhere names it or something in it.
@@ -136,47 +162,92 @@ impl<'r> Ways<'r> {
         self.flux.iter().any(|(to, from)| !within(from, at) && (within(to, at) || around(to)))
     }
 
-    /// Whether a kustomization in it names what stands beside it: one of several forms of that, which may be applied instead.
+    /// Whether it is built from what stands beside it: one of several forms of that, which may be applied instead. A directory
+    /// of many such is none.
     fn builds_on(&self, at: &str, parent: &str) -> bool {
         let beside = |name: &str| within(name, parent) && !within(name, at);
-        self.named.iter().any(|(name, by)| beside(name) && by.iter().any(|directory| within(directory, at)))
+        let is_one = is_file(at) || self.lists.contains_key(at);
+        is_one && self.named.iter().any(|(name, by)| beside(name) && by.iter().any(|directory| within(directory, at)))
     }
 }
 
-/// What other files say of paths.
+/// The directory up to where a pattern or a variable begins in a path.
+fn known_part(path: &str) -> Option<&str> {
+    path.find(['$', '{', '*', '?', '[']).map(|at| paths::directory(&path[..at]))
+}
+
+/// The directories below which an ApplicationSet looks for what it deploys. A path that a generator gives is below its own.
+fn known_parts(set: Node<'_>) -> BTreeSet<&str> {
+    fn listed<'t>(node: Node<'t>, path: &str) -> Vec<Node<'t>> {
+        node.path(path).into_iter().flat_map(Node::items).collect()
+    }
+    let outer = listed(set, "spec.generators");
+    let inner = outer.iter().flat_map(|one| [listed(*one, "matrix.generators"), listed(*one, "merge.generators")]);
+    let generators: Vec<Node<'_>> = inner.flatten().chain(outer.iter().copied()).collect();
+    let given = generators.iter().flat_map(|one| [listed(*one, "git.directories"), listed(*one, "git.files")]);
+    let sources = listed(set, "spec.template.spec.sources").into_iter().chain(set.path("spec.template.spec.source"));
+    let written = given.flatten().chain(sources).filter_map(|node| node.get("path")?.text());
+    let (given, known): (Vec<&str>, Vec<&str>) = written.partition(|path| path.starts_with("{{"));
+    let known: BTreeSet<&str> = known.into_iter().map(|path| known_part(path).unwrap_or(path)).collect();
+    if known.is_empty() && !given.is_empty() { BTreeSet::from([""]) } else { known }
+}
+
+/// What other files say of some paths.
+#[derive(Default)]
 struct Spoken<'r> {
-    /// Names of files, and directories with the one around them, with the directories of the files that speak of them.
-    paths: BTreeMap<String, BTreeSet<&'r str>>,
+    /// Directories of files that name a path: from where they stand, or from above.
+    by: BTreeMap<String, BTreeSet<&'r str>>,
+    /// Directories of files that name what ends so.
+    ends: BTreeMap<String, BTreeSet<&'r str>>,
+    /// How many paths of the repository end so.
+    count: BTreeMap<&'r str, usize>,
 }
 
 impl<'r> Spoken<'r> {
-    fn of(here: &'r Repository<'_>) -> Self {
-        let mut out: BTreeMap<String, BTreeSet<&'r str>> = BTreeMap::new();
-        for (id, kind) in here.files.iter().filter(|(id, _)| !paths::is_kustomization(here.path(*id))) {
-            let (path, text) = (here.path(*id), &here.sources.get(*id).text);
+    /// Looks for what may name one of some paths.
+    fn of(here: &'r Repository<'_>, asked: &BTreeSet<&str>) -> Self {
+        let mut out = Self::default();
+        let names: BTreeSet<&str> = asked.iter().map(|path| paths::name(path)).collect();
+        let files = || here.files.iter().map(|(id, kind)| (here.path(*id), kind, &here.sources.get(*id).text));
+        let all: BTreeSet<&str> = files().flat_map(|(path, ..)| paths::above(path)).collect();
+        for path in all.into_iter().filter(|path| names.contains(paths::name(path))) {
+            ends(path).for_each(|end| *out.count.entry(end).or_default() += 1);
+        }
+        for (path, kind, text) in files().filter(|(path, ..)| !paths::is_kustomization(path)) {
             let script = matches!(kind, Kind::Shell | Kind::Makefile | Kind::Text | Kind::Unit);
+            let from = paths::directory(path);
             for word in text.split(|c: char| !c.is_alphanumeric() && !"._-/".contains(c)) {
                 if !script && !word.contains(['/', '.']) {
                     continue;
                 }
-                let parts: Vec<&str> = paths::parts(word).collect();
-                let pairs = parts.windows(2).map(|pair| pair.join("/"));
-                let last = parts.last().filter(|name| script || is_file(name)).map(|name| (*name).to_owned());
-                for name in pairs.chain(last) {
-                    out.entry(name).or_default().insert(paths::directory(path));
+                // What names something in a directory names the directory, too.
+                let word = Some(word.trim_end_matches('/')).filter(|word| word.len() <= LONGEST).unwrap_or_default();
+                for named in paths::above(word).filter(|path| names.contains(paths::name(path))) {
+                    let whole = paths::above(from).map(|above| paths::join(above, named));
+                    for path in whole.filter(|path| asked.contains(path.as_str())) {
+                        out.by.entry(path).or_default().insert(from);
+                    }
+                    let end = paths::join("", named);
+                    if is_file(&end) || end.contains('/') {
+                        out.ends.entry(end).or_default().insert(from);
+                    }
                 }
             }
         }
-        Self { paths: out }
+        out
     }
 
-    /// Whether a file elsewhere names it: a script beside it by its name alone.
+    /// Whether a file elsewhere names it: by its path, or by an end of it that nothing else has.
     fn is_named(&self, at: &str) -> bool {
-        let (parent, name) = paths::split(at);
-        let outside = |name: &str| self.paths.get(name).into_iter().flatten().filter(|from| !within(from, at));
-        outside(&format!("{}/{name}", paths::name(parent))).next().is_some()
-            || outside(name).any(|from| is_file(name) || within(parent, from))
+        let outside = |from: Option<&BTreeSet<&str>>| from.into_iter().flatten().any(|from| !within(from, at));
+        outside(self.by.get(at))
+            || ends(at).any(|end| self.count.get(end).is_none_or(|count| *count == 1) && outside(self.ends.get(end)))
     }
+}
+
+/// A path without more and more of the directories that it begins with.
+fn ends(path: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(path), |path| path.split_once('/').map(|(_, rest)| rest))
 }
 
 fn is_file(path: &str) -> bool {

@@ -304,7 +304,8 @@ fn repository(
     rebase(&mut variants, directories);
     link::join(&mut variants, directories);
     let asked = (speaks.as_ref(), |id| here.path(id));
-    let idle = idle::files(&here);
+    let not_deployed = idle::files(&here);
+    let idle: BTreeSet<SourceId> = not_deployed.keys().copied().collect();
     contracts::judge(
         &mut variants,
         directories,
@@ -319,13 +320,13 @@ fn repository(
     cut.retain(|problem| told.insert((problem.span, problem.message.clone())));
     out.tell(cut.into_iter().map(|problem| (problem, Trouble::NotLinted(Unlinted::Budget))));
     out.evaluation.findings.extend(names.absent(&here, &variants));
-    let asked = variants::ask(&variants, (directories, paths), rules);
+    let asked = variants::ask(&variants, (directories, paths), &idle, rules);
     out.evaluation.append(asked);
     out.evaluation.findings.retain(|finding| !idle.contains(&finding.span.source));
     out.evaluation.undecided.retain(|undecided| !idle.contains(&undecided.span.source));
     packed::place(&mut out.evaluation.findings, &here);
     repeated::merge(&mut out.evaluation.findings, sources);
-    out.skipped.extend(idle.into_iter().map(|id| (here.path(id).to_owned(), idle::REASON.to_owned())));
+    out.skipped.extend(not_deployed.into_iter().map(|(id, reason)| (here.path(id).to_owned(), reason.to_owned())));
     out.coverage = coverage::coverage(&here, mentions, &variants, rules);
     out.annotations =
         variants.iter().flat_map(|variant| &variant.facts.objects).filter_map(|o| annotation(o)).collect();

@@ -4,17 +4,22 @@ use crate::evaluate::{self, Evaluation};
 use crate::finding::{Finding, Label};
 use crate::link::{Deployed, Directories, Layout, Variant};
 use crate::rules::Ruleset;
-use crate::source::Span;
+use crate::source::{SourceId, Span};
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a label says at the expression that brought a value in.
 const ROUTE: &str = "the template puts it here";
 
-/// Asks the rules about everything. A rule that fires at a place under several forms of one thing is told once, with
+/// Asks the rules about everything but what stands in idle files. A rule that fires at a place under several forms of one thing is told once, with
 /// their names.
-pub fn ask(variants: &[Variant], (directories, paths): (&Directories<'_>, &[&str]), rules: &Ruleset) -> Evaluation {
-    let layout = Layout::of(variants, directories);
+pub fn ask(
+    variants: &[Variant],
+    (directories, paths): (&Directories<'_>, &[&str]),
+    idle: &BTreeSet<SourceId>,
+    rules: &Ruleset,
+) -> Evaluation {
+    let layout = Layout::of(variants, directories).without(idle.clone());
     let mut asked = evaluate::evaluate(Deployed::of(variants, &layout), paths, rules);
     asked.par_iter_mut().zip(variants).for_each(|(evaluation, variant)| explain(evaluation, &variant.routes));
     let (first, further): (Vec<_>, Vec<_>) = variants.iter().zip(asked).partition(|(v, _)| v.beside.is_none());

@@ -44,6 +44,8 @@ pub trait Places: Sync {
     fn near(&self, one: SourceId, other: SourceId) -> bool;
     /// Whether what may be deployed with one file is what may be deployed with another.
     fn alike(&self, one: SourceId, other: SourceId) -> bool;
+    /// Whether nothing deploys a file, so that what stands in it is not there for others.
+    fn is_idle(&self, file: SourceId) -> bool;
 }
 
 /// What functions list.
@@ -112,6 +114,9 @@ impl<'a> Surroundings<'a> {
             fn near(&self, _: SourceId, _: SourceId) -> bool {
                 true
             }
+            fn is_idle(&self, _: SourceId) -> bool {
+                false
+            }
             fn alike(&self, _: SourceId, _: SourceId) -> bool {
                 true
             }
@@ -133,7 +138,7 @@ fn listed<'a>(
             (_, Some(resource)) => Some(Listed::Resources(kind(&resource.r#type))),
             _ => None,
         };
-        let all = (list.entities)(facts).into_iter();
+        let all = (list.entities)(facts).into_iter().filter(|entity| !places.is_idle(entity.span().source));
         all.map(move |entity| (iter::once(Listed::List(list.name)).chain(raw(entity)).collect(), entity))
     });
     of_lists.map(move |(keys, entity)| (places.place(entity.span().source), keys, (thing, entity)))
