@@ -254,3 +254,62 @@ fn what_somebody_fills_in_or_compares_with_is_not_broken() {
     let alone = report("p", &[("main.tf", "locals {\n  runners = [{\n    type = \"shell\"\n:\n  }]\n}\n")]);
     assert_eq!(places(&alone, "syntax-error"), ["main.tf"]);
 }
+
+#[test]
+fn a_file_name_that_many_have_keeps_none_of_them_alive() {
+    let app = listing(&["./pod.yaml", "# ./old.yaml"]).replace("- # ", "# - ");
+    let files = [
+        ("chat/kustomization.yaml", app.as_str()),
+        ("chat/pod.yaml", POD),
+        ("chat/old.yaml", POD),
+        ("other/old.yaml", POD),
+        ("other/kustomization.yaml", "resources: [old.yaml]\n"),
+    ];
+    for (speaking, deployed) in [
+        ("kubectl apply -f old.yaml", vec!["chat/pod.yaml", "other/old.yaml"]),
+        ("kubectl apply -f chat/old.yaml", vec!["chat/old.yaml", "chat/pod.yaml", "other/old.yaml"]),
+    ] {
+        let script = ("docs/apply.sh", &*format!("#!/bin/sh\n{speaking}\n"));
+        assert_eq!(places(&report("p", &[&files[..], &[script]].concat()), RULE), deployed, "{speaking}");
+    }
+}
+
+#[test]
+fn a_variable_in_one_path_of_flux_says_nothing_of_others() {
+    let (apps, open) = (flux("kubernetes/apps"), flux("tenants/${TENANT}"));
+    let files = [
+        ("flux/apps.yaml", apps.as_str()),
+        ("flux/tenants.yaml", &open),
+        ("kubernetes/apps/pod.yaml", POD),
+        ("kubernetes/parked/pod.yaml", POD),
+        ("tenants/a/pod.yaml", POD),
+    ];
+    assert_eq!(places(&report("p", &files), RULE), ["kubernetes/apps/pod.yaml", "tenants/a/pod.yaml"]);
+}
+
+#[test]
+fn what_nothing_deploys_is_not_joined_with_what_is() {
+    let volume = |name: &str, path: &str| {
+        format!(
+            "apiVersion: v1\nkind: PersistentVolume\nmetadata: {{name: {name}}}\nspec:\n  capacity: {{storage: 1Gi}}\n  \
+             accessModes: [ReadWriteMany]\n  csi: {{driver: nfs.csi.k8s.io, volumeHandle: models, volumeAttributes: \
+             {{share: {path}}}}}\n"
+        )
+    };
+    let (a, b) = (volume("a", "/a"), volume("b", "/b"));
+    let told = |resources: &[&str]| {
+        let list = listing(resources);
+        let files = [("k8s/kustomization.yaml", list.as_str()), ("k8s/a.yaml", &a), ("k8s/b.yaml", &b)];
+        places(&report("p", &files), "volume-handle-not-unique")
+    };
+    assert_eq!(told(&["a.yaml", "b.yaml"]), ["k8s/b.yaml"]);
+    assert!(told(&["b.yaml"]).is_empty());
+}
+
+#[test]
+fn a_form_with_names_to_be_filled_in_is_not_linted() {
+    let form = POD.replace("name: llm", "name: <name>-server");
+    let report = report("p", &[("templates/pod.yaml", &form)]);
+    assert!(places(&report, RULE).is_empty(), "{report}");
+    assert_eq!(skipped(&report, "a form"), ["templates/pod.yaml"]);
+}
