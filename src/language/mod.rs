@@ -48,6 +48,12 @@ struct Sentence {
 }
 
 impl Sentence {
+    /// How much of it is the same in every case, in bytes.
+    fn fixed(&self) -> usize {
+        let size = |piece: &Piece| if let Piece::Text(text) = piece { text.len() } else { 0 };
+        self.english.iter().map(size).sum()
+    }
+
     /// The Chinese for a text that is this sentence. What stands in its holes is said in Chinese, too.
     fn said(&self, text: &str) -> Option<String> {
         let mut holes: [&str; 10] = [""; 10];
@@ -93,7 +99,13 @@ fn pieces(text: &'static str) -> Vec<Piece> {
 
 fn sentences() -> &'static [Sentence] {
     static SENTENCES: OnceLock<Vec<Sentence>> = OnceLock::new();
-    SENTENCES.get_or_init(|| pairs().map(|(a, b)| Sentence { english: pieces(a), chinese: pieces(b) }).collect())
+    SENTENCES.get_or_init(|| {
+        let all = pairs().map(|(a, b)| Sentence { english: pieces(a), chinese: pieces(b) });
+        let mut all: Vec<Sentence> = all.collect();
+        // Of two that a text can be, it is the one that says more of it.
+        all.sort_by_key(|sentence| std::cmp::Reverse(sentence.fixed()));
+        all
+    })
 }
 
 /// Each sentence and its Chinese: a line for either, and an empty one behind them.
@@ -123,6 +135,7 @@ mod tests {
     fn sentences_are_said_with_what_stands_in_them() {
         let said = |text: &'static str| Language::Chinese.say(text).into_owned();
         assert_eq!(said("not linted: the variable X has no value here"), "未检查：变量 X 在这里没有值");
+        assert_eq!(said("the driver of the node is not stated in these files"), "这些文件没有写明节点的驱动版本");
         assert_eq!(said("some name"), "some name", "what nobody wrote stays as it is");
         assert_eq!(Language::English.say("used here"), "used here");
     }

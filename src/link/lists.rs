@@ -15,6 +15,9 @@ use std::sync::Arc;
 /// Most environments that the markers of a file are tried in.
 const MAX_ENVIRONMENTS: usize = 64;
 
+/// Names of the files that tools lock the packages of a project in.
+const LOCKS: [&str; 3] = ["uv.lock", "poetry.lock", "pdm.lock"];
+
 /// Package files by path, and by name.
 pub struct Files<'f>(BTreeMap<&'f str, &'f PackageFile>, BTreeMap<&'f str, Vec<&'f PackageFile>>);
 
@@ -80,8 +83,15 @@ impl<'f> Files<'f> {
         share.make(files.iter().map(|file| size_of_val(&*file.packages)).sum())?;
         let mut packages: Vec<Package> = files.iter().flat_map(|file| file.packages.iter().cloned()).collect();
         let named = files.iter().rev().flat_map(|from| from.constraints.iter().map(|name| self.named(from, name)));
-        constrain(&mut packages, &named.collect::<Vec<_>>());
+        constrain(&mut packages, &named.chain(self.lock(file).map(Some)).collect::<Vec<_>>());
         Ok(packages)
+    }
+
+    /// The lock file beside a project, which tools install its packages from.
+    fn lock(&self, project: &PackageFile) -> Option<&'f PackageFile> {
+        let (directory, name) = paths::split(project.path.get()?);
+        let mut locks = LOCKS.iter().map(|lock| paths::join(directory, lock));
+        locks.find_map(|lock| self.at(&lock)).filter(|_| name == "pyproject.toml")
     }
 
     /// A file behind those that it includes, each once: nothing is installed twice.
@@ -115,11 +125,19 @@ impl<'f> Files<'f> {
 /// installed.
 pub fn constrain(packages: &mut [Package], constraints: &[Option<&PackageFile>]) {
     let mut pins: BTreeMap<&str, &Package> = BTreeMap::new();
+    let mut several: BTreeSet<&str> = BTreeSet::new();
     for pin in constraints.iter().flatten().flat_map(|file| &file.packages) {
-        pins.entry(pin.name.get().map_or("", String::as_str)).or_insert(pin);
+        let name = pin.name.get().map_or("", String::as_str);
+        let first = *pins.entry(name).or_insert(pin);
+        // A lock file holds one release for each environment that it is for.
+        let locked = pin.manager.get() == Some(&PackageManager::Lock);
+        several.extend(Some(name).filter(|_| locked && first.version.get() != pin.version.get()));
     }
     for package in packages.iter_mut().filter(|p| p.pinned.get() == Some(&false) && p.url.is_absent()) {
         match package.name.get().and_then(|name| pins.get(name.as_str())) {
+            Some(pin) if several.contains(pin.name.get().map_or("", String::as_str)) => {
+                undecided(package, Why::NotStated("which of the locked releases is installed".into()));
+            }
             Some(pin) if pin.marker.is_absent() => {
                 package.specifier = match (package.specifier.get(), pin.specifier.get()) {
                     (Some(own), Some(other)) => Fact::value(format!("{own},{other}"), package.specifier.span),
