@@ -231,14 +231,16 @@ impl FlagProgram {
 
     /// The flag of a release, or of the newest ones, that was meant.
     pub fn nearest(self, flag: &str, version: Option<&Version>) -> Option<&'static str> {
-        let of_release = |row: &&Row| version.is_none_or(|version| may_hold(**row, version));
-        suggest::nearest(&plain(flag), self.rows.all[1..].iter().filter(of_release).map(|row| row.text("flag")))
+        let (flag, of_release) = (plain(flag), |row: &&Row| version.is_none_or(|version| may_hold(**row, version)));
+        let near = self.rows.all[1..].iter().filter(|row| suggest::may_be_near(&flag, row.text("flag")));
+        suggest::nearest(&flag, near.filter(of_release).map(|row| row.text("flag")))
     }
 
     /// The only flag of a release, or of the newest ones, that can have been meant.
     pub fn only(self, flag: &str, version: Option<&Version>) -> Option<&'static str> {
-        let of_release = |row: &&Row| version.is_none_or(|version| may_hold(**row, version));
-        suggest::only(&plain(flag), self.rows.all[1..].iter().filter(of_release).map(|row| row.text("flag")))
+        let (flag, of_release) = (plain(flag), |row: &&Row| version.is_none_or(|version| may_hold(**row, version)));
+        let near = self.rows.all[1..].iter().filter(|row| suggest::may_be_near(&flag, row.text("flag")));
+        suggest::only(&flag, near.filter(of_release).map(|row| row.text("flag")))
     }
 
     /// The variable of a release, or of any, that is spelled most like one, and by how many slips it differs.

@@ -7,6 +7,9 @@ use crate::paths;
 use crate::source::Traced;
 use std::collections::BTreeMap;
 
+/// Of a command that runs more programs through each other than this, those in the middle are passed over: nobody writes one.
+const MOST: usize = 16;
+
 /// Places of the programs of a command, the outermost first: each runs the next one. A module or script of Python stands
 /// beside its interpreter.
 pub fn programs(words: &[Word]) -> Vec<usize> {
@@ -18,6 +21,9 @@ pub fn programs(words: &[Word]) -> Vec<usize> {
         if word.text() == "--" || word.assignment().is_some() || open {
             at += 1;
             continue;
+        }
+        if out.len() == MOST {
+            out.pop();
         }
         out.push(at);
         let program = base_name(word.text());

@@ -127,7 +127,12 @@ pub(super) fn coverage(
     variants: &[Variant],
     rules: &Ruleset,
 ) -> Coverage {
-    let mut read = Places { wanted: mentions.keys().copied().collect(), ..Places::default() };
+    let mut read = Places {
+        texts: mentions.keys().map(|id| (*id, &*here.sources.get(*id).text)).collect(),
+        places: BTreeMap::new(),
+        understood: BTreeSet::new(),
+        fields: BTreeMap::new(),
+    };
     let asked = rules.by_subject();
     // What breaks a contract says nothing of what the rest is.
     for list in LISTS.iter().filter(|list| list.name != "breaches") {
@@ -151,7 +156,8 @@ pub(super) fn coverage(
     pods.flat_map(|pod| pod.containers.iter().chain(&pod.init_containers)).for_each(|container| read.asked(container));
     let places: BTreeMap<SourceId, _> = read.places.into_iter().map(|(id, places)| (id, merged(places))).collect();
     let mut groups: BTreeMap<SourceId, Vec<(u32, u32)>> = BTreeMap::new();
-    for object in variants.iter().flat_map(|variant| &variant.facts.objects) {
+    let objects = variants.iter().flat_map(|variant| &variant.facts.objects);
+    for object in objects.filter(|object| object.api_version.get().is_some()) {
         // The group of an API says no more than what was read of the object.
         let (place, body) =
             (object.api_version.span, object.body.as_ref().and_then(|body| Some(body.view().node()?.span())));
@@ -211,21 +217,28 @@ fn heads_read(here: &Repository<'_>, (id, word): (SourceId, Span), places: &[(u3
 }
 
 /// Where facts stand.
-#[derive(Default)]
-struct Places {
-    /// Files whose places matter.
-    wanted: BTreeSet<SourceId>,
+struct Places<'t> {
+    /// The texts of files whose places matter.
+    texts: BTreeMap<SourceId, &'t str>,
     understood: BTreeSet<SourceId>,
     places: BTreeMap<SourceId, Vec<(u32, u32)>>,
     /// By the type of an entity, the fields in which it states something itself.
     fields: BTreeMap<&'static str, Vec<usize>>,
 }
 
-impl Places {
+impl Places<'_> {
     fn entity(&mut self, entity: &dyn Entity) {
         let ty = entity.entity();
         let fields = self.fields.entry(ty.name).or_insert_with(|| own_fields(ty)).clone();
-        fields.into_iter().for_each(|index| self.value(&entity.field(index)));
+        // What only says that it is there, a path or a kind, was not read from its lines.
+        let whole = Some(entity.span()).filter(|span| self.is_long(*span));
+        let stated = fields.into_iter().map(|index| entity.field(index));
+        stated.filter(|value| whole.is_none() || value.span != whole).for_each(|value| self.value(&value));
+    }
+
+    /// Whether a place has several lines.
+    fn is_long(&self, span: Span) -> bool {
+        self.texts.get(&span.source).is_some_and(|text| text[span.range()].trim_end().contains('\n'))
     }
 
     fn value(&mut self, value: &Value<'_>) {
@@ -249,13 +262,14 @@ impl Places {
     }
 
     fn place(&mut self, span: Option<Span>) {
-        if let Some(span) = span.filter(|span| self.wanted.contains(&span.source)) {
+        if let Some(span) = span.filter(|span| self.texts.contains_key(&span.source)) {
             self.places.entry(span.source).or_default().push((span.start, span.end));
         }
     }
 }
 
-/// The fields of an entity but for those that hold what others state: each of those is met in its own list.
+/// The fields of an entity but for those that hold what others state, each of which is met in its own list, and an
+/// instruction as it is written: what was understood of it is a fact of its own.
 fn own_fields(entity: &'static EntityType) -> Vec<usize> {
     let listed =
         |ty: &Type| matches!(ty, Type::Entity(entity) if LISTS.iter().any(|list| list.subject.entity == *entity));
@@ -263,6 +277,9 @@ fn own_fields(entity: &'static EntityType) -> Vec<usize> {
         Type::List(item) => listed(&item),
         ty => listed(&ty),
     };
+    if entity.name == "Instruction" {
+        return Vec::new();
+    }
     let fields = entity.fields.iter().enumerate();
     fields.filter(|(_, field)| !field.joined && !others((field.ty)())).map(|(index, _)| index).collect()
 }

@@ -58,7 +58,28 @@ fn hpa(tree: &Arc<Tree>, view: View<'_>) -> Autoscaler {
         metric.target = percent.float();
         out.metrics.push(metric);
     }
+    out.metrics.extend(default_metric(view));
     out
+}
+
+/// What the API server scales on where nothing is said: 80 % of the CPU that is requested.
+/// <https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/horizontal-pod-autoscaler-v2/>
+fn default_metric(view: View<'_>) -> Option<Metric> {
+    const OLD: &str = "autoscaling.alpha.kubernetes.io/metrics";
+    let (spec, annotations) = (view.get("spec"), view.path("metadata.annotations"));
+    let is_empty = |value: View<'_>| {
+        !value.is_some() || value.node().is_some_and(|node| node.is_seq() && node.items().next().is_none())
+    };
+    let silent = is_empty(spec.get("metrics")) && !spec.get("targetCPUUtilizationPercentage").is_some();
+    let open = spec.node().is_none_or(|node| node.is_open());
+    let whole = !open && spec.get("scaleTargetRef").is_some() && spec.get("maxReplicas").is_some();
+    let place = spec.get("maxReplicas").place();
+    (silent && whole && !annotations.get(OLD).is_some()).then(|| Metric {
+        r#type: Fact::value("Resource".to_owned(), place),
+        name: Fact::value("cpu".to_owned(), place),
+        target: Fact::value(80.0, place),
+        ..Metric::blank(place)
+    })
 }
 
 fn hpa_metric(view: View<'_>) -> Metric {
