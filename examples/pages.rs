@@ -164,7 +164,7 @@ extends: ../.gpulint.yaml
 only where it states a key itself (of `rules` and `images`: an entry). What is extended is a file of the same repository. Two configurations in one directory are an error. A
 configuration that stands in what is left out, by ignore files or by `exclude` further up, is not read, and neither is what a link out of the repository leads to.
 
-- `clusters`, `helm`, `images`, `sla` and `data_classes` are facts about what is below the file, and of nothing else.
+- `clusters`, `helm`, `images`, `sla`, `data_classes` and `datasets` are facts about what is below the file, and of nothing else.
 - Rules, severities, `ignores`, `require_reason` and `fail_on` are those of the file that a finding points at.
 - Paths and patterns are meant from the file that states them.
 

@@ -171,6 +171,7 @@ tables! {
     SPOT_TAINTS spot_taints "platform* key* value effect:NoExecute|NoSchedule|PreferNoSchedule";
     STATING_COMMANDS stating_commands "command* says+ keys+ value_options+";
     SPENDING_LIMITS spending_limits "type* amount alerts unit:fraction|percent unless";
+    STORE_THROUGHPUTS store_throughputs "type* variant* mb_per_s_per_tib:0.. mb_per_s:0..";
     STORES stores
         "type* at* role:access|bucket|database|disk|file-system|volume-class encrypted key default:no|yes switch \
         access public names reference form place";
@@ -182,6 +183,7 @@ tables! {
     TPU_TYPES tpu_types "type*:pattern";
     TRAINING_OPTIONS training_options "trainer* field* key* written* means";
     VERSION_VARIABLES version_variables "variable*:pattern software";
+    VOLUME_DURABILITY volume_durability "provisioner* type* percent:0..100";
     WEIGHT_FORMATS weight_formats
         "format* aliases+ bits:1..64 scope:all|experts|feed-forward|file|linears|padded-experts";
     WHEEL_GLIBC wheel_glibc "package* versions*:range glibc:version";

@@ -84,7 +84,7 @@ pub struct Config {
     pub images: Vec<(Word, Word)>,
     /// Ways in which charts of the repository are installed.
     pub releases: Vec<Arc<HelmRelease>>,
-    /// Service levels and classes of data, as raw objects of kind `ServiceLevel` and `DataClass`.
+    /// Service levels, classes of data and datasets, as raw objects of kind `ServiceLevel`, `DataClass` and `StoredDataset`.
     pub promises: Vec<Arc<Object>>,
     /// Directories with further rules.
     pub packs: Vec<Word>,
@@ -185,7 +185,8 @@ impl Config {
         if !states("clusters") {
             (self.clusters, self.pools, self.driver_files) = (outer.clusters, outer.pools, outer.driver_files);
         }
-        for (key, kind) in [("sla", read::SERVICE_LEVEL.kind), ("data_classes", read::DATA_CLASS.kind)] {
+        let promises = [("sla", &read::SERVICE_LEVEL), ("data_classes", &read::DATA_CLASS), ("datasets", &read::DATASET)];
+        for (key, kind) in promises.map(|(key, promise)| (key, promise.kind)) {
             let of_kind = outer.promises.iter().filter(|object| object.kind.get().is_some_and(|own| own == kind));
             self.promises.extend(of_kind.filter(|_| !states(key)).cloned());
         }

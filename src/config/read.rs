@@ -20,6 +20,7 @@ const KEYS: &[&str] = &[
     "helm",
     "sla",
     "data_classes",
+    "datasets",
     "packs",
     "rules",
     "select",
@@ -60,6 +61,15 @@ pub(super) const DATA_CLASS: Promise = Promise {
     keys: &["name", "label", "regions", "encrypted", "audit_log"],
 };
 
+pub(super) const DATASET: Promise = Promise {
+    kind: "StoredDataset",
+    what: "a dataset",
+    name: "store",
+    percentages: &[],
+    switches: &[],
+    keys: &["store", "read_mb_per_s", "samples_per_s", "sample_mb"],
+};
+
 /// Most entries of a list that every path or finding is held against.
 const MOST_PATTERNS: usize = 1000;
 
@@ -79,6 +89,7 @@ pub fn config(tree: &Arc<Tree>, root: Node<'_>, problems: &mut Vec<Problem>) -> 
             "helm" => out.releases = self::releases(&mut reader, value),
             "sla" => out.promises.extend(reader.promises(tree, value, &SERVICE_LEVEL)),
             "data_classes" => out.promises.extend(reader.promises(tree, value, &DATA_CLASS)),
+            "datasets" => out.promises.extend(reader.promises(tree, value, &DATASET)),
             "packs" => out.packs.extend(reader.words(value)),
             "rules" => out.overrides = reader.overrides(value),
             "select" => out.select = reader.words(value),

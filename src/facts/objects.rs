@@ -63,6 +63,8 @@ entities! {
         data_class: Option<DataClass>,
         /// The region of its provider, where that states one.
         region: Fact<String>,
+        /// The tags or labels that its provider gives to all that it makes.
+        default_tags: Labels,
         /// The releases of its provider that its module asks for, as written: ~> 3.0.
         provider_versions: Fact<String>,
         /// Its attributes or properties: `resource.body.encrypted`.

@@ -1,7 +1,7 @@
 //! What protects data: where it is kept, the keys that encrypt it, the connections that it goes through.
 
 use super::value::entities;
-use super::{DataClass, StoreRole};
+use super::{DataClass, Labels, StoreRole};
 use crate::known::Fact;
 use crate::parse::Raw;
 use crate::version::Version;
@@ -27,6 +27,8 @@ entities! {
         place: Fact<String>,
         /// The region of its provider, where that states one.
         region: Fact<String>,
+        /// The tags or labels that its provider gives to all that it makes.
+        default_tags: Labels,
         /// The type of the resource that encrypts all of its kind in an account, where the cloud has one.
         switch: Fact<String>,
         /// Who may read it, as stated.

@@ -2,12 +2,27 @@
 
 use super::boundary::{Boundary, Deployed, Reach};
 use super::candidates::Candidates;
-use crate::facts::{DataClass, Intent, Object, Resource, ServiceLevel, Store, Workload};
-use crate::known::Fact;
+use crate::facts::{DataClass, Intent, Labels, Object, Resource, ServiceLevel, Store, Workload};
+use crate::known::{Fact, Known};
 use crate::parse::{Raw, View};
 use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::sync::Arc;
+
+/// Where resources and documents have their labels or tags.
+const MARKED: [&str; 11] = [
+    "labels",
+    "tags",
+    "Tags",
+    "freeform_tags",
+    "defined_tags",
+    "metadata.labels",
+    "resource_labels",
+    "settings.user_labels",
+    "node_config.labels",
+    "node_config.resource_labels",
+    "Replicas.Tags",
+];
 
 /// Fills `workload.promise` and `pod.data_class`.
 pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
@@ -33,7 +48,7 @@ pub fn of_resources(resources: &mut [Vec<Arc<Resource>>], deployed: Deployed<'_>
         return;
     }
     deployed.each(resources, |resource, boundary| {
-        let class = classes.of_body(resource.body.as_ref(), boundary);
+        let class = classes.of_body(resource.body.as_ref(), &resource.default_tags, boundary);
         Arc::make_mut(resource).data_class = class;
     });
 }
@@ -53,7 +68,7 @@ pub fn of_stores(stores: &mut [Vec<Arc<Store>>], deployed: Deployed<'_>) {
         of_type.filter_map(|r| Some((r.span.source, vec![r.r#type.get()?.as_str()], r))).collect()
     });
     deployed.each(stores, |store, boundary| {
-        let class = classes.of_body(store.object.as_ref(), boundary);
+        let class = classes.of_body(store.object.as_ref(), &store.default_tags, boundary);
         let switch = store.switch.get().and_then(|switch| {
             let found = resources.nearest(boundary, store.span.source, &[switch.as_str()], is_on);
             found.first().map(|resource| resource.span)
@@ -101,21 +116,34 @@ impl<'a> Classes<'a> {
         demanded(class, marks.get(label_of(class)?.as_str())?)
     }
 
-    /// The class that the labels or tags of a resource or document put it into.
-    fn of_body(&self, body: Option<&Raw>, boundary: Boundary<'_>) -> Option<DataClass> {
+    /// The class that the labels or tags of a resource or document put it into, or those that its provider adds to them.
+    fn of_body(&self, body: Option<&Raw>, defaults: &Labels, boundary: Boundary<'_>) -> Option<DataClass> {
         let body = body.filter(|_| !self.0.is_empty())?.view();
-        let maps = ["labels", "tags", "Tags", "freeform_tags", "metadata.labels"].map(|path| body.path(path));
+        let maps = MARKED.map(|path| path.split('.').fold(body, |view, key| first_block(view).get(key)));
         // Lists of CloudFormation, and blocks of Terraform.
-        let listed =
-            [(maps[2], "Key", "Value"), (maps[1], "key", "value")].into_iter().flat_map(|(list, key, value)| {
-                list.items().filter_map(move |tag| Some((tag.get(key).node()?.text()?, tag.get(value))))
-            });
+        let listed = maps.iter().flat_map(|list| list.items()).filter_map(|tag| {
+            let stated = |key: &str, value: &str| Some((tag.get(key).node()?.text()?, tag.get(value)));
+            stated("Key", "Value").or_else(|| stated("key", "value"))
+        });
         let views = maps.iter().flat_map(|map| map.entries()).chain(listed).filter(|(_, view)| view.is_some());
         let mut first: BTreeMap<&str, Fact<String>> = BTreeMap::new();
         for (name, view) in views {
             first.entry(name).or_insert_with(|| view.string());
         }
+        // Tags of its own go before, also those that cannot be read.
+        let added = |name: &str| maps.iter().all(|map| matches!(map.has(name), Known::Value(false)));
+        for (name, mark) in defaults.iter().filter(|(name, _)| added(name)) {
+            first.entry(name).or_insert_with(|| mark.clone());
+        }
         self.first(boundary, first.into_iter())
+    }
+}
+
+/// The first of blocks that are written alike; the whole of anything else.
+fn first_block(view: View<'_>) -> View<'_> {
+    match view.node() {
+        Some(node) if node.is_seq() => view.items().next().unwrap_or(view),
+        _ => view,
     }
 }
 

@@ -90,6 +90,7 @@ helm: [{chart: charts/api, release: api, namespace: ml, kubernetes: '1.32', valu
 images: {registry.example.com/api: docker/Dockerfile}
 sla: [{workload: chat, availability: 99.95, network: 99.99, durability: 99.999999999, replacement_hours: 4}]
 data_classes: [{name: phi, label: data-class, regions: [eu-], encrypted: true, audit_log: true}]
+datasets: [{store: scans, read_mb_per_s: 2000}, {store: clips, samples_per_s: 400, sample_mb: 1.5}]
 packs: [policies]
 rules:
   syntax-error: {severity: warning, params: {}}
@@ -126,6 +127,7 @@ fn the_configuration_schema_and_the_reader_agree() {
         "exclude: [{a: b}]",
         "sla: [{availability: often}]",
         "data_classes: [{name: a, encrypted: perhaps}]",
+        "datasets: [{store: a, read_gb_per_s: 2}]",
     ] {
         assert_eq!(accepted(bad), (false, false), "{bad}");
     }

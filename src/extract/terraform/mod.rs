@@ -41,7 +41,7 @@ pub fn modules(workspace: &Workspace<'_>, facts: &mut Facts) -> (Vec<Problem>, V
         let written = of("resource").chain(of("data").filter(|block| is_read(block))).map(Stated::of);
         resources(
             All::new(written.collect(), of("data").map(Stated::of).filter(pools::finds_images).collect()),
-            (&|id| paths.get(&id).copied().unwrap_or_default(), &providers::regions(&root.blocks)),
+            (&|id| paths.get(&id).copied().unwrap_or_default(), &providers::made(&root.blocks)),
             &mut stated,
         );
         of("module").for_each(|block| modules::read(&Stated::of(block), &mut stated));
@@ -172,10 +172,10 @@ fn referred(all: &All<'_>, from: &Stated<'_>, kinds: &[&str], value: View<'_>) -
     if let [(only, _)] = found[..] { Some(only) } else { None }
 }
 
-/// `path` is where a file stands, `regions` are those of providers.
+/// `path` is where a file stands, `made` what providers state of all that they make.
 fn resources<'p>(
     all: All<'_>,
-    (path, regions): (&dyn Fn(SourceId) -> &'p str, &BTreeMap<String, Fact<String>>),
+    (path, made): (&dyn Fn(SourceId) -> &'p str, &BTreeMap<String, providers::Made>),
     facts: &mut Facts,
 ) {
     pools::read(&all, path, facts);
@@ -208,9 +208,10 @@ fn resources<'p>(
         let others = facts.stores.len();
         protection::read(tree, view, &stated, facts);
         facts.start_scripts.extend(machines::stated_scripts(view, &out.r#type, &out.name));
-        out.region = providers::region(resource, regions);
+        (out.region, out.default_tags) = providers::region_and_tags(resource, made);
         for store in &mut facts.stores[others..] {
-            Arc::make_mut(store).region = out.region.clone();
+            let store = Arc::make_mut(store);
+            (store.region, store.default_tags) = (out.region.clone(), out.default_tags.clone());
         }
         out.body = Some(Raw::new(tree, view));
         facts.resources.push(Arc::new(out));

@@ -1,7 +1,7 @@
 //! What modules ask of providers, and resources as they are written.
 
-use super::Stated;
-use crate::facts::{ProviderRequirement, ResourceBlock};
+use super::{Stated, machines};
+use crate::facts::{Labels, ProviderRequirement, ResourceBlock};
 use crate::known::Fact;
 use crate::parse::{Raw, View};
 use crate::render::terraform::{Block, reference};
@@ -39,26 +39,36 @@ fn requirement(name: &str, stated: View<'_>) -> ProviderRequirement {
     ProviderRequirement { name: name.to_owned(), address, versions }
 }
 
-/// The regions that providers of a root state, by how resources name them: `aws`, `aws.tokyo`.
-pub fn regions(blocks: &[Block]) -> BTreeMap<String, Fact<String>> {
+/// What a provider states of all that it makes.
+pub struct Made {
+    region: Fact<String>,
+    tags: Labels,
+}
+
+/// What providers of a root state of all that they make, by how resources name them: `aws`, `aws.tokyo`.
+pub fn made(blocks: &[Block]) -> BTreeMap<String, Made> {
     let of_root = blocks.iter().filter(|block| block.keyword == "provider" && block.module.is_empty());
-    let region = |block: &Block| {
+    let provider = |block: &Block| {
         let body = View::new(Some(block.body()), block.keyword_span);
         let name = block.label(0)?;
         let named = match body.get("alias").string().get() {
             Some(alias) => format!("{name}.{alias}"),
             None => name.to_owned(),
         };
-        Some((named, body.get("region").string()))
+        let tags = body.get("default_tags").items().map(|tags| tags.get("tags"));
+        let tags = tags.chain([body.get("default_labels")]).flat_map(machines::labels).collect();
+        Some((named, Made { region: body.get("region").string(), tags }))
     };
-    of_root.filter_map(region).collect()
+    of_root.filter_map(provider).collect()
 }
 
-/// The region of the provider that makes a resource of the root. Modules may be handed others.
-pub fn region(stated: &Stated<'_>, regions: &BTreeMap<String, Fact<String>>) -> Fact<String> {
+/// The region of the provider that makes a resource of the root, and the tags that it adds. Modules may be handed others.
+pub fn region_and_tags(stated: &Stated<'_>, made: &BTreeMap<String, Made>) -> (Fact<String>, Labels) {
     let named = stated.view.get("provider").node().and_then(reference);
     let name = named.or(stated.kind.0.split('_').next()).filter(|_| stated.module.is_empty());
-    name.and_then(|name| regions.get(name)).cloned().unwrap_or(Fact::absent(stated.span))
+    let provider = name.and_then(|name| made.get(name));
+    let region = provider.map_or(Fact::absent(stated.span), |provider| provider.region.clone());
+    (region, provider.map(|provider| provider.tags.clone()).unwrap_or_default())
 }
 
 /// The releases that are asked for of each provider, as all who ask for some write them.
