@@ -13,7 +13,7 @@ use crate::words::Word;
 use std::sync::Arc;
 
 /// Words that switch something off.
-const OFF: [&str; 6] = ["false", "0", "no", "off", "disabled", "none"];
+const OFF: [&str; 7] = ["false", "0", "no", "off", "disable", "disabled", "none"];
 
 /// What says in texts that configure proxies which versions of TLS and which ciphers they accept, and where that ends.
 const DIRECTIVES: [(&str, &[char], bool); 4] = [

@@ -139,8 +139,13 @@ fn is_read(block: &Block) -> bool {
 }
 
 /// Types that others refer to.
-const REFERRED: &[&str] =
-    &["aws_launch_template", "aws_launch_configuration", "aws_sagemaker_model", "google_container_cluster"];
+const REFERRED: &[&str] = &[
+    "aws_launch_template",
+    "aws_launch_configuration",
+    "aws_sagemaker_model",
+    "google_container_cluster",
+    "oci_core_instance_configuration",
+];
 
 /// The resource that a value refers to (`aws_launch_template.gpu.id`, `…["a"].name`), or names by its own name, by its
 /// position: of those with that address, one of the same module before others.

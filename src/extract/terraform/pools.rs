@@ -10,7 +10,7 @@ use crate::source::SourceId;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-const TEMPLATES: &[&str] = &["aws_launch_template", "aws_launch_configuration"];
+const TEMPLATES: &[&str] = &["aws_launch_template", "aws_launch_configuration", "oci_core_instance_configuration"];
 
 /// Reads the pools among the resources of a root.
 pub fn read<'p>(all: &All<'_>, path: &dyn Fn(SourceId) -> &'p str, facts: &mut Facts) {
@@ -132,6 +132,7 @@ fn template(all: &All<'_>, group: &Stated<'_>) -> Option<usize> {
     let mut values: Vec<View<'_>> =
         places.iter().flat_map(|(path, keys)| keys.map(|key| machines::at(group.view, path).get(key))).collect();
     values.push(group.view.get("launch_configuration"));
+    values.push(group.view.get("instance_configuration_id"));
     let named = values.into_iter().filter(|v| v.is_some());
     named.filter_map(|value| referred(all, group, TEMPLATES, value)).next()
 }

@@ -46,6 +46,16 @@ pub(super) const OTHERS: &[Shape] = &[
         ..NONE
     },
     Shape {
+        kind: "oci_core_instance_configuration",
+        platform: "oci",
+        types: &["instance_details.launch_details.shape"],
+        image: "instance_details.launch_details.source_details.image_id",
+        disk_gb: "instance_details.launch_details.source_details.boot_volume_size_in_gbs",
+        spot: "instance_details.launch_details.preemptible_instance_config=*",
+        ..NONE
+    },
+    Shape { kind: "oci_core_instance_pool", platform: "oci", ..NONE },
+    Shape {
         kind: "ibm_is_instance",
         platform: "ibm",
         lone: true,
