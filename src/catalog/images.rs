@@ -347,7 +347,9 @@ fn accelerator(tag: &str, family: Row) -> Option<&'static str> {
             "gaudi" | "hpu" => Some("habana"),
             "xpu" | "intel" | "sycl" | "openvino" => Some("intel"),
             "tpu" => Some("google"),
-            "musa" | "vulkan" | "cann" | "npu" | "l4t" => Some("other"),
+            "musa" => Some("mthreads"),
+            "cann" | "npu" => Some("huawei"),
+            "vulkan" | "l4t" => Some("other"),
             "cpu" | "xeon" => Some("cpu"),
             "gpu" | "cuda" => Some("nvidia"),
             _ => cuda.then_some("nvidia"),
@@ -356,7 +358,8 @@ fn accelerator(tag: &str, family: Row) -> Option<&'static str> {
     // In `latest-gpu-hipblas` the later word is the particular one.
     let said = tag.rsplit(['-', '_', '.']).find_map(word);
     let made_for = family.filled("accelerator");
-    let found = said.filter(|found| *found != "nvidia" || made_for != Some("amd")).or(made_for);
+    let of_other_vendor = made_for.is_some_and(|vendor| !["nvidia", "cpu"].contains(&vendor));
+    let found = said.filter(|found| *found != "nvidia" || !of_other_vendor).or(made_for);
     found.filter(|found| *found != "cpu" || family.flag("brings_code") != Some(true))
 }
 

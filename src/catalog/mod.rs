@@ -100,8 +100,8 @@ pub use published::{ImageBuild, familiar_name, image_build, image_program};
 pub use ranges::Bounds;
 pub use servers::{
     Accelerator, FeatureNeeds, LaunchFlag, accelerator, api_removed_in, device_class, device_class_of, device_plugin,
-    feature_needs, is_fabric, launch_flags, model_gated, model_supported_since, nearest_accelerator, options_file,
-    resource_unknown, whole_gpu,
+    device_vendor, feature_needs, is_fabric, launch_flags, model_gated, model_supported_since, nearest_accelerator,
+    options_file, resource_unknown, whole_gpu,
 };
 pub use software::{
     BaseOs, Build, RuntimeNeeds, base_os, conflicting_packages, constrains, decides_others, extra_packages,

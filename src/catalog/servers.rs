@@ -1,13 +1,14 @@
 //! Accelerator resources, flags of launchers, what engines need, Kubernetes and TLS tables.
 
 use super::complete;
-use super::table::{Row, closest};
+use super::table::{Patterned, Row, closest};
 use super::tables::{
-    ACCELERATOR_RESOURCES, DEVICE_CLASSES, DEVICE_PLUGINS, FABRIC_RESOURCES, FEATURE_COMPUTE_CAPABILITIES,
-    GATED_MODELS, KUBERNETES_API_REMOVALS, LAUNCH_FLAGS, MODEL_SUPPORT,
+    ACCELERATOR_RESOURCES, ACCELERATOR_VENDORS, DEVICE_CLASSES, DEVICE_PLUGINS, FABRIC_RESOURCES,
+    FEATURE_COMPUTE_CAPABILITIES, GATED_MODELS, KUBERNETES_API_REMOVALS, LAUNCH_FLAGS, MODEL_SUPPORT,
 };
 use crate::suggest::{self, slips};
 use crate::version::Version;
+use std::sync::OnceLock;
 
 /// An extended resource that stands for accelerators.
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +47,16 @@ pub fn accelerator(resource: &str) -> Option<Accelerator> {
     let row = resource_row(resource).filter(|row| row.text("vendor") != "none")?;
     let (device, name) = (row.text("device"), row.text("name"));
     Some(Accelerator { vendor: row.text("vendor"), devices: row.text("unit") == "device", device, name })
+}
+
+/// Whose accelerators a device of the host stands for: by its name in the Container Device Interface, or as the driver calls it.
+pub fn device_vendor(device: &str) -> Option<&'static str> {
+    static READ: OnceLock<Vec<Patterned>> = OnceLock::new();
+    if let Some((kind, _)) = device.split_once('=') {
+        return Some(accelerator(kind)?.vendor);
+    }
+    let mut nodes = READ.get_or_init(|| Patterned::all(&ACCELERATOR_VENDORS, "nodes")).iter();
+    nodes.find(|row| row.pattern().is_some_and(|nodes| nodes.is_match(device))).map(|row| row.row.text("vendor"))
 }
 
 /// Whether an extended resource has no row and so may stand for accelerators of any unit. Names of Kubernetes' own

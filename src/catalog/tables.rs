@@ -11,6 +11,7 @@ tables! {
     ABSENT_PACKAGES absent_packages "package* distribution* versions*:range instead also_not_in";
     ACCELERATOR_CORES accelerator_cores "gpu* cores:1..64";
     ACCELERATOR_RESOURCES accelerator_resources "resource* vendor unit:core|device|memory|none|percent device name";
+    ACCELERATOR_VENDORS accelerator_vendors "vendor* title title_zh own_torch:flag nodes:pattern";
     ADMISSION_PLUGINS admission_plugins "platform* plugin*";
     ADVISORIES advisories
         "product* id* aliases affected*:range fixed:version severity:critical|high|medium|low cvss:0..10 \

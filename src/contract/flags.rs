@@ -196,13 +196,17 @@ pub(super) fn wrong_value(name: &str, value: &Fact<String>, own: &[ProgramFlag])
     let text = value.get()?;
     let wrong = |flag: &ProgramFlag| {
         let choices = flag.choices();
+        let number = text.parse::<i64>().ok();
+        let other = |choice: &str| choice != text && (number.is_none() || choice.parse::<i64>().ok() != number);
         match flag.takes {
             "none" | "boolean" | "optional" => None,
-            "int" if text.parse::<i64>().is_err() && text != "true" => Some("a whole number".to_owned()),
+            "int" if number.is_none() && text != "true" => Some("a whole number".to_owned()),
             "float" if text.parse::<f64>().is_err() && text != "true" => Some("a number".to_owned()),
             "json" if is_no_json(text) => Some("JSON".to_owned()),
             "pairs" if is_no_json(text) && !text.contains('=') => Some("JSON".to_owned()),
-            "one" if choices.clone().next().is_some() && choices.clone().all(|choice| choice != text) => {
+            // A flag without a value is read as `true`.
+            "int" if text == "true" => None,
+            "one" | "int" if choices.clone().next().is_some() && choices.clone().all(other) => {
                 Some(format!("one of {}", choices.collect::<Vec<_>>().join(", ")))
             }
             _ => None,

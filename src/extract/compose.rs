@@ -2,6 +2,7 @@
 
 use super::kubernetes::{self, environment, labels};
 use super::{MOST_WORKLOADS, embedded, image, launch, too_many, training};
+use crate::catalog;
 use crate::facts::value::REST;
 use crate::facts::{
     Container, ContainerRole, EnvVar, Facts, Labels, Mount, Pod, Port, SharedMemory, Variables, Volume, Workload,
@@ -72,6 +73,11 @@ pub(super) fn service(tree: &Arc<Tree>, (name, view): (&str, View<'_>)) -> Workl
     let limit = if stated.is_some() { stated } else { get("deploy").path("resources.limits.memory") };
     if limit.is_some() {
         container.limits.insert("memory".to_owned(), limit.parse(bytes).map(|bytes| bytes as f64));
+    }
+    let stated = get("cpus");
+    let limit = if stated.is_some() { stated } else { get("deploy").path("resources.limits.cpus") };
+    if limit.is_some() {
+        container.limits.insert("cpu".to_owned(), limit.parse(|cpus| cpus.trim().parse().ok()));
     }
     let words = command_line(get("entrypoint"), get("command"));
     let words: Vec<&Traced> = words.iter().collect();
@@ -245,19 +251,19 @@ fn of_device(device: View<'_>) -> Fact<i64> {
 /// driver's own device.
 fn mapped<'t>(devices: View<'t>) -> Option<(Fact<i64>, &'static str, Span)> {
     let all: Vec<Fact<String>> = devices.strings();
-    let of = |prefix: &str| all.iter().filter(|d| d.get().is_some_and(|d| d.starts_with(prefix))).collect::<Vec<_>>();
-    for (vendor, kind, driver) in [("nvidia", "nvidia.com/gpu=", "/dev/nvidia"), ("amd", "amd.com/gpu=", "/dev/kfd")] {
-        let named = of(kind);
-        if let Some(first) = named.first() {
-            let whole = named.iter().any(|d| d.get().is_some_and(|d| d.ends_with("=all")));
-            let count = if whole { of_host(first.span) } else { Fact::value(named.len() as i64, first.span) };
-            return Some((count, vendor, first.span));
-        }
-        if let Some(first) = of(driver).first() {
-            return Some((of_host(first.span), vendor, first.span));
-        }
-    }
-    None
+    let known = |device: &Fact<String>| {
+        let name = device.get()?;
+        Some((name.clone(), catalog::device_vendor(name)?, device.span))
+    };
+    let known: Vec<(String, &'static str, Span)> = all.iter().filter_map(known).collect();
+    let named: Vec<_> = known.iter().filter(|(name, ..)| name.contains('=')).collect();
+    let Some((_, vendor, place)) = named.first() else {
+        let (_, vendor, place) = known.first()?;
+        return Some((of_host(*place), vendor, *place));
+    };
+    let whole = named.iter().any(|(name, ..)| name.ends_with("=all"));
+    let count = if whole { of_host(*place) } else { Fact::value(named.len() as i64, *place) };
+    Some((count, vendor, *place))
 }
 
 /// GPUs that nodes of a swarm offer as resources of their own, by names that a site gives them.

@@ -129,8 +129,13 @@ pub fn offers(pool: &NodePool, key: &str, values: &[String]) -> bool {
             is(&pool.platform, "gke") && (among(&pool.accelerator) && values.iter().any(gpu_is))
         }
         "nvidia.com/gpu.product" | "karpenter.k8s.aws/instance-gpu-name" => values.iter().any(gpu_is),
-        "cloud.google.com/gke-spot" | "cloud.google.com/gke-provisioning" => {
-            is(&pool.platform, "gke") && pool.spot.get().is_none_or(|&spot| spot)
+        "cloud.google.com/gke-spot" => is(&pool.platform, "gke") && pool.spot.get().is_none_or(|&spot| spot),
+        "cloud.google.com/gke-provisioning" => {
+            let fits = |&spot: &bool| values.iter().any(|value| (value != "standard") == spot);
+            is(&pool.platform, "gke") && pool.spot.get().is_none_or(fits)
+        }
+        "oci.oraclecloud.com/oke-is-preemptible" => {
+            is(&pool.platform, "oke") && pool.spot.get().is_none_or(|&spot| spot)
         }
         "kubernetes.azure.com/scalesetpriority" => {
             is(&pool.platform, "aks") && pool.spot.get().is_none_or(|&spot| spot)

@@ -112,9 +112,12 @@ fn spot(pod: &Pod) -> Fact<bool> {
     const SELECTORS: &[(&str, &str)] = &[
         ("cloud.google.com/gke-spot", "true"),
         ("cloud.google.com/gke-preemptible", "true"),
+        ("cloud.google.com/gke-provisioning", "spot"),
+        ("cloud.google.com/gke-provisioning", "preemptible"),
         ("karpenter.sh/capacity-type", "spot"),
         ("kubernetes.azure.com/scalesetpriority", "spot"),
         ("eks.amazonaws.com/capacityType", "SPOT"),
+        ("oci.oraclecloud.com/oke-is-preemptible", "true"),
     ];
     let selected = SELECTORS
         .iter()
