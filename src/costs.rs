@@ -39,6 +39,26 @@ mod tests {
         assert_eq!(energy_kwh(700.0, 1.0, YEAR, 1.5).round() as i64, 9198);
     }
 
+    /// The powers that the guides state: T4, A100 as PCIe and as SXM, H100; each with their PUE over a year.
+    #[test]
+    fn the_guides_cards_take_what_they_state() {
+        let year = |watts: f64| (energy_kwh(watts, 1.0, YEAR, 1.5) * 10.0).round() / 10.0;
+        assert_eq!([70.0, 300.0, 400.0, 700.0].map(year), [919.8, 3942.0, 5256.0, 9198.0]);
+    }
+
+    /// The table of the guides: a machine that always runs, on demand, reserved for one and for three years, and as spot
+    /// capacity, which saves 60 to 90 per cent. The prices are those of one H100 (`rules/catalog/prices.csv`, a3-highgpu-1g).
+    #[test]
+    fn a_year_costs_side_by_side() {
+        let (demand, one, three) = (11.0612, 7.673, 4.858);
+        let year = |price: f64| cost(price, 1.0, YEAR).round() as i64;
+        assert_eq!([demand, one, three].map(year), [96_896, 67_215, 42_556]);
+        assert_eq!([demand * 0.4, demand * 0.1].map(year), [38_758, 9_690], "spot");
+        let hours = |reserved: f64| break_even_hours(demand, reserved, YEAR).map(|hours| hours.round() as i64);
+        assert_eq!([one, three].map(hours), [Some(6077), Some(3847)]);
+        assert_eq!(break_even_hours(demand * 0.4, three, YEAR), None, "spot is cheaper still");
+    }
+
     #[test]
     fn what_is_needed_multiplies_and_what_is_spare_fails_together() {
         assert_eq!((in_series(&[99.9, 99.99]) * 1e4).round() / 1e4, 99.89);
