@@ -109,7 +109,11 @@ mod tests {
         assert_eq!(ask("gpu_memory_utilization", "0.20.0", None), Some("0.9 0.92"));
         let h100 = Some((79.1, "H100-SXM"));
         assert_eq!(ask("max_num_seqs", "0.11.0", h100), Some("1024"));
-        assert_eq!(ask("max_num_seqs", "0.8.5", h100), Some("256"));
+        assert_eq!(ask("max_num_seqs", "0.8.3", h100), Some("256 1024"));
+        assert_eq!(ask("max_num_seqs", "0.8.4", h100), Some("256 1024"));
+        assert_eq!(ask("max_num_seqs", "0.8.5", h100), Some("1024"));
+        assert_eq!(ask("max_num_seqs", "0.8.5", Some((22.0, "L4"))), Some("256"));
+        assert_eq!(ask("max_num_seqs", "0.7.3", h100), Some("256"));
         assert_eq!(ask("max_num_seqs", "0.11.0", Some((79.2, "A100-SXM4-80GB"))), Some("256"));
         assert_eq!(ask("max_num_batched_tokens", "0.11.0", Some((22.0, "L4"))), Some("2048"));
         assert_eq!(ask("max_num_batched_tokens", "0.6.6", h100), None, "follows the length there");

@@ -120,7 +120,8 @@ impl<'a> Plan<'a> {
         let chunks = defaults.whole("chunked_prefill_tokens").filter(|_| length > 32_768);
         let by_length = || chunks.unwrap_or(length.max(2048));
         let batched = launch.batched.or_else(|| defaults.whole("max_num_batched_tokens")).unwrap_or_else(by_length);
-        let sequences = launch.sequences.or_else(|| defaults.whole("max_num_seqs")).unwrap_or(1).min(batched);
+        let fewest = || defaults.between("max_num_seqs").map(|between| between.least as u64);
+        let sequences = launch.sequences.or_else(fewest).unwrap_or(1).min(batched);
         let stored = Stored {
             format: launch.format,
             plain_bytes: if launch.format.bits > 16.0 { 4.0 } else { 2.0 },

@@ -492,6 +492,7 @@ fn what_cannot_be_told_is_not_guessed() {
 fn a_table_for_people_and_what_to_rent() {
     let table = gpulint(&["vram", "--model", LLAMA_70B, "--gpu", "H100", "--gpus", "4", "--max-model-len", "32768"]);
     assert!(table.contains("weights") && table.contains("█") && table.contains("fits: "), "{table}");
+    assert!(table.contains("H100 is taken for H100-PCIE; it may also be H100-SXM"), "{table}");
     let list = gpulint(&["vram", "--model", LLAMA_8B, "--max-model-len", "8192", "--recommend"]);
     let prices: Vec<f64> = list
         .lines()

@@ -4,7 +4,7 @@
 
 Each APT_CONF is a configuration of apt (https://manpages.debian.org/apt.conf) for one release of Debian, after `apt-get update`.
 NAMES are packages, one a line. A row holds the programs of rules/catalog/programs.csv that come with a package and all that it
-depends on or recommends in any of the releases, and whether it needs packages that a minimal system with the tools of
+depends on or recommends in any of the releases, of alternatives the first, and whether it needs packages that a minimal system with the tools of
 NVIDIA's images does not have. Packages that some of the releases lack have no row."""
 import csv, os, pathlib, re, subprocess, sys
 
@@ -42,8 +42,8 @@ def closure(names, packages, provides, recommends):
             for clause in filter(None, packages[name].get(field, "").split(",")):
                 options = [re.split(r"[ (:\[]", option.strip())[0] for option in clause.split("|")]
                 known = [option for option in options if option in packages or option in provides]
-                # Any of them may be what is installed: for what a package brings all count.
-                todo += known if recommends else known[:1]
+                # apt takes the first of them where none is there.
+                todo += known[:1] if seen.isdisjoint(known) else []
     return seen
 
 

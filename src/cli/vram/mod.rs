@@ -33,7 +33,7 @@ pub fn run(arguments: &Vram) -> Result<u8, String> {
         VramTask::Train => train(arguments, &card),
     };
     match arguments.format {
-        VramFormat::Human => print(&show::human(arguments, &card, &answer))?,
+        VramFormat::Human => print(&show::human(arguments, &card, &alike(gpu, &card), &answer))?,
         VramFormat::Json => print_as_is(&escaped(&show::json(&answer.ledger, answer.change.as_deref())))?,
     }
     Ok(if answer.ledger.verdict == Verdict::DoesNotFit { FINDINGS } else { CLEAN })
@@ -48,6 +48,12 @@ fn card(gpu: &str, gib: Option<f64>) -> Result<Card, String> {
         (None, Some(gib)) => Ok(Card { gpu: gpu.to_owned(), bytes: gib * GIB, nvlink: false }),
         (None, None) => Err(format!("the catalog has no GPU {gpu}; give its memory with --gpu-memory-gib")),
     }
+}
+
+/// Other cards of a name that several have: `H100` is one in a slot and one on a board.
+fn alike(gpu: &str, card: &Card) -> Vec<&'static str> {
+    let named = catalog::gpus_named(gpu).map(|other| other.id);
+    named.filter(|id| *id != card.gpu && catalog::gpu(gpu).is_some_and(|taken| taken.id == card.gpu)).collect()
 }
 
 /// What the `config.json` in a directory, or of that name, says; `None` when there is no such file.

@@ -37,8 +37,8 @@ pub fn json(ledger: &Ledger, change: Option<&str>) -> String {
 /// Width of the bars.
 const BAR: usize = 32;
 
-/// The answer as a table for people.
-pub fn human(arguments: &Vram, card: &Card, answer: &Answer) -> String {
+/// The answer as a table for people; `alike` are the other cards that the name may mean.
+pub fn human(arguments: &Vram, card: &Card, alike: &[&str], answer: &Answer) -> String {
     let ledger = &answer.ledger;
     let mut out = String::new();
     let version = arguments.engine_version.as_deref().map(|v| format!(" {v}")).unwrap_or_default();
@@ -51,6 +51,10 @@ pub fn human(arguments: &Vram, card: &Card, answer: &Answer) -> String {
         card.gpu,
         card.bytes / GIB
     );
+    if !alike.is_empty() {
+        let name = arguments.gpu.as_deref().unwrap_or_default();
+        let _ = writeln!(out, "  {name} is taken for {}; it may also be {}\n", card.gpu, alike.join(", "));
+    }
     for part in &ledger.parts {
         let _ = writeln!(
             out,

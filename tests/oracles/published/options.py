@@ -20,13 +20,22 @@ class Unknown(Exception):
     """A flag of the program could not be told."""
 
 
-def words(flag, values):
+def makes_none(read):
+    """Whether a function that reads a value makes None of the word for it, which then is a value like any other."""
+    try:
+        return callable(read) and not isinstance(read, Anything) and read("None") is None
+    except Exception:  # pylint: disable=broad-except
+        return False
+
+
+def words(flag, values, read=None):
     """Choices as text; empty where one cannot stand in the table, so that nothing is said of the values."""
     made = set()
     if isinstance(values, Anything) or any(isinstance(value, Anything) for value in values):
         raise Unknown(f"{flag}: the choices are {values!r}")
     for value in values:
         if value is None:
+            made |= {"None"} if makes_none(read) else set()
             continue
         text = str(value.value if isinstance(value, enum.Enum) else value)
         if not text or re.search(r"[\s,\"]", text):
@@ -124,7 +133,7 @@ def of_parser(parser, underscores=False):
         found[first.lstrip("-")] = {
             "aliases": sorted({dashed(text) for text in spelled[id(action)]} - {first}),
             "takes": how,
-            "choices": [] if action.choices is None or how == "boolean" else words(first, action.choices),
+            "choices": [] if action.choices is None or how == "boolean" else words(first, action.choices, action.type),
             "help": given,
             "replaced": instead(given) or [n.lstrip("-") for n in [getattr(action, "new_flag", None)] if isinstance(n, str)],
             "excludes": set(),

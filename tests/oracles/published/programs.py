@@ -1,6 +1,7 @@
 """How the flags of each program are read from a release of it."""
 
 import argparse
+import ast
 import collections
 import re
 
@@ -183,12 +184,33 @@ def aphrodite():
 ENVIRONMENT = re.compile(r"\b(?:VLLM|SGLANG|SGL)_[A-Z][A-Z0-9_]*[A-Z0-9]\b")
 
 
+# What is said before the name of a variable that is to be set.
+TO_SET = re.compile(r"(?i)\b(set|setting|unset|export|env\w*|via|variable)\b")
+
+
+def only_raised(text):
+    """Names that stand in the texts of exceptions and nowhere else, and are not said to be set: macros of C++, say."""
+    told = collections.Counter()
+    try:
+        raises = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Raise)]
+    except SyntaxError:
+        return set()
+    for said in (part.value for node in raises for part in ast.walk(node) if isinstance(part, ast.Constant)):
+        for name in ENVIRONMENT.finditer(said if isinstance(said, str) else ""):
+            if not TO_SET.search(said[: name.start()]) and said[name.end() : name.end() + 1] != "=":
+                told[name.group()] += 1
+    everywhere = collections.Counter(ENVIRONMENT.findall(text))
+    return {name for name, count in told.items() if everywhere[name] == count}
+
+
 def mentioned(of, folder, prefixes):
     """Environment variables that the Python files of a release mention: more than it reads, never less."""
     found = set()
     for path in sorted(of.listed()):
         if path.startswith(folder) and path.endswith(".py") and "/test" not in path:
-            found |= {name for name in ENVIRONMENT.findall(of.text(path)) if name.startswith(prefixes)}
+            text = of.text(path)
+            names = {name for name in ENVIRONMENT.findall(text) if name.startswith(prefixes)}
+            found |= names - only_raised(text) if names else names
     empty = {"aliases": [], "takes": "one", "choices": [], "help": "", "excludes": set(), "replaced_by": ""}
     of.archive = None
     return {name: dict(empty) for name in found}
