@@ -274,7 +274,7 @@ pub static DOCUMENTS: &[Format] = &[
     },
     Format {
         name: "component",
-        about: "configurations of LiteLLM, Frigate, LibreChat, Talos, k3s, Docker, the device plugin, the MIG manager and the scheduler of Volcano, jobs of Vertex AI, compute of Azure ML, and `dataset_info.json` of LLaMA-Factory",
+        about: "configurations of LiteLLM, Frigate, LibreChat, Talos, k3s, Docker, the device plugin, the MIG manager and the scheduler of Volcano, jobs of Vertex AI, compute, deployments and jobs of Azure ML, jobs and endpoint configurations of SageMaker as its command line takes them, and `dataset_info.json` of LLaMA-Factory",
         is: |root, path| embedded::kind(root, path).is_some(),
         objects: &[],
         read: embedded::component,

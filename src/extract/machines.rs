@@ -39,7 +39,7 @@ fn last<'t>(view: View<'t>, path: &str) -> View<'t> {
 }
 
 /// Where resources attach accelerators to their machines.
-const ACCELERATORS: [&str; 7] = [
+const ACCELERATORS: [&str; 8] = [
     "node_config.guest_accelerator",
     "guest_accelerator",
     "deploy_config.dedicated_resources.machine_spec",
@@ -47,6 +47,7 @@ const ACCELERATORS: [&str; 7] = [
     "host.gce_instance.accelerators",
     "accelerator_configs",
     "machineSpec",
+    "machine_spec",
 ];
 
 /// What Nebius calls a machine: the card in the name of its platform, and the number of them in its preset. The other

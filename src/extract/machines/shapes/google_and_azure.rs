@@ -126,6 +126,20 @@ pub(super) const GOOGLE_AND_AZURE: &[Shape] = &[
         ..NONE
     },
     Shape {
+        kind: "azurerm_machine_learning_compute_instance",
+        platform: "azure-ml",
+        lone: true,
+        types: &["virtual_machine_size"],
+        ..NONE
+    },
+    Shape {
+        kind: "google_colab_runtime_template",
+        platform: "vertex-ai",
+        lone: true,
+        types: &["machine_spec.machine_type"],
+        ..NONE
+    },
+    Shape {
         kind: "azurerm_orchestrated_virtual_machine_scale_set",
         platform: "azure-vm",
         types: &["sku_name"],

@@ -271,6 +271,16 @@ pub(super) const OTHERS: &[Shape] = &[
         ..NONE
     },
     Shape {
+        kind: "coreweave_cks_node_pool",
+        platform: "cks",
+        types: &["instance_type"],
+        count: ("min_nodes", "max_nodes"),
+        labels: "labels",
+        taints: "taints",
+        spot: "compute_class=spot",
+        ..NONE
+    },
+    Shape {
         kind: "scaleway_k8s_pool",
         platform: "kapsule",
         types: &["node_type"],
