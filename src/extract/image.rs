@@ -135,7 +135,9 @@ fn part(text: &Traced, range: Range<usize>) -> Fact<String> {
 fn draft(part: &str) -> Option<Why> {
     let shouts = |word: &str| {
         let letters = || word.chars().filter(char::is_ascii_alphabetic);
-        letters().count() > 1 && letters().all(|c| c.is_ascii_uppercase())
+        // Two letters and a number are a release: `8.0.RC1`, `TR3.7`.
+        let release = letters().count() == 2 && word.ends_with(|c: char| c.is_ascii_digit());
+        letters().count() > 1 && letters().all(|c| c.is_ascii_uppercase()) && !release
     };
     let is_draft = part.contains(['<', '>', '%']) || part.split(['/', '.', '-', ' ', ':', '@']).any(shouts);
     is_draft.then_some(Why::Template)
