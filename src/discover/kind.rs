@@ -295,11 +295,13 @@ fn is_nginx(stem: &str, directory: &str) -> bool {
         || matches!(directory, "conf.d" | "sites-available" | "sites-enabled")
 }
 
+/// Lists of pip; those of conda are in a syntax of its own.
 fn is_requirements(stem: &str, directory: &str) -> bool {
-    stem.contains("requirements")
+    let is_list = stem.contains("requirements")
         || stem.starts_with("constraints")
         || stem.ends_with("-constraints")
-        || matches!(directory, "requirements" | "constraints")
+        || matches!(directory, "requirements" | "constraints");
+    is_list && !stem.contains("conda")
 }
 
 /// `Dockerfile`, `Dockerfile.cuda`, `Dockerfile-gpu`, but not `dockerfile_parser.py`.
@@ -357,6 +359,7 @@ mod tests {
             ("server.Dockerfile", Some(Kind::Dockerfile)),
             ("Containerfile", Some(Kind::Dockerfile)),
             ("requirements_versions.txt", Some(Kind::Requirements)),
+            ("requirements_conda_forge.txt", None),
             ("dev-requirements.in", Some(Kind::Requirements)),
             ("requirements/cuda.txt", Some(Kind::Requirements)),
             ("constraints.txt", Some(Kind::Requirements)),

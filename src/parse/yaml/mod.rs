@@ -56,7 +56,12 @@ fn stray(readable: &str, at: usize, why: &ErrorKind) -> Option<Vec<usize>> {
             let start = at + readable[at..].find('#')?;
             Some((start..readable[start..].find('\n').map_or(readable.len(), |end| start + end)).collect())
         }
-        ErrorKind::InvalidQuotedScalarIndent => Some(vec![readable[..at].rfind('\n')?]),
+        ErrorKind::InvalidQuotedScalarIndent => Some(breaks_before(readable, at)),
+        // A quote after a backslash is the quote in libyaml.
+        ErrorKind::UnknownQuotedScalarEscape => {
+            let mut escapes = readable[at..].match_indices("\\'").map(|(escape, _)| at + escape);
+            escapes.find(|escape| !is_escaped(&readable[..*escape])).map(|escape| vec![escape])
+        }
         ErrorKind::TabInIndentation => Some(leading_tabs(readable, line())),
         ErrorKind::TabInBlockIndentation => {
             let line = line();
@@ -65,6 +70,25 @@ fn stray(readable: &str, at: usize, why: &ErrorKind) -> Option<Vec<usize>> {
         }
         _ => None,
     }
+}
+
+/// Whether a backslash at the end of a text takes the meaning from what follows.
+fn is_escaped(text: &str) -> bool {
+    (text.len() - text.trim_end_matches('\\').len()) % 2 == 1
+}
+
+/// The line breaks before a line of quoted text and before those that follow it, up to where the quotes close.
+fn breaks_before(text: &str, at: usize) -> Vec<usize> {
+    let mut out: Vec<usize> = text[..at].rfind('\n').into_iter().collect();
+    let mut start = at;
+    for line in text[at..].split_inclusive('\n') {
+        start += line.len();
+        if line.trim_end().ends_with(['"', '\'']) || !line.ends_with('\n') {
+            break;
+        }
+        out.push(start - 1);
+    }
+    out
 }
 
 /// Whether brackets or quotes are still open where a text ends.

@@ -263,6 +263,12 @@ fn quoted_text_may_continue_where_libyaml_lets_it() {
     let top = root(&tree).expect("a document");
     assert_eq!(top.get("a").and_then(|a| a.get("b")).and_then(Node::text), Some("one two"));
     assert_eq!(read("a:\n  - \"one\n  - \"two\"\n").problems.len(), 1);
+    let tree = read("a:\n  b: \"one\ntwo\nthree\"\n  c: \"it\\'s\"\n");
+    assert!(tree.problems.is_empty(), "{:?}", tree.problems);
+    let text = |key| root(&tree).and_then(|top| top.get("a")?.get(key)?.text().map(str::to_owned));
+    assert_eq!(text("b").as_deref(), Some("one two three"));
+    assert_eq!(text("c").as_deref(), Some("it 's"), "the backslash leaves a space");
+    assert_eq!(read("a: \"\\d\"\n").problems.len(), 1);
 }
 
 #[test]
