@@ -221,7 +221,9 @@ impl<'r> Spoken<'r> {
                     continue;
                 }
                 // What names something in a directory names the directory, too.
-                let word = Some(word.trim_end_matches('/')).filter(|word| word.len() <= LONGEST).unwrap_or_default();
+                // A host stands behind `//`.
+                let path = |word: &&str| word.len() <= LONGEST && !word.starts_with("//");
+                let word = Some(word.trim_end_matches('/')).filter(path).unwrap_or_default();
                 for named in paths::above(word).filter(|path| names.contains(paths::name(path))) {
                     let whole = paths::above(from).map(|above| paths::join(above, named));
                     for path in whole.filter(|path| asked.contains(path.as_str())) {
