@@ -185,7 +185,8 @@ impl Config {
         if !states("clusters") {
             (self.clusters, self.pools, self.driver_files) = (outer.clusters, outer.pools, outer.driver_files);
         }
-        let promises = [("sla", &read::SERVICE_LEVEL), ("data_classes", &read::DATA_CLASS), ("datasets", &read::DATASET)];
+        let promises =
+            [("sla", &read::SERVICE_LEVEL), ("data_classes", &read::DATA_CLASS), ("datasets", &read::DATASET)];
         for (key, kind) in promises.map(|(key, promise)| (key, promise.kind)) {
             let of_kind = outer.promises.iter().filter(|object| object.kind.get().is_some_and(|own| own == kind));
             self.promises.extend(of_kind.filter(|_| !states(key)).cloned());
