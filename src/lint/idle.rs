@@ -72,13 +72,15 @@ struct Ways<'r> {
     released: BTreeSet<&'r str>,
     /// Directories below which patterns or variables lead somewhere.
     open: BTreeSet<String>,
+    /// Files and directories that are there.
+    there: BTreeSet<&'r str>,
 }
 
 impl<'r> Ways<'r> {
     fn of(here: &'r Repository<'_>) -> Self {
-        let mut out = Self::default();
-        let files = here.files.iter().map(|(id, _)| paths::directory(here.path(*id)));
-        let directories: BTreeSet<&str> = files.flat_map(paths::above).collect();
+        let files = || here.files.iter().map(|(id, _)| here.path(*id));
+        let directories: BTreeSet<&str> = files().flat_map(|path| paths::above(paths::directory(path))).collect();
+        let mut out = Self { there: directories.iter().copied().chain(files()).collect(), ..Self::default() };
         for (id, tree) in &here.trees {
             let path = here.path(*id);
             let directory = paths::directory(path);
@@ -147,6 +149,11 @@ impl<'r> Ways<'r> {
         (is_listed || leads && !open(at)) && !self.is_named(at) && !self.is_reached(at) && !self.builds_on(at, parent)
     }
 
+    /// Whether a path leads to a file or a directory.
+    fn stands(&self, path: &str) -> bool {
+        self.there.contains(path)
+    }
+
     /// Whether a kustomization elsewhere names it or something in it.
     fn is_named(&self, at: &str) -> bool {
         let inner = self.named.range(at.to_owned()..).take_while(|(name, _)| name.starts_with(at));
@@ -162,12 +169,10 @@ impl<'r> Ways<'r> {
         self.flux.iter().any(|(to, from)| !within(from, at) && (within(to, at) || around(to)))
     }
 
-    /// Whether it is built from what stands beside it: one of several forms of that, which may be applied instead. A directory
-    /// of many such is none.
+    /// Whether it is built from what stands beside it: one of several forms of that, which may be applied instead.
     fn builds_on(&self, at: &str, parent: &str) -> bool {
-        let beside = |name: &str| within(name, parent) && !within(name, at);
-        let is_one = is_file(at) || self.lists.contains_key(at);
-        is_one && self.named.iter().any(|(name, by)| beside(name) && by.iter().any(|directory| within(directory, at)))
+        let beside = |name: &str| within(name, parent) && !within(name, at) && self.stands(name);
+        self.named.iter().any(|(name, by)| beside(name) && by.iter().any(|directory| within(directory, at)))
     }
 }
 

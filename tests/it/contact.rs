@@ -257,19 +257,19 @@ fn what_somebody_fills_in_or_compares_with_is_not_broken() {
 
 #[test]
 fn a_file_name_that_many_have_keeps_none_of_them_alive() {
-    let app = listing(&["./pod.yaml", "# ./old.yaml"]).replace("- # ", "# - ");
+    let app = listing(&["./pod.yaml", "# ./next.yaml"]).replace("- # ", "# - ");
     let files = [
         ("chat/kustomization.yaml", app.as_str()),
         ("chat/pod.yaml", POD),
-        ("chat/old.yaml", POD),
-        ("other/old.yaml", POD),
-        ("other/kustomization.yaml", "resources: [old.yaml]\n"),
+        ("chat/next.yaml", POD),
+        ("other/next.yaml", POD),
+        ("other/kustomization.yaml", "resources: [next.yaml]\n"),
     ];
     for (speaking, deployed) in [
-        ("kubectl apply -f old.yaml", vec!["chat/pod.yaml", "other/old.yaml"]),
-        ("kubectl apply -f chat/old.yaml", vec!["chat/old.yaml", "chat/pod.yaml", "other/old.yaml"]),
+        ("kubectl apply -f next.yaml", vec!["chat/pod.yaml", "other/next.yaml"]),
+        ("kubectl apply -f chat/next.yaml", vec!["chat/next.yaml", "chat/pod.yaml", "other/next.yaml"]),
     ] {
-        let script = ("docs/apply.sh", &*format!("#!/bin/sh\n{speaking}\n"));
+        let script = ("scripts/apply.sh", &*format!("#!/bin/sh\n{speaking}\n"));
         assert_eq!(places(&report("p", &[&files[..], &[script]].concat()), RULE), deployed, "{speaking}");
     }
 }
