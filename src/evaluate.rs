@@ -109,8 +109,8 @@ struct Turn<'a> {
     gates: Gates,
 }
 
-/// Asks every rule about every entity of each variant, which sees what may be deployed with it; nothing that nobody deploys. `names` are the display
-/// paths of the sources, by id. The order of the results does not depend on threads.
+/// Asks every rule about every entity of each variant that somebody deploys, which sees what may be deployed with it.
+/// `names` are the display paths of the sources, by id. The order of the results does not depend on threads.
 pub fn evaluate(deployed: Deployed<'_>, names: &[&str], rules: &Ruleset) -> Vec<Evaluation> {
     let variants = deployed.variants();
     let stated = variants.iter().map(|own| Stated { facts: &own.facts, thing: own.thing, first: own.first });

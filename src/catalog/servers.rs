@@ -49,7 +49,8 @@ pub fn accelerator(resource: &str) -> Option<Accelerator> {
     Some(Accelerator { vendor: row.text("vendor"), devices: row.text("unit") == "device", device, name })
 }
 
-/// Whose accelerators a device of the host stands for: by its name in the Container Device Interface, or as the driver calls it.
+/// Whose accelerators a device of the host stands for: by its name in the Container Device Interface, or as the driver
+/// calls it.
 pub fn device_vendor(device: &str) -> Option<&'static str> {
     static READ: OnceLock<Vec<Patterned>> = OnceLock::new();
     if let Some((kind, _)) = device.split_once('=') {

@@ -7,7 +7,8 @@ use crate::paths;
 use crate::source::Traced;
 use std::collections::BTreeMap;
 
-/// Of a command that runs more programs through each other than this, those in the middle are passed over: nobody writes one.
+/// Of a command that runs more programs through each other than this, those in the middle are passed over: nobody writes
+/// one, and whoever asks about each of them looks at all that follows.
 const MOST: usize = 16;
 
 /// Places of the programs of a command, the outermost first: each runs the next one. A module or script of Python stands

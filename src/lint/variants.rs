@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What a label says at the expression that brought a value in.
 const ROUTE: &str = "the template puts it here";
 
-/// Asks the rules about everything but what stands in idle files. A rule that fires at a place under several forms of one thing is told once, with
-/// their names.
+/// Asks the rules about everything but what stands in idle files. A rule that fires at a place under several forms of one
+/// thing is told once, with their names.
 pub fn ask(
     variants: &[Variant],
     (directories, paths): (&Directories<'_>, &[&str]),

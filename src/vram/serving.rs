@@ -120,6 +120,7 @@ impl<'a> Plan<'a> {
         let chunks = defaults.whole("chunked_prefill_tokens").filter(|_| length > 32_768);
         let by_length = || chunks.unwrap_or(length.max(2048));
         let batched = launch.batched.or_else(|| defaults.whole("max_num_batched_tokens")).unwrap_or_else(by_length);
+        // Of releases that may start either of two engines the default that keeps less memory is taken.
         let fewest = || defaults.between("max_num_seqs").map(|between| between.least as u64);
         let sequences = launch.sequences.or_else(fewest).unwrap_or(1).min(batched);
         let stored = Stored {
