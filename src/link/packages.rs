@@ -32,6 +32,31 @@ pub fn keeps(there: Option<&Package>, wanted: &Package) -> bool {
     }
 }
 
+/// Gives up what an earlier command installed and `wanted`, which is installed now, does not go with: pip takes a release in
+/// its place that does.
+pub fn give_way(packages: &mut BTreeMap<String, Package>, wanted: &Package) {
+    let Some((name, version)) = wanted.name.get().zip(wanted.version.get()) else { return };
+    let alone = wanted.options.get().is_some_and(|options| options.split(' ').any(|option| option == "--no-deps"));
+    if alone || !from_index(wanted) || !catalog::decides_others(name) {
+        return;
+    }
+    for (other, there) in packages.iter_mut().filter(|(_, there)| from_index(there) && !same_call(there, wanted)) {
+        let range = catalog::package_requirement(name, version, other);
+        let differs = |range: &String| there.version.get().is_some_and(|there| !catalog::within(there, range));
+        if let Some(range) = range.filter(differs) {
+            *there = brought(other, wanted, Some(range));
+        }
+    }
+}
+
+/// Whether one call of pip installs both; the lines of a file that is installed are one.
+fn same_call(one: &Package, other: &Package) -> bool {
+    match (one.options.get(), other.options.get()) {
+        (None, None) => one.span.source == other.span.source,
+        _ => one.options.span == other.options.span,
+    }
+}
+
 /// Fills the versions that are not pinned, adds the packages that others bring along, and tells the build of each.
 /// Unless the list is `complete`, something else may have decided a version: only what is pinned decides then.
 pub fn resolve(packages: &mut BTreeMap<String, Package>, python: &Fact<Version>, complete: bool) {

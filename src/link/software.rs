@@ -685,6 +685,7 @@ fn of_build(build: &Build, packages: &[Package], (branches, complete): (&BTreeMa
     for package in lists::installed(packages, target) {
         let Some(name) = package.name.get().cloned() else { continue };
         if uninstalled.contains(name.as_str()) || !packages::keeps(out.packages.get(&name), &package) {
+            packages::give_way(&mut out.packages, &package);
             out.packages.insert(name, package);
         }
     }
