@@ -494,9 +494,9 @@ pub fn of_names(view: View<'_>, path: &str, facts: &mut Facts) {
     keys(view, DEEPEST, &|key, text, facts| named(key, text, path, facts), facts);
 }
 
-/// Tells each text by its key; of a list those that may be versions and machines.
+/// Tells each text by its key; of a list those that may be versions and machines. Nothing uses a part that is switched off.
 fn keys(view: View<'_>, depth: usize, tell: &dyn Fn(&str, &Traced, &mut Facts), facts: &mut Facts) {
-    if depth == 0 {
+    if depth == 0 || view.get("enabled").boolean().get() == Some(&false) {
         return;
     }
     view.items().for_each(|item| keys(item, depth - 1, tell, facts));
