@@ -33,14 +33,18 @@ pub fn keeps(there: Option<&Package>, wanted: &Package) -> bool {
 }
 
 /// Gives up what an earlier command installed and `wanted`, which is installed now, does not go with: pip takes a release in
-/// its place that does.
-pub fn give_way(packages: &mut BTreeMap<String, Package>, wanted: &Package) {
+/// its place that does. What the image brought gives way unless it is `held` by the image's constraints.
+pub fn give_way(packages: &mut BTreeMap<String, Package>, wanted: &Package, held: bool) {
     let Some((name, version)) = wanted.name.get().zip(wanted.version.get()) else { return };
     let alone = wanted.options.get().is_some_and(|options| options.split(' ').any(|option| option == "--no-deps"));
     if alone || !from_index(wanted) || !catalog::decides_others(name) {
         return;
     }
-    for (other, there) in packages.iter_mut().filter(|(_, there)| from_index(there) && !same_call(there, wanted)) {
+    let gives = |there: &Package| {
+        let brought = !held && there.manager.get() == Some(&PackageManager::Image);
+        brought || from_index(there) && !same_call(there, wanted)
+    };
+    for (other, there) in packages.iter_mut().filter(|(_, there)| gives(there)) {
         let range = catalog::package_requirement(name, version, other);
         let differs = |range: &String| there.version.get().is_some_and(|there| !catalog::within(there, range));
         if let Some(range) = range.filter(differs) {

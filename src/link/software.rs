@@ -682,10 +682,11 @@ fn of_build(build: &Build, packages: &[Package], (branches, complete): (&BTreeMa
     let texts = build.instructions.iter().filter_map(|i| i.text.get());
     let uninstalled: BTreeSet<&str> =
         texts.filter(|text| text.contains("uninstall ")).flat_map(|text| text.split(' ')).collect();
+    let held = constrains_pip(build);
     for package in lists::installed(packages, target) {
         let Some(name) = package.name.get().cloned() else { continue };
         if uninstalled.contains(name.as_str()) || !packages::keeps(out.packages.get(&name), &package) {
-            packages::give_way(&mut out.packages, &package);
+            packages::give_way(&mut out.packages, &package, held);
             out.packages.insert(name, package);
         }
     }
@@ -697,6 +698,14 @@ fn of_build(build: &Build, packages: &[Package], (branches, complete): (&BTreeMa
     brought_along(&mut out, build);
     packages::resolve(&mut out.packages, &out.python, complete);
     out
+}
+
+/// Whether the base image holds pip to what it brings, and the build does not take that away.
+fn constrains_pip(build: &Build) -> bool {
+    let (family, tag) = (build.base.family.get().zip(build.base.tag.get())).map_or(("", ""), |(f, t)| (f, t));
+    let frees = |text: &Fact<String>| text.get().is_some_and(|text| text.contains("PIP_CONSTRAINT"));
+    catalog::image_traits(family, tag).is_some_and(|traits| traits.contains(&"pip-constraint"))
+        && !build.instructions.iter().any(|i| frees(&i.text) || frees(&i.assignments))
 }
 
 /// What a tool brings that chooses the base.
