@@ -5,7 +5,7 @@ use super::software::{Build, framework_build};
 use super::table::{Patterned, Row, Table};
 use super::tables::{
     ENGINE_IMAGES, FLOATING_TAGS, IMAGE_FAMILIES, IMAGE_FLAWS, IMAGE_MOVES, IMAGE_NEWEST, IMAGE_RELEASES, IMAGE_TAGS,
-    IMAGE_TRAITS, NGC, REGISTRIES, TEI_IMAGES,
+    IMAGE_TRAITS, NGC, REGISTRIES, TAG_WORDS, TEI_IMAGES,
 };
 use crate::version::Version;
 use std::cell::RefCell;
@@ -341,19 +341,8 @@ fn finish(info: &mut ImageInfo) {
 fn accelerator(tag: &str, family: Row) -> Option<&'static str> {
     let word = |word: &str| {
         let cuda = word.strip_prefix("cu").is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()));
-        match word.trim_end_matches(|c: char| c.is_ascii_digit()) {
-            "rocm" | "hipblas" | "hip" => Some("amd"),
-            "neuron" | "neuronx" => Some("aws"),
-            "gaudi" | "hpu" => Some("habana"),
-            "xpu" | "intel" | "sycl" | "openvino" => Some("intel"),
-            "tpu" => Some("google"),
-            "musa" => Some("mthreads"),
-            "cann" | "npu" => Some("huawei"),
-            "vulkan" | "l4t" => Some("other"),
-            "cpu" | "xeon" => Some("cpu"),
-            "gpu" | "cuda" => Some("nvidia"),
-            _ => cuda.then_some("nvidia"),
-        }
+        let named = TAG_WORDS.find("word", word.trim_end_matches(|c: char| c.is_ascii_digit()));
+        named.map(|row| row.text("accelerator")).or(cuda.then_some("nvidia"))
     };
     // In `latest-gpu-hipblas` the later word is the particular one.
     let said = tag.rsplit(['-', '_', '.']).find_map(word);

@@ -177,6 +177,7 @@ tables! {
         "type* at* role:access|bucket|database|disk|file-system|volume-class encrypted key default:no|yes switch \
         access public names reference form place";
     SYSTEM_PACKAGES system_packages "package* programs needs_more:flag";
+    TAG_WORDS tag_words "word* accelerator";
     TEI_IMAGES tei_images "prefix* compute_capabilities";
     TLS_POLICIES tls_policies "policy* minimum:version";
     TOOLKIT_RANGES toolkit_ranges "package* versions*:range min_cuda:version max_cuda:version";

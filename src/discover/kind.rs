@@ -13,7 +13,7 @@ pub enum Kind {
     Dockerfile,
     /// Requirements and constraints of pip.
     Requirements,
-    /// `pyproject.toml`, `Pipfile`, `pixi.toml` and lock files in TOML.
+    /// `pyproject.toml`, `Pipfile`, `pixi.toml` and lock files in TOML, and configurations that a command names.
     Toml,
     /// `setup.cfg` and `setup.py`
     Setup,

@@ -339,7 +339,7 @@ pub static TEXTS: &[TextFormat] = &[
     },
     TextFormat {
         name: "pyproject",
-        about: "`pyproject.toml`, `Pipfile`, `pixi.toml` and lock files in TOML",
+        about: "`pyproject.toml`, `Pipfile`, `pixi.toml` and lock files in TOML, and configurations of torchtitan that a command names",
         objects: &[PYTHON_PROJECT],
         kinds: &[Kind::Toml],
         read: toml_file,
@@ -498,6 +498,11 @@ fn toml_file(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFil
     }
     if paths::name(path) == "uv.toml" {
         facts.indexes.extend(tree.roots().flat_map(|root| package_indexes::of_configuration(root.view())));
+    }
+    let training = tree.roots().find_map(|root| training::of_toml(root, path));
+    if let Some(training) = training {
+        facts.trainings.push(Arc::new(training));
+        return TextFile { problems: tree.problems, comments: tree.comments, ..TextFile::default() };
     }
     let mut file = package_tables::toml_file(&tree, path, &share);
     let cut = file.as_mut().and_then(|file| bounded(file, &share));

@@ -96,6 +96,7 @@ fn task((name, task): (&str, View<'_>)) -> Workload {
         container.shm_bytes = Fact::unknown(why(), driver.span);
     }
     granted(container, task);
+    limited(container, task);
     pod.gpus = container.gpus.clone();
     // A template may write any variable.
     let sets = |template: &View<'_>| template.get("env").boolean().get() == Some(&true);
@@ -120,6 +121,20 @@ fn granted(container: &mut Container, task: View<'_>) {
         None => Fact::unknown(Why::NotStated("whose GPUs they are".into()), place),
     };
     container.gpu_resource = container.gpu_vendor.clone();
+}
+
+/// The cores and the memory that a task is given. A share in megahertz is no number of cores.
+fn limited(container: &mut Container, task: View<'_>) {
+    const MIB: f64 = 1_048_576.0;
+    for resources in task.get("resources").items() {
+        let most = resources.get("memory_max");
+        let memory = if most.is_some() { most } else { resources.get("memory") };
+        for (stated, called, unit) in [(resources.get("cores"), "cpu", 1.0), (memory, "memory", MIB)] {
+            if stated.is_some() {
+                container.limits.insert(called.to_owned(), stated.int().map(|number| number as f64 * unit));
+            }
+        }
+    }
 }
 
 /// What Compose would be told: the configuration of the driver, and the environment.

@@ -219,7 +219,7 @@ pub fn read(tree: &Arc<Tree>, root: Yaml<'_>, path: &str, facts: &mut Facts) {
     for script in ["setup", "run"].into_iter().filter_map(|key| view.get(key).traced()) {
         startup::commands_on(&script, (path, &node), facts);
     }
-    facts.workloads.push(workload(Task {
+    let mut out = workload(Task {
         format: WorkloadFormat::Skypilot,
         kind: "task",
         name: view.get("name").string(),
@@ -232,7 +232,24 @@ pub fn read(tree: &Arc<Tree>, root: Yaml<'_>, path: &str, facts: &mut Facts) {
         env: environment(view),
         script: view.get("run").traced(),
         object: Raw::new(tree, view),
-    }));
+    });
+    out.pods.iter_mut().flat_map(|pod| &mut pod.containers).for_each(|container| host(container, resources));
+    facts.workloads.push(out);
+}
+
+/// The processors and the memory that are asked for beside the accelerators. Behind `8+` a machine may have more.
+fn host(container: &mut Container, resources: View<'_>) {
+    const GIB: f64 = 1_073_741_824.0;
+    for (key, called, unit) in [("cpus", "cpu", 1.0), ("memory", "memory", GIB)] {
+        let stated = resources.get(key);
+        if stated.is_some() {
+            let number = stated.string().and_then(|text| match text.parse::<f64>() {
+                Ok(number) => Known::Value(number * unit),
+                Err(_) => Known::Unknown(Why::LeftTo("the machine that SkyPilot chooses".into())),
+            });
+            container.requests.insert(called.to_owned(), number);
+        }
+    }
 }
 
 /// The variables of a task. A secret without a value is handed over when it is launched.

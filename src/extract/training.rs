@@ -63,8 +63,10 @@ const COMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("axolotl", &["axolotl", "axolotl.cli.train"], &[]),
     ("llama-factory", &["llamafactory-cli", "lmf"], &["finetuning-type", "cutoff-len"]),
     ("torchtune", &["tune"], &[]),
+    ("megatron-swift", &["megatron"], &[]),
     ("megatron", &[], &["tensor-model-parallel-size", "use-distributed-optimizer", "recompute-granularity"]),
     ("swift", &["swift"], &[]),
+    ("torchtitan", &["torchtitan.train"], &["job.config-file", "parallelism.tensor-parallel-degree"]),
     ("trl", &["trl"], &[]),
     ("transformers", &[], &["per-device-train-batch-size"]),
 ];
@@ -75,6 +77,9 @@ const RUNS: &[&str] = &["-m", "--module", "launch"];
 /// Flags that name a configuration file.
 const FILES: &[&str] =
     &["deepspeed", "deepspeed-config", "deepspeed-config-file", "config", "config-file", "fsdp-config"];
+
+/// The flag that names the configuration of torchtitan, which is TOML.
+const TOML_FILE: &str = "job.config-file";
 
 /// Launchers whose scripts may take their options from a file.
 const LAUNCHERS: &[&str] = &["accelerate", "deepspeed", "torchrun", "mpirun", "python"];
@@ -122,6 +127,13 @@ pub fn components(tree: &Arc<Tree>, view: View<'_>, depth: usize, facts: &mut Fa
     }
     let inner = view.items().chain(view.entries().into_iter().map(|(_, child)| child));
     inner.for_each(|child| components(tree, child, depth - 1, facts));
+}
+
+/// What a file in TOML states that a command names as the configuration of torchtitan. Other files in TOML have no flavors
+/// of models beside degrees of parallelism.
+pub fn of_toml(root: Node<'_>, path: &str) -> Option<Training> {
+    let degrees = ["parallelism", "training", "experimental"].iter().any(|table| root.get(table).is_some());
+    (degrees && root.path("model.flavor").is_some()).then(|| document("torchtitan", root, path))
 }
 
 /// What a trainer's configuration file states.
@@ -218,8 +230,9 @@ pub fn of(launch: &Launch) -> Option<Box<Training>> {
 fn configurations(launch: &Launch, words: &[&Fact<String>], trainer: Option<&str>) -> Vec<Fact<String>> {
     let recipe = |flag: &str| trainer == Some("torchtune") && flag == "config";
     let is_file = |fact: &Fact<String>| fact.get().is_none_or(|text| is_configuration(text));
-    let flagged =
-        launch.flags.iter().filter(|(flag, value)| FILES.contains(&flag.as_str()) && (recipe(flag) || is_file(value)));
+    let flagged = launch.flags.iter().filter(|(flag, value)| {
+        FILES.contains(&flag.as_str()) && (recipe(flag) || is_file(value)) || flag.as_str() == TOML_FILE
+    });
     let starts = |word: &Fact<String>, sign: &str| word.get().is_some_and(|text| text.starts_with(sign));
     let alone = words.windows(2).filter(|pair| {
         !starts(pair[0], "--") && !starts(pair[1], "-") && !pair[1].get().is_some_and(|t| t.contains('='))

@@ -9,7 +9,7 @@ entities! {
     Training {
         /// The file that states it, or `ConfigMap/name/key`; absent for a command line.
         path: Fact<String>,
-        /// axolotl, llama-factory, torchtune, transformers, trl, megatron, nemo, litgpt, verl, nemo-rl; deepspeed and accelerate for their own files.
+        /// axolotl, llama-factory, torchtune, transformers, trl, megatron, nemo, litgpt, verl, nemo-rl, torchtitan; deepspeed and accelerate for their own files.
         trainer: Fact<String>,
         /// Model that is trained, by name or path.
         model: Fact<String>,
@@ -49,6 +49,14 @@ entities! {
         tensor_parallel: Fact<i64>,
         /// Pipeline parallel size.
         pipeline_parallel: Fact<i64>,
+        /// Context parallel size: GPUs that share one sequence.
+        context_parallel: Fact<i64>,
+        /// Layers of the model, where the run states its shape.
+        layers: Fact<i64>,
+        /// Attention heads of the model, where the run states its shape.
+        heads: Fact<i64>,
+        /// What makes pipeline stages of different lengths.
+        uneven_stages: Fact<String>,
         /// Tensor parallel size of the engine that generates what is learnt from (reinforcement learning).
         rollout_tensor_parallel: Fact<i64>,
         /// That engine: vllm, sglang, trtllm, hf …
@@ -94,7 +102,7 @@ entities! {
 
 settings! {
     Training: model method objective quantization micro_batch_size accumulation_steps global_batch_size devices nodes
-        processes sequence_len packing optimizer precision other_precision stack zero_stage tensor_parallel pipeline_parallel sequence_parallel gradient_checkpointing
+        processes sequence_len packing optimizer precision other_precision stack zero_stage tensor_parallel pipeline_parallel context_parallel layers heads uneven_stages sequence_parallel gradient_checkpointing
         activation_offload optimizer_offload parameter_offload lora_rank attention chunked_loss
         optimizer_in_backward backend device data_parallel_shards data_parallel_replicas profiled profiled_gpus rollout_tensor_parallel rollout_engine rollout_memory_utilization
 }

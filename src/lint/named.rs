@@ -40,6 +40,7 @@ fn names(input: &Input) -> Vec<Named> {
         Kind::Json if says(&["\"target\""]) && says(&["\"dockerfile\""]) => out.documents(input, Names::bake),
         Kind::Requirements if says(&["-r", "-c", "--requirement", "--constraint"]) => out.installed(input),
         Kind::Dockerfile | Kind::Shell if says(&[" -r", " -c", "requirement", "constraint"]) => out.installed(input),
+        Kind::Shell | Kind::Yaml if says(&[".toml"]) && says(&TRAINED) => out.trained(&input.text),
         Kind::Terraform if says(&["file(", "filebase64("]) => out.terraform(&input.text),
         Kind::Bake if says(&["dockerfile"]) => out.bake_text(&input.text),
         _ => {}
@@ -93,6 +94,16 @@ fn at_its_lines(text: &Traced, file: &str) -> String {
         row += 1;
     }
     out
+}
+
+/// The flag behind which commands of torchtitan name their configuration.
+const TRAINED: [&str; 2] = ["job.config_file", "job.config-file"];
+
+/// A path, and what is left of it without the directories that lead there: where the directory that a command runs in was
+/// copied from is not known.
+fn ends(path: &str) -> impl Iterator<Item = String> {
+    let parts: Vec<&str> = paths::parts(path).filter(|part| *part != "..").collect();
+    (0..parts.len()).map(move |from| parts[from..].join("/"))
 }
 
 /// What is found in one file.
@@ -227,12 +238,28 @@ impl Names<'_> {
         }
         let called = |copy: &&&str| paths::name(copy) == paths::name(name);
         let copied = copies.iter().filter(called).map(|copy| copy.trim_start_matches('/').to_owned());
-        // Where the directory that a command runs in was copied from is not known.
-        let parts: Vec<&str> = paths::parts(name).filter(|part| *part != "..").collect();
-        let ends = (0..parts.len()).map(|from| parts[from..].join("/"));
+        let places = self.above(copied.chain(ends(name)));
+        self.out.push(Named { paths: places, kind: Kind::Requirements });
+    }
+
+    /// Paths as seen from the file's directory and from each one above.
+    fn above(&self, names: impl Iterator<Item = String>) -> Vec<String> {
         let above: Vec<&str> = paths::above(self.directory).collect();
-        let places = copied.chain(ends).flat_map(|end| above.iter().map(move |directory| paths::join(directory, &end)));
-        self.out.push(Named { paths: places.collect(), kind: Kind::Requirements });
+        names.flat_map(|name| above.iter().map(move |directory| paths::join(directory, &name))).collect()
+    }
+
+    /// Configurations in TOML that commands name.
+    fn trained(&mut self, text: &str) {
+        let named = TRAINED.iter().flat_map(|flag| text.split(flag).skip(1));
+        for name in named.filter_map(|rest| {
+            rest.split(|c: char| c.is_whitespace() || "=,\"'[]".contains(c))
+                .find(|word| !word.is_empty() && *word != "-")
+        }) {
+            if name.ends_with(".toml") && !name.contains(['$', '{', '*']) {
+                let places = self.above(ends(name));
+                self.out.push(Named { paths: places, kind: Kind::Toml });
+            }
+        }
     }
 
     /// What functions read that stands beside the module, as far as the name is written out.
