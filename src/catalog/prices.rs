@@ -22,11 +22,14 @@ pub fn price(machine: &str, region: &str, form: &str) -> Option<Price> {
     Some(Price { per_hour: row.number("per_hour")?, currency: row.text("currency"), date: row.text("date") })
 }
 
-/// The region where a machine type is cheapest to reserve.
+/// The region where a machine type is cheapest to reserve; without prices of reservations, where it is cheapest on demand.
 pub fn price_region(machine: &str) -> Option<&'static str> {
-    let reserved = PRICES.about(machine).filter(|row| row.text("form") == "reserved-1y");
-    let priced = reserved.filter_map(|row| Some((row.number::<f64>("per_hour")?, row.text("region"))));
-    priced.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, region)| region)
+    let cheapest = |form: &'static str| {
+        let rows = PRICES.about(machine).filter(move |row| row.text("form") == form);
+        let priced = rows.filter_map(|row| Some((row.number::<f64>("per_hour")?, row.text("region"))));
+        priced.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, region)| region)
+    };
+    cheapest("reserved-1y").or_else(|| cheapest("on-demand"))
 }
 
 #[cfg(test)]
@@ -42,6 +45,8 @@ mod tests {
             assert!(row.number("per_hour").is_some_and(|reserved: f64| reserved < on_demand.per_hour), "{machine}");
         }
         assert_eq!(price_region("g5.48xlarge"), Some("us-east-1"));
+        assert_eq!(price_region("p4d.24xlarge"), Some("us-east-1"));
+        assert_eq!(price_region("m5.large"), None);
         assert!(price("g5.48xlarge", "us-east-1", "spot").is_none());
     }
 }

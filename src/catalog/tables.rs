@@ -62,7 +62,7 @@ tables! {
     EMBEDDING_SWITCHES embedding_switches "engine* model* flag";
     ENCODER_PEAKS encoder_peaks "models* gib:0..200 gib_per_1k_tokens:0..10";
     ENDED_CLUSTER_RELEASES ended_cluster_releases "platform* release*:version ended:date";
-    ENDPOINTS endpoints "type* at* applies tls default ciphers";
+    ENDPOINTS endpoints "type* at* applies* tls default ciphers";
     ENGINE_DEFAULTS engine_defaults "engine* setting* versions*:range min_card_gib*:1..2000 not_gpus+ value";
     ENGINE_IMAGES engine_images "engine* versions*:range cuda:version";
     ENVIRONMENTS environments "program* name prefixes images engine";

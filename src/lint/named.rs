@@ -41,7 +41,7 @@ fn names(input: &Input) -> Vec<Named> {
         Kind::Requirements if says(&["-r", "-c", "--requirement", "--constraint"]) => out.installed(input),
         Kind::Dockerfile | Kind::Shell if says(&[" -r", " -c", "requirement", "constraint"]) => out.installed(input),
         Kind::Shell | Kind::Yaml if says(&[".toml"]) && says(&TRAINED) => out.trained(&input.text),
-        Kind::Terraform if says(&["file(", "filebase64("]) => out.terraform(&input.text),
+        Kind::Terraform if says(&["file(", "filebase64(", "source_file"]) => out.terraform(&input.text),
         Kind::Bake if says(&["dockerfile"]) => out.bake_text(&input.text),
         _ => {}
     }
@@ -264,8 +264,11 @@ impl Names<'_> {
 
     /// What functions read that stands beside the module, as far as the name is written out.
     fn terraform(&mut self, text: &str) {
-        for (at, function) in text.match_indices("file(").chain(text.match_indices("filebase64(")) {
-            let Some(quoted) = text[at + function.len()..].trim_start().strip_prefix('"') else { continue };
+        let functions = text.match_indices("file(").chain(text.match_indices("filebase64("));
+        let packed = text.match_indices("source_file");
+        let behind = functions.chain(packed).map(|(at, found)| text[at + found.len()..].trim_start());
+        for rest in behind {
+            let Some(quoted) = rest.strip_prefix('=').unwrap_or(rest).trim_start().strip_prefix('"') else { continue };
             let Some((path, _)) = quoted.split_once('"') else { continue };
             let own =
                 ["${path.module}/", "${path.root}/", "${path.cwd}/"].iter().find_map(|own| path.strip_prefix(own));

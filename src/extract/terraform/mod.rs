@@ -131,7 +131,7 @@ impl<'b> All<'b> {
 }
 
 /// Data sources that are policies in blocks.
-const DOCUMENTS: [&str; 2] = ["alicloud_ram_policy_document", "aws_iam_policy_document"];
+const DOCUMENTS: [&str; 3] = ["alicloud_ram_policy_document", "archive_file", "aws_iam_policy_document"];
 
 /// Whether a data source states something by itself.
 fn is_read(block: &Block) -> bool {

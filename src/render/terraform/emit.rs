@@ -25,6 +25,8 @@ const BLOCK: usize = 8 * NODE;
 const TOO_LARGE: &str = "a value too large to write out";
 /// Blocks that a block with `for_each` is expanded to.
 const MAX_INSTANCES: usize = 64;
+/// What packs files into an archive: the text of a single one is an attribute of it, too.
+const ARCHIVE: &str = "archive_file";
 /// Uses of one value that are kept.
 const MAX_USES: usize = 64;
 /// Blocks that one `dynamic` block is expanded to.
@@ -187,23 +189,26 @@ impl Emitter<'_> {
             at = labels.last().map_or(at, |(_, name)| *name);
             labels.iter_mut().for_each(|(_, place)| *place = at);
         }
+        let packed =
+            labels.first().is_some_and(|(kind, _)| kind == ARCHIVE).then(|| eval.packed(&block.body)).flatten();
         Head {
             keyword: (block.ident.as_str().to_owned(), at),
             labels,
             json: eval.place.json,
-            body: self.body(eval, &block.body, eval.place.span(block.span())),
+            body: self.body(eval, (&block.body, packed), eval.place.span(block.span())),
             count: instance.count,
             instance: instance.key,
         }
     }
 
-    fn body(&mut self, eval: &Eval<'_>, body: &Body, span: Span) -> NodeId {
+    /// The attributes and blocks of a body, and one more attribute that follows from them.
+    fn body(&mut self, eval: &Eval<'_>, (body, more): (&Body, Option<(Rc<Traced>, Val)>), span: Span) -> NodeId {
         if self.full(NODE) {
             return self.builder.add(NodeKind::Unknown(Why::Malformed(TOO_LARGE.into())), span);
         }
         let mut entries: Vec<Entry> = vec![];
         // What `for_each` holds is used where `each` is.
-        for (key, value) in eval.attributes(body).into_iter().filter(|(key, _)| key.text() != "for_each") {
+        for (key, value) in eval.attributes(body).into_iter().chain(more).filter(|(key, _)| key.text() != "for_each") {
             entries.push(Entry { key: self.key(&key), value: self.stated(key.text(), &value, None) });
         }
         let mut groups: Vec<(String, Span, Vec<NodeId>)> = vec![];
@@ -215,7 +220,7 @@ impl Emitter<'_> {
                     (name, span, self.dynamic(eval, block, label.as_str()))
                 }
                 (name, _) => {
-                    let body = self.body(eval, &block.body, eval.place.span(block.span()));
+                    let body = self.body(eval, (&block.body, None), eval.place.span(block.span()));
                     let labelled = self.labelled(&eval.place, block, body);
                     (name.to_owned(), eval.place.span(block.ident.span()), vec![labelled])
                 }
@@ -276,7 +281,7 @@ impl Emitter<'_> {
         for (key, value) in pairs {
             let value = Eval::iterator(key, value, span);
             let scope = Scope { name: iterator.unwrap_or(name), value, parent: eval.scope };
-            out.push(self.body(&eval.with(&scope), &content.body, span));
+            out.push(self.body(&eval.with(&scope), (&content.body, None), span));
         }
         out
     }

@@ -449,6 +449,16 @@ impl<'e> Eval<'e> {
         out
     }
 
+    /// The text of the one file that an archive is made of, as the attribute that states it in words.
+    pub fn packed(&self, body: &Body) -> Option<(Rc<Traced>, Val)> {
+        let path = self.eval(&body.get_attribute("source_file")?.value).string().ok()?;
+        let path = paths::join_inside(self.registry.root, &path)?;
+        let (source, text) = self.registry.workspace.text(&path)?;
+        let whole = Span::new(source, 0..text.len());
+        let value = Value::Str(Rc::new(Traced::verbatim(text, whole, 0)));
+        Some((Rc::new(Traced::opaque("source_content", whole)), Val::new(value, whole)))
+    }
+
     /// A name as it stands in the file.
     fn written_name(&self, range: Option<std::ops::Range<usize>>) -> Traced {
         let span = self.place.span(range.clone());

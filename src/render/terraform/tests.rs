@@ -467,6 +467,20 @@ fn files_beside_a_module_are_read() {
 }
 
 #[test]
+fn the_only_file_of_an_archive_is_read() {
+    let m = module(&[
+        (
+            "a/main.tf",
+            "data \"archive_file\" \"x\" {\n  source_file = \"${path.module}/f.py\"\n}\ndata \"archive_file\" \"y\" {\n  source_file = \"g.py\"\n}\n",
+        ),
+        ("a/f.py", "import boto3\n"),
+    ]);
+    let body = m.block("x").body();
+    assert_eq!(body.get("source_content").unwrap().traced().unwrap().text(), "import boto3\n");
+    assert!(m.block("y").body().get("source_content").is_none());
+}
+
+#[test]
 fn arguments_of_other_resources_are_known() {
     let text = "resource \"c\" \"one\" { name = \"gpu\" }\ndata \"d\" \"z\" { zone = \"us-a\" }\nresource \"c\" \"many\" {\n  for_each = toset([\"a\"])\n  name = each.key\n}\nresource \"r\" \"x\" {\n  a = c.one.name\n  b = c.one.id\n  c = data.d.z.zone\n  d = c.many[\"a\"].name\n  e = c.many.name\n}\n";
     let m = module(&[("main.tf", text)]);

@@ -48,7 +48,7 @@ lookups! {
     "price" (param("type", str_type), param("region", str_type), param("form", str_type)) -> Output::Type(float_type), "What an hour of a machine type costs in a region in a form of purchase: on-demand, spot, reserved-1y, reserved-3y.", |a| {
         catalog::price(&text(&a[0])?, &text(&a[1])?, &text(&a[2])?).map(|price| price.per_hour)
     };
-    "price_region" (param("type", str_type)) -> Output::Type(str_type), "The region where a machine type is cheapest to reserve, of those whose prices the catalog has.", |a| {
+    "price_region" (param("type", str_type)) -> Output::Type(str_type), "The region where a machine type is cheapest to reserve, of those whose prices the catalog has; cheapest on demand, where it has none of reservations.", |a| {
         catalog::price_region(&text(&a[0])?)
     };
     "instance_fabric" (param("type", str_type)) -> Output::Type(str_type), "Fabric of a machine type: EFA, InfiniBand, none.", |a| {
