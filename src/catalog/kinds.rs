@@ -53,6 +53,8 @@ pub enum Stands {
     VllmRuntime,
     /// A service of LLMKube.
     LlmKube,
+    /// A Playground of llmaz.
+    Llmaz,
     /// A microservice of NIM.
     Nim,
     /// What fills a cache of NIM.
@@ -126,6 +128,7 @@ fn place(row: Row, version: &str) -> PodPlace {
             "spark" => Stands::Spark,
             "vllm-runtime" => Stands::VllmRuntime,
             "llmkube" => Stands::LlmKube,
+            "llmaz" => Stands::Llmaz,
             "nim" => Stands::Nim,
             "nim-cache" => Stands::NimCache,
             "run-ai" => Stands::RunAi,

@@ -11,6 +11,7 @@ use crate::evidence;
 use crate::suggest::nearest;
 use crate::version::Version;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::sync::{LazyLock, OnceLock};
 
 /// A machine type.
@@ -238,6 +239,23 @@ pub fn instances_of_family(family: &str) -> Option<Vec<&'static Instance>> {
     let all: Vec<&Instance> = of_family(&prefix).collect();
     all.iter().for_each(|instance| instance.row.used());
     (!all.is_empty()).then_some(all)
+}
+
+/// The machine types of a provider with accelerators that can still be created.
+pub fn machines_with_gpus(provider: &str) -> Vec<&'static Instance> {
+    let of_provider = |machine: &&Instance| machine.provider == provider && machine.retired.is_none();
+    let all: Vec<&Instance> = by_name().values().filter(of_provider).collect();
+    all.iter().for_each(|instance| instance.row.used());
+    all
+}
+
+impl Instance {
+    /// Memory of one of its GPUs in MiB as its provider may count it: the size in its name, or what the driver leaves of it.
+    pub fn gpu_mib(&self) -> Option<RangeInclusive<f64>> {
+        const LEFT: f64 = 0.9;
+        let mib = self.row.number::<f64>("gpu_memory_gb")? * 1024.0;
+        Some(mib * LEFT..=mib)
+    }
 }
 
 /// The GPU that every machine type of an AWS family has; `Some(None)` where they differ.

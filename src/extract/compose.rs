@@ -5,8 +5,8 @@ use super::{MOST_WORKLOADS, embedded, image, launch, too_many, training};
 use crate::catalog;
 use crate::facts::value::REST;
 use crate::facts::{
-    Container, ContainerRole, EnvVar, Facts, Labels, Mount, Pod, Port, SharedMemory, Variables, Volume, Workload,
-    WorkloadFormat,
+    Container, ContainerRole, EnvVar, Facts, Labels, Launch, Mount, Pod, Port, SharedMemory, Variables, Volume,
+    Workload, WorkloadFormat,
 };
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View, shell};
@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// Whether a document is a Compose project.
 pub fn is_project(root: Node<'_>, path: &str) -> bool {
     let name = paths::name(path).to_lowercase();
-    let service = |node: Node<'_>| ["image", "build", "extends"].iter().any(|key| node.get(key).is_some());
+    let service = |node: Node<'_>| ["image", "build", "extends", "provider"].iter().any(|key| node.get(key).is_some());
     let services = root.get("services").is_some_and(|s| s.is_map() && s.entries().iter().any(|(_, v)| service(*v)));
     services && (name.contains("compose") || root.get("version").is_some() || root.get("apiVersion").is_none())
 }
@@ -30,8 +30,14 @@ pub fn project(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
     let services = services.entries();
     facts.cut.extend(services.get(MOST_WORKLOADS).map(|(_, view)| too_many(view.place())));
     let together = services.len() <= super::scripts::MOST_TOGETHER;
+    for (name, view) in root.view().get("models").entries().into_iter().take(MOST_WORKLOADS) {
+        facts.workloads.extend(model(tree, (name, view), view));
+    }
     for (name, view) in services.into_iter().take(MOST_WORKLOADS) {
-        if view.node().is_some_and(Node::is_map) {
+        let provider = view.get("provider");
+        if provider.get("type").string().get().is_some_and(|kind| kind == "model") {
+            facts.workloads.extend(model(tree, (name, view), provider.get("options")));
+        } else if view.node().is_some_and(Node::is_map) {
             super::built::service(view, facts);
             let mut service = service(tree, (name, view));
             let containers = service.pods.iter_mut().flat_map(|pod| &mut pod.containers).filter(|_| together);
@@ -40,6 +46,46 @@ pub fn project(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
         }
     }
 }
+
+/// A model that a runner of models on the machine serves, which has the GPUs that the machine has: an entry of `models`, or a
+/// service whose provider is such a runner. <https://docs.docker.com/reference/compose-file/models/>
+fn model(tree: &Arc<Tree>, (name, view): (&str, View<'_>), of: View<'_>) -> Option<Workload> {
+    let stated = of.get("model");
+    let artifact = stated.string();
+    let place = stated.is_some().then(|| view.place())?;
+    let mut container = Container::blank(place);
+    container.name = Fact::value(name.to_owned(), place);
+    container.role = Fact::value(ContainerRole::Main, place);
+    container.gpus = of_host(place);
+    container.gpu_vendor = of_host(place).and_then(|_| Known::Absent);
+    container.shm = Fact::unknown(Why::LeftTo("the runner of models".into()), place);
+    let flags: Vec<Traced> = of.get("runtime_flags").items().filter_map(View::traced).collect();
+    let words: Vec<&Traced> = flags.iter().collect();
+    // Weights that are quantized as in files of GGUF are read by one engine alone.
+    let format = artifact.get().and_then(|name| name.rsplit_once(':')?.1.rsplit('-').next().map(str::to_lowercase));
+    let gguf = format.and_then(|format| catalog::weight_format(&format)).is_some_and(|f| f.name.starts_with("gguf"));
+    let known = || launch::of_arguments(GGUF, stated.place(), (&words, &container.env));
+    let mut launch = gguf.then(known).flatten().unwrap_or_else(|| {
+        let engine = Fact::unknown(Why::LeftTo("the runner of models".into()), stated.place());
+        Box::new(Launch { engine, ..Launch::blank(stated.place()) })
+    });
+    launch.model = artifact;
+    if of.get("context_size").is_some() {
+        launch.max_model_len = of.get("context_size").int();
+    }
+    container.launch = Some(launch);
+    container.spec = Some(Raw::new(tree, of));
+    let mut pod = Pod::blank(place);
+    pod.role = Fact::value("main".to_owned(), place);
+    pod.replicas = Fact::value(1, place);
+    pod.gpus = container.gpus.clone();
+    pod.containers.push(container);
+    let name = Fact::value(name.to_owned(), place);
+    Some(super::lone((WorkloadFormat::Compose, "model"), name, pod, Raw::new(tree, view)))
+}
+
+/// The engine of files of GGUF.
+const GGUF: &str = "llama.cpp";
 
 /// A service.
 pub(super) fn service(tree: &Arc<Tree>, (name, view): (&str, View<'_>)) -> Workload {

@@ -124,6 +124,9 @@ impl<'l> Reader<'l, '_> {
         {
             self.share.work(NODE * (1 + stage.env.len()))?;
             stage.launch = start.launch(stage);
+            if line.keyword == "ENTRYPOINT" {
+                stage.entrypoint = Fact::value(true, line.keyword_span);
+            }
         }
         self.inherit(line)
     }
@@ -273,6 +276,9 @@ fn start(line: &Line, base: &dockerfile::Base, path: &str, global: &Scope<'_>, u
             if let Some(platform) = &base.platform {
                 build.base.platform = install::fact(&expanded(platform, global));
             }
+            build.entrypoint = Fact::value(false, base.image.whole());
+            // A server's image starts the server until the stage says otherwise.
+            build.launch = launch::of_base(&build.base);
             build
         }
     };

@@ -3,8 +3,8 @@
 use super::{
     TextFile, ansible, bake, bounded, ci, cloudformation, clusters, commands, compose, describes_others, dockerfile,
     dstack, ecs, embedded, helmfile, hosted, kubernetes, llama_swap, makefile, nginx, nomad, options, package_indexes,
-    package_tables, packer, platforms, protection, pulumi, recipes, requirements, setup, skypilot, slurm, slurm_conf,
-    startup, terraform, toolkit, training, triton, truss, units, values,
+    package_tables, packer, platforms, protection, pulumi, ray_serve, recipes, requirements, setup, skypilot, slurm,
+    slurm_conf, startup, terraform, toolkit, training, triton, truss, units, values,
 };
 use crate::budget::Share;
 use crate::discover::{self, Kind};
@@ -242,10 +242,9 @@ pub static DOCUMENTS: &[Format] = &[
     Format {
         name: "ray-serve",
         about: "configurations of Ray Serve, in files and in RayServices",
-        is: |root, _| is_ray_serve(root),
-        // What its applications launch is read where they are deployed.
+        is: |root, _| ray_serve::is_config(root),
         objects: &["RayServeConfig"],
-        read: |_, _, _, _| {},
+        read: ray_serve::read,
     },
     Format {
         name: "model",
@@ -408,12 +407,6 @@ pub fn format(root: Node<'_>, path: &str) -> Option<&'static Format> {
         return None;
     }
     DOCUMENTS.iter().find(|format| (format.is)(root, path))
-}
-
-/// Whether a document is a configuration of Ray Serve: https://docs.ray.io/en/latest/serve/production-guide/config.html
-fn is_ray_serve(root: Node<'_>) -> bool {
-    let applications = root.get("applications").into_iter().flat_map(Node::items);
-    applications.filter(|application| application.is_map()).any(|application| application.get("import_path").is_some())
 }
 
 /// The format of documents that is called so.

@@ -6,10 +6,10 @@ use super::kubernetes;
 use super::wrappers::{self, base_name};
 use crate::catalog::{self, ImageModel};
 use crate::facts::value::{Blank, REST};
-use crate::facts::{Container, Launch, Variables};
+use crate::facts::{Build, Container, EnvVar, Image, Launch, Variables};
 use crate::known::{Fact, Why};
 use crate::parse::shell::{self, Command, Word};
-use crate::parse::{Dialect, Node, View, placeholder, yaml};
+use crate::parse::{Dialect, Node, Raw, View, placeholder, yaml};
 use crate::source::{Span, Traced};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -36,6 +36,29 @@ pub fn of(container: &Container, words: &[&Traced]) -> Option<Box<Launch>> {
     }
     defaults(&mut launch, container);
     Some(launch)
+}
+
+/// What an image starts by itself that is built on another one and states nothing of it.
+pub fn of_base(base: &Image) -> Option<Box<Launch>> {
+    of(&Container { image: base.clone(), ..Container::blank(base.reference.span) }, &[])
+}
+
+/// What a container launches whose image starts as the one that it is built on: the words of the container go to the server of
+/// that image.
+pub fn on_base(container: &Container, build: &Build) -> Option<Box<Launch>> {
+    let mut inner = Container { image: build.base.clone(), ..container.clone() };
+    for (name, value) in &build.env {
+        let variable = || Box::new(EnvVar { value: value.clone(), ..EnvVar::blank(value.span) });
+        inner.env.entry(name.clone()).or_insert_with(variable);
+    }
+    let view = container.spec.as_ref().map(Raw::view);
+    let stated = view.map(|view| ["command", "args"].map(|key| kubernetes::words(view.get(key))).concat());
+    let stated = stated.filter(|words| words.len() == container.command.len()).unwrap_or_else(|| {
+        let word = |fact: &Fact<String>| Some(Traced::opaque(fact.get()?.as_str(), fact.span));
+        container.command.iter().map(word).collect::<Option<_>>().unwrap_or_default()
+    });
+    let words: Vec<Traced> = stated.iter().map(Traced::unwrapped).collect();
+    of(&inner, &words.iter().collect::<Vec<_>>()).filter(|_| words.len() == container.command.len())
 }
 
 /// What an operator starts of an engine that it is told by name, with some arguments; `None` for one that is no server.
@@ -69,6 +92,11 @@ pub fn of_kserve(model: View<'_>, container: &Container, words: &[&Traced]) -> O
 pub fn of_ray_serve(config: &Traced) -> Option<Box<Launch>> {
     let tree = yaml::parse_traced(config, Dialect::Core);
     let of = tree.nodes().find(|node| node.get("engine_kwargs").is_some())?.view();
+    of_llm_config(of)
+}
+
+/// The engine of one of the models that Ray Serve is told to serve. <https://docs.ray.io/en/latest/serve/llm/quick-start.html>
+pub fn of_llm_config(of: View<'_>) -> Option<Box<Launch>> {
     let arguments = of.get("engine_kwargs");
     let engine = catalog::server_of_program("ray.serve.llm", None)?.engine;
     let mut out = Box::new(Launch::blank(arguments.place()));

@@ -47,6 +47,7 @@ pub mod protection;
 pub mod pulumi;
 mod quadlet;
 pub mod queues;
+mod ray_serve;
 pub mod recipes;
 pub mod requirements;
 pub mod runtimes;

@@ -185,8 +185,10 @@ entities! {
         built_for: Vec<Fact<String>>,
         /// The instructions of this stage.
         instructions: Vec<Instruction>,
-        /// What CMD and ENTRYPOINT launch.
+        /// What it starts whoever runs it: CMD and ENTRYPOINT, else those of the image that it starts from.
         launch: Option<Box<Launch>>,
+        /// Whether it, or a stage underneath, states an ENTRYPOINT; else that of the image that it starts from takes its arguments.
+        entrypoint: Fact<bool>,
         /// Driver of the cluster that the files around it describe.
         #[joined = true]
         driver: Fact<Version>,

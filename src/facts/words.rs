@@ -104,6 +104,8 @@ words! {
         Mosaicml = "mosaicml",
         /// Workloads of Databricks' AI Runtime.
         Databricks = "databricks",
+        /// Applications of Ray Serve, in files of their own.
+        RayServe = "ray-serve",
         /// Batch scripts of Slurm.
         Slurm = "slurm",
         /// Jobs of PBS and Torque.

@@ -28,6 +28,9 @@ fn release(launch: &Launch, image: &Image, software: Option<&Software>) -> Fact<
     let unstated = || Fact::unknown(Why::NotStated("the release of the engine".into()), launch.span);
     let Some(engine) = launch.engine.get() else { return unstated() };
     let installed = software.and_then(|software| software.packages.get(engine)).map(|package| &package.version);
+    // What is built on the publisher's image holds what that does.
+    let base = image.build.as_ref().map(|build| &build.base).filter(|base| is_tagged_by_release(base, engine));
+    let image = base.unwrap_or(image);
     match installed.filter(|version| !version.is_absent()) {
         Some(version) => version.clone(),
         None if is_tagged_by_release(image, engine) => image.tag.clone().and_then(|tag| match Version::of_tag(&tag) {

@@ -38,7 +38,7 @@ pub use bases::{Based, based};
 pub use boundary::{Boundary, Deployed, Layout, Reach};
 pub use candidates::Candidates;
 pub use directories::{Dir, Directories};
-pub use software::named_by;
+pub use software::{Starts, named_by};
 pub use variant::{Routes, Variant};
 
 use crate::facts::{Facts, IndexSetting};
@@ -49,9 +49,9 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// Joins the facts of files that are one repository without charts and kustomizations.
-pub fn link(facts: &mut Facts, sources: &Sources) {
+pub fn link(facts: &mut Facts, sources: &Sources, starts: Starts) {
     let mut plain = [Variant::plain(std::mem::take(facts))];
-    join(&mut plain, &Directories::of(sources));
+    join(&mut plain, &Directories::of(sources), starts);
     let [plain] = plain;
     *facts = plain.facts;
 }
@@ -65,7 +65,7 @@ pub fn complete(variants: &mut [Variant], directories: &Directories<'_>) {
 }
 
 /// Joins the facts of a repository in place.
-pub fn join(variants: &mut [Variant], directories: &Directories<'_>) {
+pub fn join(variants: &mut [Variant], directories: &Directories<'_>, starts: Starts) {
     complete(variants, directories);
     variants.par_iter_mut().for_each(|variant| {
         pools::enrich(&mut variant.facts);
@@ -105,7 +105,7 @@ pub fn join(variants: &mut [Variant], directories: &Directories<'_>) {
             node::link(workloads, deployed);
             deployed.each(workloads, |workload, _| devices::link(workload));
             deployed.each(workloads, |workload, _| taints::link(workload));
-            software::link(workloads, deployed);
+            software::link(workloads, deployed, starts);
             models::link(workloads, deployed);
             training::link(workloads, deployed, &mut named);
             promises::link(workloads, deployed);

@@ -94,6 +94,7 @@ fn serves(pool: &NodePool, format: WorkloadFormat) -> bool {
         | WorkloadFormat::Determined
         | WorkloadFormat::Mosaicml
         | WorkloadFormat::Databricks
+        | WorkloadFormat::RayServe
         | WorkloadFormat::Nomad
         | WorkloadFormat::Sge
         | WorkloadFormat::Slurm
@@ -110,7 +111,13 @@ fn stated(gpu: &Gpu, format: Option<WorkloadFormat>) -> Option<Gpu> {
     match (&gpu.id.known, format) {
         (
             Known::Value(name),
-            Some(WorkloadFormat::Slurm | WorkloadFormat::Pbs | WorkloadFormat::Lsf | WorkloadFormat::Sge),
+            Some(
+                WorkloadFormat::Slurm
+                | WorkloadFormat::Pbs
+                | WorkloadFormat::Lsf
+                | WorkloadFormat::Sge
+                | WorkloadFormat::RayServe,
+            ),
         ) => named(name, span, || catalog::gpus_called(name)),
         (Known::Value(name), Some(WorkloadFormat::Skypilot)) => named(name, span, || catalog::skypilot_gpus(name, "")),
         (Known::Value(name), _) => named(name, span, || catalog::gpus_named(name)),

@@ -8,6 +8,7 @@ use crate::known::{Fact, Known, Why};
 use crate::source::Span;
 use crate::version::Version;
 use std::borrow::Borrow;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// The label with which ACK is told which driver it installs on the nodes of a pool.
@@ -219,31 +220,77 @@ fn of_type(name: &Fact<String>) -> Option<Gpu> {
     (!plain).then(|| of_machine(name, |text| catalog::instance_gpu(text).into_iter().collect()))
 }
 
-/// The machine types of the families that requirements of Karpenter name, less those of other sizes or other numbers of GPUs;
-/// none where a family is not of the catalog.
+/// The machine types of AWS that requirements of Karpenter leave: of the families that they name, else of the GPUs that they
+/// describe, less those of other sizes, numbers and memory; none where a family is not of the catalog.
 fn required_types(pool: &NodePool) -> Vec<Fact<String>> {
     let within = |key: &str| {
-        let is = |r: &&Requirement| {
-            r.key.get().is_some_and(|k| k.rsplit('/').next() == Some(key))
-                && r.operator.get().is_some_and(|o| o == "In")
-        };
+        let is = |r: &&Requirement| is_about(r, key) && r.operator.get().is_some_and(|o| o == "In");
         pool.requirements.iter().find(is).map(|requirement| &requirement.values)
     };
-    let Some(families) = within("instance-family") else { return Vec::new() };
     let states = |key: &str, text: &str| {
         within(key).is_none_or(|values| values.iter().any(|value| value.get().is_none_or(|value| value == text)))
     };
+    let fits = |machine: &catalog::Instance| {
+        let (family, size) = machine.name.split_once('.').unwrap_or((machine.name, ""));
+        let generation = family.find(|c: char| c.is_ascii_digit()).unwrap_or(family.len());
+        let digits = family[generation..].find(|c: char| !c.is_ascii_digit()).map_or(family.len(), |n| generation + n);
+        let number = |text: &str| text.parse().ok().map(|n: f64| n..=n);
+        states("instance-size", size)
+            && states("instance-category", &family[..generation])
+            && admits(pool, "instance-generation", number(&family[generation..digits]))
+            && admits(pool, "instance-gpu-count", machine.gpu_count.map(|count| count as f64..=count as f64))
+    };
+    let named = |machines: Vec<&catalog::Instance>, (span, unread): (Span, bool)| -> Vec<Fact<String>> {
+        let fitting = machines.into_iter().filter(|machine| fits(machine));
+        fitting.map(|machine| Fact::value(machine.name.to_owned(), span).resting_on(unread)).collect()
+    };
+    let Some(families) = within("instance-family") else {
+        let described = ["instance-gpu-name", "instance-gpu-count", "instance-gpu-memory"];
+        let Some(by) = pool.requirements.iter().find(|r| described.iter().any(|key| is_about(r, key))) else {
+            return Vec::new();
+        };
+        let (machines, unread) = evidence::watched(|| catalog::machines_with_gpus("aws"));
+        let span = by.values.first().map_or(by.span, |value| value.span);
+        let of_gpu = |machine: &&catalog::Instance| {
+            let gpu = catalog::gpu(machine.gpu);
+            let called = within("instance-gpu-name").is_none_or(|names| {
+                names.iter().any(|name| {
+                    name.get().is_none_or(|name| catalog::karpenter_gpus(name).any(|gpu| gpu.id == machine.gpu))
+                })
+            });
+            // Chips of Amazon itself are accelerators to Karpenter, and no GPUs.
+            called
+                && gpu.is_none_or(|gpu| gpu.vendor != "aws" && states("instance-gpu-manufacturer", gpu.vendor))
+                && admits(pool, "instance-gpu-memory", machine.gpu_mib())
+        };
+        return named(machines.into_iter().filter(of_gpu).collect(), (span, unread));
+    };
     let of_family = |family: &Fact<String>| -> Option<Vec<Fact<String>>> {
         let (types, unread) = evidence::watched(|| catalog::instances_of_family(family.get()?));
-        let types = types?.into_iter().filter(|machine| {
-            let size = machine.name.split('.').nth(1).unwrap_or_default();
-            let gpus = machine.gpu_count.map(|count| count.to_string());
-            states("instance-size", size) && gpus.is_none_or(|gpus| states("instance-gpu-count", &gpus))
-        });
-        Some(types.map(|machine| Fact::value(machine.name.to_owned(), family.span).resting_on(unread)).collect())
+        Some(named(types?, (family.span, unread)))
     };
     let types: Option<Vec<Vec<Fact<String>>>> = families.iter().map(of_family).collect();
     types.unwrap_or_default().concat()
+}
+
+/// Whether a requirement of Karpenter is on the property of machines of a name, whoever's label that is.
+fn is_about(requirement: &Requirement, key: &str) -> bool {
+    requirement.key.get().is_some_and(|stated| stated.rsplit('/').next() == Some(key))
+}
+
+/// Whether requirements on a number of machines may leave one whose number lies in a range; what is not known may.
+fn admits(pool: &NodePool, key: &str, range: Option<RangeInclusive<f64>>) -> bool {
+    let Some(range) = range else { return true };
+    pool.requirements.iter().filter(|requirement| is_about(requirement, key)).all(|requirement| {
+        let numbers: Option<Vec<f64>> = requirement.values.iter().map(|value| value.get()?.parse().ok()).collect();
+        match (requirement.operator.get().map(String::as_str), numbers.as_deref()) {
+            (Some("In"), Some(numbers)) => numbers.iter().any(|number| range.contains(number)),
+            (Some("NotIn"), Some(numbers)) => range.start() != range.end() || !numbers.contains(range.start()),
+            (Some("Gt"), Some([than])) => range.end() > than,
+            (Some("Lt"), Some([than])) => range.start() < than,
+            _ => true,
+        }
+    })
 }
 
 /// What a requirement of Karpenter on machines leaves: by the name of the GPU, the machine type or its family.

@@ -241,8 +241,11 @@ fn leave_open(package: &mut Package) {
     package.pinned.known = Known::Unknown(why.clone());
 }
 
+/// What a container launches whose image starts as the one that it is built on, which launchers know.
+pub type Starts = fn(&Container, &Build) -> Option<Box<Launch>>;
+
 /// Fills the software of containers, and joins them with the builds of their images.
-pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
+pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>, starts: Starts) {
     let builds: Builds<'_> = Candidates::gather(deployed, Reach::Deployment, |facts| {
         facts.builds.iter().map(|build| (build.span.source, called(build), build)).collect()
     });
@@ -303,7 +306,11 @@ pub fn link(workloads: &mut [Vec<Workload>], deployed: Deployed<'_>) {
                     container.launch = build.and_then(|build| build.launch.clone());
                 }
                 if container.launch.is_none() && container.entrypoint.get() == Some(&false) {
-                    container.launch = build.and_then(|build| entered(build));
+                    let on_base = |build: &Arc<Build>| build.entrypoint.get() == Some(&false);
+                    container.launch = build.and_then(|build| match on_base(build) {
+                        true => starts(container, build),
+                        false => entered(build),
+                    });
                 }
                 let stated = build.is_some() || !made.is_empty() || context.is_some_and(View::is_some);
                 let here = stated || is_called_like(&container.image, project) || is_pushed(&container.image, &open);
@@ -379,8 +386,15 @@ fn built_by_service<'i>(
     from: SourceId,
     (builds, boundary): (&'i Builds<'i>, Boundary<'_>),
 ) -> Option<&'i &'i Arc<Build>> {
-    if context.get("dockerfile_inline").is_some() {
-        return None;
+    let inline = context.get("dockerfile_inline");
+    if inline.is_some() {
+        let sources = boundary.layout().sources();
+        let line = |place: Span, offset| sources.get(place.source).line_of(offset);
+        // It is read as a file of the same path, with every line on the line that it is written on.
+        let place = inline.place();
+        let lines = line(place, place.start)..=line(place, place.end);
+        let within = |build: &&Arc<Build>| is_final(build) && lines.contains(&line(build.span, build.span.start));
+        return builds.find(boundary, &[Called::Path(sources.get(from).path.clone())], within);
     }
     let (path, target) = named_by(context);
     let path = boundary.layout().relative(from, &path);
@@ -653,8 +667,8 @@ fn base_os(out: &mut Software) {
     let (row, unread) = evidence::watched(|| catalog::base_os(&os, &version));
     let Some(row) = row else { return };
     out.glibc = Fact::from_option(row.glibc, place).resting_on(unread);
-    // A Python of its own (python:3.11, conda) comes before the distribution's.
-    if out.python.is_absent() {
+    // A Python of its own (python:3.11, python:slim, conda) comes before the distribution's.
+    if out.python.is_absent() && out.externally_managed.is_absent() {
         out.python = Fact::from_option(row.python, place).resting_on(unread);
         out.externally_managed = Fact::value(row.externally_managed, place).resting_on(unread);
     }

@@ -33,7 +33,8 @@ pub fn with_arguments(here: &Repository<'_>, facts: &mut Facts) {
     for context in services.chain(targets) {
         let (arguments, contexts) = (compose::arguments(context.build), compose::contexts(context.build));
         let told = Told { arguments, contexts, platform: context.platform() };
-        if told.arguments.is_empty() && told.contexts.is_empty() && told.platform.is_none() {
+        let inline = ["dockerfile_inline", "dockerfile-inline"].iter().any(|key| context.build.get(key).is_some());
+        if inline || told.arguments.is_empty() && told.contexts.is_empty() && told.platform.is_none() {
             continue;
         }
         let (file, _) = link::named_by(context.build);

@@ -19,7 +19,10 @@ pub struct Filled {
 }
 
 /// Puts variables into the files that see some.
-pub fn fill<'v>(here: &'v Repository<'_>, seen: impl Fn(&'v str, &Tree) -> Option<Box<dyn Variables + 'v>>) -> Filled {
+pub fn fill<'v>(
+    here: &'v Repository<'_>,
+    seen: impl Fn(&'v str, &'v Arc<Tree>) -> Option<Box<dyn Variables + 'v>>,
+) -> Filled {
     let mut out = Filled::default();
     for (id, tree) in &here.trees {
         let Some(variables) = seen(here.path(*id), tree) else { continue };

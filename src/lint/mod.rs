@@ -14,6 +14,7 @@ mod flux;
 mod idle;
 mod kustomizations;
 mod named;
+mod openshift;
 mod optional;
 mod packed;
 mod read;
@@ -238,7 +239,7 @@ fn repository(
         here.trees.extend(read.tree.map(|tree| (id, tree)));
     }
     out.tell(compose::resolve(&mut here));
-    for fill in [ansible::fill, flux::patch, flux::fill] {
+    for fill in [ansible::fill, openshift::fill, flux::patch, flux::fill] {
         let filled = fill(&here);
         here.trees.extend(filled.trees);
         out.tell(filled.cut.into_iter().map(|problem| (problem, Trouble::NotLinted(Unlinted::Budget))));
@@ -302,7 +303,7 @@ fn repository(
     out.notes.extend(rendered.notes);
     variants.extend(rendered.variants);
     rebase(&mut variants, directories);
-    link::join(&mut variants, directories);
+    link::join(&mut variants, directories, extract::launch::on_base);
     let asked = (speaks.as_ref(), |id| here.path(id));
     let not_deployed = idle::files(&here);
     let idle: BTreeSet<SourceId> = not_deployed.keys().copied().collect();

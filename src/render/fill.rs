@@ -31,6 +31,11 @@ pub trait Variables {
         false
     }
 
+    /// Whether a reference that is all of a text stands for the value without quotes, whatever those of the text are.
+    fn is_bare(&self, _: &str) -> bool {
+        false
+    }
+
     /// The text of a variable, where that is known.
     ///
     /// # Errors
@@ -137,6 +142,7 @@ impl Filling<'_> {
                 let Some(known) = self.variables.text(name, self.share)? else { return Ok(None) };
                 self.share.make(NODE + known.len())?;
                 let text = Traced::opaque(&*known, value.span());
+                let plain = plain || self.variables.is_bare(name);
                 self.builder.add(NodeKind::Scalar { text, plain }, value.span())
             } else {
                 self.share.make(NODE)?;

@@ -11,6 +11,7 @@ pub mod flux;
 pub mod gotemplate;
 pub mod helm;
 pub mod kustomize;
+pub mod openshift;
 mod pattern;
 pub mod terraform;
 pub mod text;

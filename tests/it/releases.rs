@@ -14,7 +14,7 @@ fn linked(files: &[(&str, &str)]) -> Facts {
         let tree = Arc::new(yaml::parse(id, files[id.0 as usize].1, Dialect::Kubernetes));
         gpulint::extract::documents(&tree, &source.path, &mut facts);
     }
-    gpulint::link::link(&mut facts, &sources);
+    gpulint::link::link(&mut facts, &sources, gpulint::extract::launch::on_base);
     facts
 }
 

@@ -51,7 +51,8 @@ pub fn judge<'f>(file: &'f Dockerfile, builds: impl Iterator<Item = &'f Arc<Buil
     let first = file.instructions.iter().position(|line| line.keyword == "FROM").unwrap_or(file.instructions.len());
     let (before, rest) = file.instructions.split_at(first);
     let stages = stages(rest, &builds);
-    let mut found = Vec::new();
+    let mut found: Vec<Breach> = file.instructions.iter().filter_map(malformed_from).collect();
+    found.extend(outside_of_stages(before, rest));
     for (at, stage) in stages.iter().enumerate() {
         found.extend(arguments::in_from(stage, (before, &file.instructions)));
         found.extend(copies(stage, at, &stages));
@@ -95,6 +96,52 @@ fn stages<'f>(lines: &'f [Instruction], builds: &[&'f Arc<Build>]) -> Vec<Stage<
         stages.push(Stage { from: line, name, lines, under, base: bottom, software });
     }
     stages
+}
+
+/// A FROM that states neither an image alone nor an image, AS and the name of a stage; a builder knows no comment behind it.
+/// <https://github.com/moby/buildkit/blob/master/frontend/dockerfile/instructions/parse.go> (`parseBuildStageName`)
+fn malformed_from(line: &Instruction) -> Option<Breach> {
+    // Another tool fills in what such signs stand around.
+    if line.keyword != "FROM" || line.rest.text().contains(['<', '>', '%', '"', '\'']) {
+        return None;
+    }
+    let words: Vec<&str> = line.rest.text().split_whitespace().collect();
+    let is_as = |word: &str| word.eq_ignore_ascii_case("as");
+    let refused = |place, says, meant| Some(breach(BreachClass::BuildRefused, place, "FROM", says, meant));
+    let whole = || line.rest.span(0..line.rest.text().trim_end().len());
+    let takes = "FROM takes an image, or an image, AS and the name of a stage";
+    match words[..] {
+        [_] => None,
+        [] => refused(line.keyword_span, format!("{takes}; it is empty"), None),
+        [_, word, name] if is_as(word) => {
+            let first = |c: char| c.is_ascii_alphabetic();
+            let named = name.starts_with(first)
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+            let place = line.words().pop()?.whole();
+            let says =
+                format!("no stage can be called {name}: a name is a letter, then letters, digits, `-`, `_` and `.`");
+            // A variable may be filled in before the builder reads it.
+            if named || name.contains('$') { None } else { refused(place, says, None) }
+        }
+        [image, ref rest @ ..] => {
+            let comment = rest.iter().position(|word| word.starts_with('#'));
+            let meant = match (comment, rest) {
+                (Some(0), _) => Some(format!("FROM {image}")),
+                (Some(2), [word, name, ..]) if is_as(word) => Some(format!("FROM {image} AS {name}")),
+                (None, [word]) if is_as(word) => Some(format!("FROM {image}")),
+                (None, [name]) if !is_as(image) => Some(format!("FROM {image} AS {name}")),
+                _ => None,
+            };
+            refused(whole(), format!("{takes}; it gets `{}`", shortened(&words.join(" "))), meant)
+        }
+    }
+}
+
+/// The first instruction before the first FROM that is not ARG. What has no FROM at all is a part that a tool puts into others.
+fn outside_of_stages(before: &[Instruction], rest: &[Instruction]) -> Option<Breach> {
+    let line = before.iter().find(|line| line.keyword != "ARG").filter(|_| !rest.is_empty())?;
+    let says = format!("{} stands before the first FROM, where only ARG may: it is of no stage", line.keyword);
+    Some(breach(BreachClass::BuildRefused, line.keyword_span, &line.keyword, says, None))
 }
 
 /// What is known of an image.

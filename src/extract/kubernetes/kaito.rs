@@ -1,5 +1,6 @@
 //! Workspaces, sets and roles of inference and retrieval engines of Kaito: a preset, or the operator's own server, on machines of a type.
 
+use super::pods;
 use crate::catalog;
 use crate::extract::machines;
 use crate::facts::{Container, ContainerRole, Launch, Pod, SharedMemory};
@@ -7,22 +8,33 @@ use crate::known::{Fact, Why};
 use crate::parse::{Raw, Tree, View};
 use std::sync::Arc;
 
-/// Whether there is something to run: machines that are asked for, or a preset on machines that are there.
+/// The label of nodes that the operator selects by the type of the machine.
+const INSTANCE_TYPE: &str = "node.kubernetes.io/instance-type";
+
+/// Whether there is something to run: machines that are asked for, or a preset or a template on machines that are there.
 pub fn is_stated(view: View<'_>, resource: View<'_>) -> bool {
-    resource.get("instanceType").is_some() || view.path("inference.preset").is_some()
+    let runs = |key: &str| view.get("inference").get(key).is_some();
+    resource.get("instanceType").is_some() || runs("preset") || runs("template")
 }
 
-/// Kaito's pods: the operator makes them from a preset; the machine type and their number are stated.
+/// Kaito's pods: the operator makes them from a preset or a template; the machine type and their number are stated.
 pub fn pods(tree: &Arc<Tree>, view: View<'_>, resource: View<'_>) -> Vec<Pod> {
     let machine = resource.get("instanceType");
-    let mut pod = Pod::blank(resource.place());
-    pod.role = Fact::value("main".to_owned(), resource.place());
     let count = resource.get("count");
     let count = if count.is_some() { count } else { resource.get("replicas") };
-    pod.replicas = count.int().or_default(1);
-    if machine.is_some() {
-        pod.node_selector.insert("node.kubernetes.io/instance-type".to_owned(), machine.string());
+    let place = |mut pod: Pod| {
+        pod.replicas = count.int().or_default(1);
+        if machine.is_some() {
+            pod.node_selector.entry(INSTANCE_TYPE.to_owned()).or_insert_with(|| machine.string());
+        }
+        pod
+    };
+    let template = view.opened(super::open()).path("inference.template");
+    if template.path("spec.containers").is_some() || template.get("containers").is_some() {
+        return vec![place(pods::template(tree, template, "main", Fact::absent(resource.place())))];
     }
+    let mut pod = place(Pod::blank(resource.place()));
+    pod.role = Fact::value("main".to_owned(), resource.place());
     pod.gpus = Fact::unknown(Why::Remote("the preset and the machine type".into()), machine.place());
     pod.containers.extend(preset(view, resource, &pod));
     pod.spec = Some(Raw::new(tree, view.opened(super::open())));

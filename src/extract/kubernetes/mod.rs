@@ -29,7 +29,7 @@ pub use places::{open, places_pods};
 pub use pods::{gpus, labels, scheduling};
 pub use releases::in_values;
 
-use super::{embedded, machinery, protection, training};
+use super::{embedded, machinery, protection, ray_serve, training};
 use crate::facts::{Facts, Object};
 use crate::known::Fact;
 use crate::parse::{Builder, Dialect, Entry, Node, NodeKind, Raw, Tree, View, mask, yaml};
@@ -102,7 +102,7 @@ pub fn document(tree: &Arc<Tree>, root: Node<'_>, facts: &mut Facts) {
     ray::read(view, &kind, object.name.get().map_or("", String::as_str), facts);
     if kind == "RayService" {
         // Yaml, whatever it is called.
-        embedded::read(view.path("spec.serveConfigV2"), "serveConfigV2.yaml", facts);
+        embedded::read(view.path("spec.serveConfigV2"), ray_serve::IN_SERVICE, facts);
     }
     // What the values of a release look like is not asked where it is known.
     let workload = if drafted { None } else { workloads::read(tree, view, &object, &mut facts.cut) };

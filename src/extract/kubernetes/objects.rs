@@ -11,12 +11,14 @@ use std::sync::Arc;
 /// Reads an object that is joined with workloads.
 pub fn read(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
     let version = |group: &str| view.get("apiVersion").string().get().is_some_and(|v| v.starts_with(group));
-    let knative = version("serving.knative.dev");
+    // Others call kinds of theirs so, too: Knative and llmaz a Service, OpenShift the settings of its Ingresses.
+    let of_a_group = view.get("apiVersion").string().get().is_some_and(|v| v.contains('/'));
     match kind {
         "HorizontalPodAutoscaler" => facts.autoscalers.push(Arc::new(hpa(tree, view))),
         "PodAutoscaler" if version("autoscaling.aibrix.ai/") => facts.autoscalers.push(Arc::new(aibrix(tree, view))),
         "ScaledObject" | "ScaledJob" => facts.autoscalers.push(Arc::new(keda(tree, view))),
-        "Service" if !knative => facts.services.push(Arc::new(service(tree, view))),
+        "Service" if !of_a_group => facts.services.push(Arc::new(service(tree, view))),
+        "Ingress" if version("config.openshift.io/") => {}
         "Ingress" | "HTTPRoute" | "GRPCRoute" | "VirtualService" => {
             facts.routes.push(Arc::new(route(tree, view, kind)))
         }

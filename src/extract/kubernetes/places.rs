@@ -141,6 +141,7 @@ impl Place<'_> {
             }
             Stands::VllmRuntime => Pod { replicas: self.count(row), ..servers::vllm(tree, view, &self.role(row)) },
             Stands::LlmKube => Pod { replicas: self.count(row), ..servers::llmkube(tree, view, &self.role(row)) },
+            Stands::Llmaz => Pod { replicas: self.count(row), ..servers::llmaz(tree, view, &self.role(row)) },
             Stands::NimCache => servers::nim_cache(tree, view, &self.role(row)),
             Stands::Nim => {
                 let mut pod = self.lone(tree, (view, self.holder.opened(open)), row);

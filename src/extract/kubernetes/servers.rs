@@ -1,14 +1,14 @@
 //! Servers whose operators are told what to serve by fields of their own: runtimes of the production stack of vLLM, services
-//! of LLMKube, and microservices of NIM with their caches.
+//! of LLMKube, Playgrounds of llmaz, and microservices of NIM with their caches.
 
-use super::{drafts, pods};
+use super::{containers, drafts, pods};
 use crate::catalog::{self, FieldFlag};
-use crate::extract::image;
-use crate::facts::{Mount, Pod, Volume};
+use crate::extract::{image, launch};
+use crate::facts::{ContainerRole, Mount, Pod, Volume};
 use crate::known::{Fact, Why};
 use crate::parse::{Builder, Entry, Node, NodeId, NodeKind, Tree, View};
 use crate::quantity;
-use crate::source::Span;
+use crate::source::{Span, Traced};
 use std::sync::Arc;
 
 /// The pod of a VLLMRuntime.
@@ -100,6 +100,45 @@ pub fn llmkube(tree: &Arc<Tree>, spec: View<'_>, role: &str) -> Pod {
         container.gpu_vendor = Fact::unknown(of_model(), container.gpus.span);
         container.gpu_resource = container.gpu_vendor.clone();
     }
+    pod
+}
+
+/// The pod of a Playground of llmaz: the engine that its backend is called after, vLLM where it names none. The BackendRuntime of
+/// that name adds arguments and the image; the OpenModel says which weights, and which GPUs where the Playground does not.
+/// <https://github.com/InftyAI/llmaz/blob/main/api/inference/v1alpha1/playground_types.go>
+pub fn llmaz(tree: &Arc<Tree>, spec: View<'_>, role: &str) -> Pod {
+    let mut pod = pods::spec_of(tree, spec, role);
+    let backend = ["backendRuntimeConfig", "backendConfig"].map(|key| spec.get(key));
+    let backend = backend.into_iter().find(|view| view.is_some()).unwrap_or(backend[0]);
+    let of_model = || Why::NotStated("the OpenModel that it names".into());
+    let mut container = containers::container(tree, backend, ContainerRole::Main, &pod);
+    container.env = containers::environment(backend.get("envs"));
+    let name = match backend.node() {
+        Some(node) => {
+            node.get("backendName").map_or(Fact::value("vllm".to_owned(), node.span()), |name| name.view().string())
+        }
+        None => Fact::value("vllm".to_owned(), spec.place()),
+    };
+    let words = containers::words(backend.get("args"));
+    let words: Vec<&Traced> = words.iter().collect();
+    let place = name.span;
+    container.launch = name.get().and_then(|name| launch::of_arguments(name, place, (&words, &container.env)));
+    if container.launch.is_some() {
+        containers::leave_launch_open(
+            &mut container,
+            &Why::Remote("what the BackendRuntime adds to the arguments".into()),
+        );
+    }
+    if let Some(launch) = &mut container.launch {
+        launch.model = Fact::unknown(of_model(), spec.place());
+    }
+    if container.gpus.get().is_none_or(|&gpus| gpus == 0) {
+        container.gpus = Fact::unknown(of_model(), spec.place());
+        container.gpu_vendor = Fact::unknown(of_model(), spec.place());
+        container.gpu_resource = container.gpu_vendor.clone();
+    }
+    pod.containers = vec![container];
+    pod.gpus = pods::gpus(&pod);
     pod
 }
 
