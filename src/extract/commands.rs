@@ -291,7 +291,9 @@ fn submitted(words: &[Word], at: usize, facts: &mut Facts) {
     }
     let name = behind.get(verb + 1).filter(|word| !word.text().starts_with('-'));
     if let Some(name) = name {
-        document.attribute("metadata.name", &Given::Word(name.traced().clone(), name.expands));
+        let given = Given::Word(name.traced().clone(), name.expands);
+        let own = command.key("NAME").into_iter();
+        ["metadata.name"].into_iter().chain(own).for_each(|key| document.attribute(key, &given));
     }
     for (key, text) in [("apiVersion", api_version), ("kind", kind)] {
         let text = document.own(text);
@@ -513,6 +515,51 @@ mod tests {
         let pool = &facts.pools[0];
         assert_eq!(pool.labels["a"].get().map(String::as_str), Some("b"));
         assert_eq!(pool.taints[0].value.get().map(String::as_str), Some("y"));
+    }
+
+    #[test]
+    fn options_in_forms_of_their_own_are_read() {
+        let facts = facts(
+            "aws ec2 run-instances --instance-type p4d.24xlarge --count 2 --instance-market-options MarketType=spot \\\n\
+             --block-device-mappings '[{\"DeviceName\":\"/dev/sda1\",\"Ebs\":{\"VolumeSize\":500}}]' \\\n\
+             --placement AvailabilityZone=us-east-1a\n\
+             aws eks create-nodegroup --instance-types g5.xlarge g5.2xlarge --scaling-config minSize=0,maxSize=3 \\\n\
+             --taints key=a,value=b,effect=NO_SCHEDULE key=c,effect=NO_EXECUTE --labels x=y,z=w\n\
+             gcloud compute instances create vm --zone us-central1-a --boot-disk-size=200GB --accelerator type=nvidia-l4,count=2\n\
+             az vmss create --vm-sku Standard_ND96asr_v4 --zones 1 2 --instance-count 2\n\
+             eksctl create nodegroup --node-type g5.xlarge --spot\n\
+             gcloud container clusters create ml --cluster-version 1.29\n",
+        );
+        let [instance, group, machine, set, spot, _] = &facts.pools[..] else { panic!("{}", facts.pools.len()) };
+        assert_eq!((instance.spot.get(), instance.max_nodes.get()), (Some(&true), Some(&2)));
+        assert_eq!(instance.disk_bytes.get(), Some(&(500 << 30)));
+        assert_eq!(instance.zones[0].get().map(String::as_str), Some("us-east-1a"));
+        assert_eq!((group.instance_types.len(), group.min_nodes.get(), group.max_nodes.get()), (2, Some(&0), Some(&3)));
+        let effects: Vec<_> = group.taints.iter().filter_map(|taint| taint.effect.get()).collect();
+        assert_eq!(effects, ["NoSchedule", "NoExecute"]);
+        assert_eq!(group.labels["z"].get().map(String::as_str), Some("w"));
+        assert_eq!((machine.disk_bytes.get(), machine.accelerator_count.get()), (Some(&(200 << 30)), Some(&2)));
+        assert_eq!((set.zones.len(), set.max_nodes.get()), (2, Some(&2)));
+        assert_eq!(spot.spot.get(), Some(&true));
+        assert_eq!(facts.clusters[0].name.get().map(String::as_str), Some("ml"));
+        let open = self::facts(
+            "aws ec2 run-instances --instance-type a --instance-market-options $M --block-device-mappings file://d.json\n",
+        );
+        assert!(open.pools[0].spot.is_unknown() && open.pools[0].disk_bytes.is_unknown());
+    }
+
+    #[test]
+    fn a_pod_that_is_run_is_laid_over_with_what_the_command_says() {
+        let facts = facts(
+            "kubectl -n ml run a --image=img:1 --env A=b --overrides='{\"spec\":{\"nodeName\":\"n\"}}' -- vllm serve m\n\
+             kubectl run b --image=img:1 --overrides=\"$O\"\n\
+             gcloud beta run deploy s --image i:1 --gpu 1 --gpu-type nvidia-l4 --port 8000\n",
+        );
+        let [pod, service] = &facts.workloads[..] else { panic!("{}", facts.workloads.len()) };
+        let container = &pod.pods[0].containers[0];
+        assert_eq!((container.name.get().map(String::as_str), container.args.len()), (Some("a"), 3));
+        assert!(container.env.contains_key("A"));
+        assert_eq!(service.pods[0].containers[0].gpus.get(), Some(&1));
     }
 
     #[test]

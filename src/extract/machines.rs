@@ -323,13 +323,7 @@ pub(super) fn taints(view: View<'_>, path: &str) -> Vec<Taint> {
         .map(|item| {
             let mut out = Taint::blank(item.place());
             match item.traced() {
-                Some(text) => {
-                    let whole = text.text();
-                    let (pair, effect) = whole.rsplit_once(':').unwrap_or((whole, ""));
-                    let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-                    let fact = |t: &str| Fact::value(t.to_owned(), text.whole());
-                    (out.key, out.value, out.effect) = (fact(key), fact(value), fact(effect));
-                }
+                Some(text) => out = taint(&text),
                 None => {
                     let field = |lower: &str, upper: &str| item.get(lower).string().or(|| item.get(upper).string());
                     out.key = field("key", "Key");
@@ -340,6 +334,17 @@ pub(super) fn taints(view: View<'_>, path: &str) -> Vec<Taint> {
             out
         })
         .collect()
+}
+
+/// A taint as a text `key=value:effect`.
+pub(super) fn taint(text: &Traced) -> Taint {
+    let whole = text.text();
+    let (pair, effect) = whole.rsplit_once(':').unwrap_or((whole, ""));
+    let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+    let fact = |t: &str| Fact::value(t.to_owned(), text.whole());
+    let mut out = Taint::blank(text.whole());
+    (out.key, out.value, out.effect) = (fact(key), fact(value), fact(effect));
+    out
 }
 
 /// The effect in Kubernetes' spelling.

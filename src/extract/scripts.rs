@@ -110,16 +110,20 @@ pub const MOST_TOGETHER: usize = 100;
 fn parted(script: &Script) -> Script {
     let mut out = script.clone();
     let parts = |command: Command| {
-        let launcher = |at: &usize| ["srun", "mpirun", "mpiexec"].contains(&base_name(command.words[*at].text()));
-        let found = wrappers::programs(&command.words).into_iter().find(launcher);
-        let Some(at) = found.filter(|_| command.words.iter().any(|word| word.text() == ":")) else {
+        if !command.words.iter().any(|word| word.text() == ":") {
             return vec![command];
-        };
+        }
+        let launcher = |at: &usize| ["srun", "mpirun", "mpiexec"].contains(&base_name(command.words[*at].text()));
+        let Some(at) = wrappers::programs(&command.words).into_iter().find(launcher) else { return vec![command] };
         let (before, behind) = command.words.split_at(at + 1);
-        let parts = behind.split(|word| word.text() == ":");
-        parts.map(|part| Command { words: [before, part].concat(), ..command.clone() }).collect()
+        let part = |(number, part): (usize, &[Word])| {
+            let place = part.first().zip(part.last()).map(|(first, last)| first.span().to(last.span()));
+            let span = if number == 0 { command.span } else { place.unwrap_or(command.span) };
+            Command { words: [before, part].concat(), span, ..command.clone() }
+        };
+        behind.split(|word| word.text() == ":").enumerate().map(part).collect()
     };
-    out.commands = out.commands.into_iter().flat_map(parts).collect();
+    out.commands = std::mem::take(&mut out.commands).into_iter().flat_map(parts).collect();
     out
 }
 

@@ -64,6 +64,11 @@ pub fn commands_of(whole: &Traced, path: &str, depth: usize, facts: &mut Facts) 
             let cluster = launches.cluster;
             let passes = passes_devices(&script, whole.text());
             let parts = if options.contains_key("hetjob") { parts(whole) } else { Vec::new() };
+            // What runs on a part of its own shares nothing.
+            let places: Vec<_> = launches.steps.iter().map(|step| allocation::part(&step.command.words)).collect();
+            for (step, place) in launches.steps.iter_mut().zip(&places).filter(|_| !parts.is_empty()) {
+                step.beside &= place.is_none() || places.iter().filter(|other| *other == place).count() > 1;
+            }
             let job = |step: Step| {
                 let part = allocation::part(&step.command.words).and_then(|part| parts.get(part));
                 let options = part.unwrap_or(&options);
@@ -504,6 +509,18 @@ fn named(id: &str, span: Span) -> Gpu {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn steps_run_on_the_part_of_the_job_that_they_name() {
+        let text = "#!/bin/bash\n#SBATCH -N 1 --gres=gpu:2\n#SBATCH hetjob\n#SBATCH -N 2 --gres=gpu:8\n\
+                    srun --het-group=0 vllm serve m &\nsrun --het-group=1 torchrun t.py\nwait\n\
+                    srun vllm serve a : --het-group=1 torchrun u.py\nsrun --het-group=0,1 torchrun v.py\n";
+        let mut facts = Facts::default();
+        read(SourceId(0), "a.sbatch", text, &mut facts);
+        let known = |fact: &Fact<i64>| fact.get().copied().unwrap_or(-1);
+        let steps: Vec<_> = facts.workloads.iter().map(|w| (known(&w.group_size), known(&w.pods[0].gpus))).collect();
+        assert_eq!(steps, [(1, 2), (2, 8), (1, 2), (2, 8), (-1, -1)]);
+    }
 
     #[test]
     fn what_sbatch_wraps_is_a_job_with_its_options() {

@@ -1,6 +1,7 @@
 //! What a machine does when it starts, wherever a resource holds it: a script, or what cloud-init reads. Knows their forms,
 //! and nothing of who starts the machine.
 
+mod kubelet;
 mod told;
 
 use super::{commands, compose, embedded, install, machines, slurm};
@@ -72,6 +73,8 @@ struct Parts {
     /// Packages that it installs before the scripts.
     packages: Vec<Traced>,
     scripts: Vec<Traced>,
+    /// What nodeadm reads on machines of EKS.
+    nodes: Vec<Traced>,
 }
 
 impl Parts {
@@ -95,6 +98,8 @@ fn parts(text: &Traced) -> Parts {
     for part in mime(text).unwrap_or_else(|| vec![text.clone()]) {
         if part.text().starts_with("#cloud-config") {
             cloud_config(&part, &mut out);
+        } else if part.text().contains("node.eks.aws/") && !part.text().contains("#!") {
+            out.nodes.push(part);
         } else {
             out.scripts.extend(script(&part));
         }
