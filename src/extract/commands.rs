@@ -557,7 +557,7 @@ mod tests {
         );
         let [pod, service] = &facts.workloads[..] else { panic!("{}", facts.workloads.len()) };
         let container = &pod.pods[0].containers[0];
-        assert_eq!((container.name.get().map(String::as_str), container.args.len()), (Some("a"), 3));
+        assert_eq!((container.name.get().map(String::as_str), container.command.len()), (Some("a"), 3));
         assert!(container.env.contains_key("A"));
         assert_eq!(service.pods[0].containers[0].gpus.get(), Some(&1));
     }

@@ -63,11 +63,14 @@ pub fn commands_of(whole: &Traced, path: &str, depth: usize, facts: &mut Facts) 
             }
             let cluster = launches.cluster;
             let passes = passes_devices(&script, whole.text());
-            let parts = if options.contains_key("hetjob") { parts(whole) } else { Vec::new() };
+            let several = options.contains_key("hetjob") && scheduler.format == WorkloadFormat::Slurm;
+            let parts = if several { parts(whole) } else { Vec::new() };
             // What runs on a part of its own shares nothing.
-            let places: Vec<_> = launches.steps.iter().map(|step| allocation::part(&step.command.words)).collect();
-            for (step, place) in launches.steps.iter_mut().zip(&places).filter(|_| !parts.is_empty()) {
-                step.beside &= place.is_none() || places.iter().filter(|other| *other == place).count() > 1;
+            let place = |step: &Step| allocation::part(&step.command.words);
+            let places: Vec<_> = launches.steps.iter().filter(|step| step.beside).map(place).collect();
+            for step in launches.steps.iter_mut().filter(|_| several) {
+                let own = place(step);
+                step.beside &= own.is_none() || places.iter().filter(|other| **other == own).count() > 1;
             }
             let job = |step: Step| {
                 let part = allocation::part(&step.command.words).and_then(|part| parts.get(part));

@@ -6,7 +6,7 @@ use crate::facts::value::REST;
 use crate::facts::{Labels, NodePool, Taint};
 use crate::known::{Fact, Why};
 use crate::parse::shell;
-use crate::parse::{Dialect, yaml};
+use crate::parse::{Dialect, View, yaml};
 use crate::source::Traced;
 
 /// What bootstraps a node on images of EKS. <https://github.com/awslabs/amazon-eks-ami>
@@ -49,7 +49,7 @@ impl Kubelet {
                 let spec = root.view().get("spec");
                 let found = out.get_or_insert_with(Kubelet::default);
                 found.cluster = Some(spec.path("cluster.name").string()).filter(|name| !name.is_absent());
-                let flags: Vec<Traced> = spec.path("kubelet.flags").items().filter_map(|flag| flag.traced()).collect();
+                let flags: Vec<Traced> = spec.path("kubelet.flags").items().filter_map(View::traced).collect();
                 flags.iter().for_each(|flag| found.flags(flag, flag.text().contains("${")));
             }
         }
