@@ -286,10 +286,19 @@ impl StatingCommand {
         self.0.text("says")
     }
 
-    /// The key that an option, named without dashes, stands for. `[]` behind it stands for a list, `?` before it for what is
-    /// stated in a form of its own: not known.
+    /// The key that an option, named without dashes, stands for, with signs for the form of its value. `@platform` stands for
+    /// the version of Kubernetes of a cluster of that platform; the option `NAME` is the name that has no option, `--` what
+    /// stands behind the dashes, and `command--` the same where it is the command.
     pub fn key(&self, option: &str) -> Option<&'static str> {
         self.pairs().find(|(name, _)| *name == option).map(|(_, key)| key)
+    }
+
+    /// The fields of what an option is given as pairs or JSON, and their keys: rows write `option.field=key`.
+    pub fn fields(&self, option: &str) -> Vec<(&'static str, &'static str)> {
+        let of = |(name, key): (&'static str, &'static str)| {
+            Some((name.strip_prefix(option)?.strip_prefix('.')?, key)).filter(|_| !option.is_empty())
+        };
+        self.pairs().filter_map(of).collect()
     }
 
     /// Every key.

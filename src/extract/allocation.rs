@@ -174,6 +174,16 @@ pub fn variable_of_step(name: &str, words: &[Word], job: &Options) -> Option<Str
     if reshaped { None } else { variable(name, job) }
 }
 
+/// The part of a job of several that a command runs on: the first, unless `srun` names another one; `None` where it runs on
+/// more than one. <https://slurm.schedmd.com/heterogeneous_jobs.html>
+pub fn part(words: &[Word]) -> Option<usize> {
+    let own = srun(words).unwrap_or_default();
+    match ["het-group", "pack-group"].iter().find_map(|name| own.get(*name)) {
+        Some(group) => group.get()?.parse().ok(),
+        None => Some(0),
+    }
+}
+
 /// The options of the `srun` among some words; `None` where there is none.
 fn srun(words: &[Word]) -> Option<Options> {
     let programs = wrappers::programs(words);

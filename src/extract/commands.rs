@@ -11,7 +11,7 @@ use crate::facts::{
 };
 use crate::known::{Fact, Known, Why};
 use crate::parse::shell::{self, Heredoc, Script, Word};
-use crate::parse::{Builder, Dialect, NodeKind, Problem};
+use crate::parse::{Builder, Dialect, NodeKind, Problem, Raw, merged};
 use crate::source::Traced;
 use crate::version::Version;
 use std::sync::Arc;
@@ -111,10 +111,17 @@ fn read_to(script: &Script, depth: usize, facts: &mut Facts) {
                     facts.releases.extend(release(words, at).map(Arc::new))
                 }
                 "runai" => submitted(words, at, facts),
+                "kubectl" | "oc" => submitted(words, at, facts),
                 "sbatch" => facts.submissions.push(submission("sbatch", &words[at + 1..])),
                 "salloc" => facts.submissions.push(submission("salloc", &words[at + 1..])),
                 "srun" => facts.submissions.push(submission("srun", &words[at + 1..])),
-                program => facts.pools.extend(pool(program, words, at).map(Arc::new)),
+                program => {
+                    facts.pools.extend(pool(program, words, at).map(Arc::new));
+                    facts.clusters.extend(cluster(program, words, at).map(Arc::new));
+                    if program == "gcloud" {
+                        submitted(words, at, facts);
+                    }
+                }
             }
         }
     }
@@ -248,23 +255,30 @@ pub fn container(words: &[Word], at: usize) -> Option<Workload> {
     Some(out)
 }
 
-/// A workload that `runai` submits, as the object that it makes of it.
+/// A workload that a command submits, as the object that it makes of it: `runai submit`, `kubectl run`, `gcloud run deploy`.
 fn submitted(words: &[Word], at: usize, facts: &mut Facts) {
     let dashes = words.iter().skip(at).position(|word| word.text() == "--").map_or(words.len(), |dashes| at + dashes);
-    let behind = &words[at + 1..dashes];
-    let Some((command, verb)) = stating("runai", behind) else { return };
+    let (program, behind) = (wrappers::base_name(words[at].text()), &words[at + 1..dashes]);
+    let Some((command, verb)) = stating(program, behind) else { return };
+    let Some((api_version, mut kind)) = object_of(command.says()) else { return };
     let options = written::options(&behind[verb + 1..]);
     let mut document = Document::new(words[at].span());
-    let mut program = "spec.arguments.value[]";
-    let mut kind = command.says();
+    let mut arguments = command.key("--").unwrap_or("spec.arguments.value[]");
+    // What the object is laid over with.
+    let mut overrides = None;
     for (name, given) in &options {
         match (name.as_str(), given) {
             // A name alone is that of an asset, which states what nobody reads here.
-            ("e" | "environment" | "environment-variable", Given::Word(text, _)) if text.text().contains('=') => {
+            ("e" | "environment" | "environment-variable", Given::Word(text, _))
+                if program == "runai" && text.text().contains('=') =>
+            {
                 document.variable("spec.environment.items.{}.value", given);
             }
-            ("c" | "command", Given::Switch(_)) => program = "spec.command.value[]",
-            ("interactive", _) => kind = "InteractiveWorkload",
+            ("c" | "command", Given::Switch(_)) => {
+                arguments = command.key("command--").unwrap_or("spec.command.value[]");
+            }
+            ("interactive", _) if program == "runai" => kind = "InteractiveWorkload",
+            ("overrides", Given::Word(text, expands)) => overrides = Some(written::structured(text, *expands)),
             _ => command.key(name).into_iter().for_each(|key| document.attribute(key, given)),
         }
     }
@@ -273,32 +287,63 @@ fn submitted(words: &[Word], at: usize, facts: &mut Facts) {
     }
     for word in words[dashes..].iter().skip(1) {
         let word = document.text(word);
-        document.put(program, word);
+        document.put(arguments, word);
     }
     let name = behind.get(verb + 1).filter(|word| !word.text().starts_with('-'));
     if let Some(name) = name {
-        document.attribute("metadata.name", &Given::Word(name.traced().clone(), name.expands));
+        let given = Given::Word(name.traced().clone(), name.expands);
+        let own = command.key("NAME").into_iter();
+        ["metadata.name"].into_iter().chain(own).for_each(|key| document.attribute(key, &given));
     }
-    for (key, text) in [("apiVersion", "run.ai/v2alpha1"), ("kind", kind)] {
+    for (key, text) in [("apiVersion", api_version), ("kind", kind)] {
         let text = document.own(text);
         document.put(key, text);
     }
-    let tree = document.finish();
-    tree.roots().for_each(|root| kubernetes::document(&tree, root, facts));
+    let mut layers = vec![document.finish()];
+    layers.extend(overrides);
+    // What is laid over it and not known may change all of it.
+    let raws: Vec<Raw> = layers.iter().flat_map(|tree| tree.roots().map(|root| Raw::new(tree, root.view()))).collect();
+    if raws.iter().any(|raw| raw.view().node().is_none_or(|root| !root.is_map())) {
+        return;
+    }
+    let size = words.iter().map(|word| word.text().len()).sum();
+    let Ok(Some(whole)) = merged(&raws, &Share::least(size)) else { return };
+    whole.tree.roots().for_each(|root| kubernetes::document(&whole.tree, root, facts));
+}
+
+/// The version and the kind of the object that a row of commands states, where it states one.
+fn object_of(says: &'static str) -> Option<(&'static str, &'static str)> {
+    match says.rsplit_once('/') {
+        Some(object) => Some(object),
+        None => says.ends_with("Workload").then_some(("run.ai/v2alpha1", says)),
+    }
 }
 
 /// The row of what a program is told to make, and where the last of its words stands.
 fn stating(program: &str, behind: &[Word]) -> Option<(catalog::StatingCommand, usize)> {
     let said = |command: &catalog::StatingCommand| {
-        let mut verbs = behind
-            .iter()
-            .filter(|word| !word.text().starts_with('-') && word.text() != "beta" && word.text() != "alpha");
-        command.verbs().all(|verb| verbs.next().is_some_and(|w| w.text() == verb))
+        let verbs = verbs(command, behind);
+        (command.verbs().count() <= verbs.len()
+            && command.verbs().zip(&verbs).all(|(verb, at)| behind[*at].text() == verb))
+        .then(|| command.verbs().count().checked_sub(1).and_then(|last| verbs.get(last).copied()))
+        .flatten()
     };
-    let command = catalog::stating_commands(program).find(said)?;
-    let last = command.verbs().last()?;
-    let verb = behind.iter().position(|word| word.text() == last)?;
-    Some((command, verb))
+    catalog::stating_commands(program).find_map(|command| Some((command, said(&command)?)))
+}
+
+/// Places of the words that are no options of a command, nor the values of those that may stand before its verbs.
+fn verbs(command: &catalog::StatingCommand, behind: &[Word]) -> Vec<usize> {
+    let mut out = Vec::new();
+    let mut taken = false;
+    for (at, word) in behind.iter().enumerate() {
+        let option = word.text().trim_start_matches('-');
+        let is_option = word.text().starts_with('-');
+        if !is_option && !taken && !["alpha", "beta"].contains(&word.text()) {
+            out.push(at);
+        }
+        taken = is_option && command.takes_value(option);
+    }
+    out
 }
 
 /// A chart that `helm install` or `helm upgrade` installs.
@@ -373,25 +418,57 @@ fn open_word(words: &[Word]) -> Option<&Word> {
     pairs.find(|(before, at, word)| open(word) && !(word.is_one() && given(before, *at))).map(|(_, _, word)| word)
 }
 
+/// What a command makes of machines, as far as its row says: the row, its options and what it is about by name.
+fn made(program: &str, behind: &[Word]) -> Option<(catalog::StatingCommand, Options, Option<Fact<String>>)> {
+    let (command, verb) = stating(program, behind)?;
+    let takes = |name: &str, word: &Word| match command.key(name) {
+        Some(key) if key.ends_with("[+]") => true,
+        Some(key) => key.ends_with('}') && written::is_structured(word),
+        None => false,
+    };
+    let options = written::options_of(&behind[verb + 1..], &takes);
+    let operand = behind.get(verb + 1).filter(|word| !word.text().starts_with('-'));
+    let named = options.iter().find(|(name, _)| matches!(name.as_str(), "name" | "n" | "nodegroup-name"));
+    let name = operand.map(|word| stated(word.traced(), word.expands)).or_else(|| named.map(|(_, given)| given.fact()));
+    Some((command, options, name))
+}
+
+/// Options with what they are given.
+type Options = Vec<(String, Given)>;
+
+/// The cluster that a command makes, where a row tells its version.
+fn cluster(program: &str, words: &[Word], at: usize) -> Option<Cluster> {
+    let (command, options, name) = made(program, &words[at + 1..])?;
+    let version = |(name, given): &(String, Given)| Some((command.key(name)?.strip_prefix('@')?, given.fact()));
+    let (platform, version) = options.iter().find_map(version)?;
+    let span = words[at].span();
+    let mut out = Cluster::blank(span);
+    out.format = Fact::value(InfraFormat::Shell, span);
+    out.platform = Fact::value(platform.to_owned(), span);
+    out.name = name.unwrap_or_else(|| Fact::absent(span));
+    out.kubernetes = version.and_then(|text| {
+        Version::parse(&text).map_or_else(|| Known::Unknown(Why::Malformed(text.into())), Known::Value)
+    });
+    Some(out)
+}
+
 /// The pool or machine that a command makes.
 fn pool(program: &str, words: &[Word], at: usize) -> Option<NodePool> {
     let behind = &words[at + 1..];
     let (command, verb) = stating(program, behind)?;
-    let options = written::options(&behind[verb + 1..]);
+    let (_, options, name) = made(program, behind)?;
     let mut document = Document::new(words[at].span());
     for (name, value) in &options {
-        if name == "accelerator" {
-            document.accelerator(value);
-        } else if let Some(key) = command.key(name) {
-            document.attribute(key, value);
+        match command.key(name) {
+            Some(key) if key.starts_with('@') => {}
+            Some(key) => document.attribute(key, value),
+            None => document.fields(&command.fields(name), value),
         }
     }
     if let Some(word) = open_word(&behind[verb..]) {
         document.leave_open(command.keys(), word.span());
     }
-    let operand = behind.get(verb + 1).filter(|word| !word.text().starts_with('-'));
-    let named = options.iter().find(|(name, _)| matches!(name.as_str(), "name" | "n" | "nodegroup-name"));
-    let name = operand.map(|word| word.text().to_owned()).or_else(|| named.and_then(|(_, value)| value.text()));
+    let name = name.and_then(|name| name.get().cloned());
     let tree = document.finish();
     let view = tree.roots().next()?.view();
     let span = words[at].span();
@@ -436,8 +513,53 @@ mod tests {
         assert_eq!(release.chart.get().map(String::as_str), Some("gpu-operator"));
         assert!(release.set["x"].is_unknown() && release.set["l"].is_unknown());
         let pool = &facts.pools[0];
-        assert!(pool.labels.values().all(|label| label.is_unknown()) && !pool.labels.is_empty(), "{:?}", pool.labels);
-        assert!(pool.taints.iter().all(|taint| taint.key.is_unknown()) && !pool.taints.is_empty(), "{:?}", pool.taints);
+        assert_eq!(pool.labels["a"].get().map(String::as_str), Some("b"));
+        assert_eq!(pool.taints[0].value.get().map(String::as_str), Some("y"));
+    }
+
+    #[test]
+    fn options_in_forms_of_their_own_are_read() {
+        let facts = facts(
+            "aws ec2 run-instances --instance-type p4d.24xlarge --count 2 --instance-market-options MarketType=spot \\\n\
+             --block-device-mappings '[{\"DeviceName\":\"/dev/sda1\",\"Ebs\":{\"VolumeSize\":500}}]' \\\n\
+             --placement AvailabilityZone=us-east-1a\n\
+             aws eks create-nodegroup --instance-types g5.xlarge g5.2xlarge --scaling-config minSize=0,maxSize=3 \\\n\
+             --taints key=a,value=b,effect=NO_SCHEDULE key=c,effect=NO_EXECUTE --labels x=y,z=w\n\
+             gcloud compute instances create vm --zone us-central1-a --boot-disk-size=200GB --accelerator type=nvidia-l4,count=2\n\
+             az vmss create --vm-sku Standard_ND96asr_v4 --zones 1 2 --instance-count 2\n\
+             eksctl create nodegroup --node-type g5.xlarge --spot\n\
+             gcloud container clusters create ml --cluster-version 1.29\n",
+        );
+        let [instance, group, machine, set, spot, _] = &facts.pools[..] else { panic!("{}", facts.pools.len()) };
+        assert_eq!((instance.spot.get(), instance.max_nodes.get()), (Some(&true), Some(&2)));
+        assert_eq!(instance.disk_bytes.get(), Some(&(500 << 30)));
+        assert_eq!(instance.zones[0].get().map(String::as_str), Some("us-east-1a"));
+        assert_eq!((group.instance_types.len(), group.min_nodes.get(), group.max_nodes.get()), (2, Some(&0), Some(&3)));
+        let effects: Vec<_> = group.taints.iter().filter_map(|taint| taint.effect.get()).collect();
+        assert_eq!(effects, ["NoSchedule", "NoExecute"]);
+        assert_eq!(group.labels["z"].get().map(String::as_str), Some("w"));
+        assert_eq!((machine.disk_bytes.get(), machine.accelerator_count.get()), (Some(&(200 << 30)), Some(&2)));
+        assert_eq!((set.zones.len(), set.max_nodes.get()), (2, Some(&2)));
+        assert_eq!(spot.spot.get(), Some(&true));
+        assert_eq!(facts.clusters[0].name.get().map(String::as_str), Some("ml"));
+        let open = self::facts(
+            "aws ec2 run-instances --instance-type a --instance-market-options $M --block-device-mappings file://d.json\n",
+        );
+        assert!(open.pools[0].spot.is_unknown() && open.pools[0].disk_bytes.is_unknown());
+    }
+
+    #[test]
+    fn a_pod_that_is_run_is_laid_over_with_what_the_command_says() {
+        let facts = facts(
+            "kubectl -n ml run a --image=img:1 --env A=b --overrides='{\"spec\":{\"nodeName\":\"n\"}}' -- vllm serve m\n\
+             kubectl run b --image=img:1 --overrides=\"$O\"\n\
+             gcloud beta run deploy s --image i:1 --gpu 1 --gpu-type nvidia-l4 --port 8000\n",
+        );
+        let [pod, service] = &facts.workloads[..] else { panic!("{}", facts.workloads.len()) };
+        let container = &pod.pods[0].containers[0];
+        assert_eq!((container.name.get().map(String::as_str), container.command.len()), (Some("a"), 3));
+        assert!(container.env.contains_key("A"));
+        assert_eq!(service.pods[0].containers[0].gpus.get(), Some(&1));
     }
 
     #[test]

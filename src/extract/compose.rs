@@ -322,9 +322,17 @@ fn generic(resources: View<'_>) -> Option<(Fact<i64>, Option<&'static str>)> {
     })
 }
 
+/// What is not known of a container that is given all GPUs of its host.
+const HOST: &str = "how many GPUs the host has";
+
 /// As many GPUs as the host has.
 fn of_host(place: Span) -> Fact<i64> {
-    Fact::unknown(Why::NotStated("how many GPUs the host has".into()), place)
+    Fact::unknown(Why::NotStated(HOST.into()), place)
+}
+
+/// Whether a number of GPUs is that of the host, which is not stated.
+pub fn is_of_host(gpus: &Fact<i64>) -> bool {
+    gpus.why().is_some_and(|why| *why == Why::NotStated(HOST.into()))
 }
 
 fn all_or_number(view: View<'_>) -> Fact<i64> {

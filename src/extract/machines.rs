@@ -109,13 +109,17 @@ pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: 
     out.instance_types = stated_types(view, kind).flat_map(View::strings).collect();
     out.min_nodes = at(view, shape.count.0).int();
     out.max_nodes = at(view, shape.count.1).int().or(|| view.get("node_count").int());
+    if out.min_nodes.is_absent() && out.max_nodes.is_absent() {
+        let size = size(view, shape.size);
+        (out.min_nodes, out.max_nodes) = (size.clone(), size);
+    }
     out.disk_bytes = item(view, shape.disk_gb, View::float).map(gib);
     out.image_type = item(view, shape.image, image);
     out.image_release = at(view, shape.release).string();
     out.labels = labels(last(view, shape.labels));
     out.taints = taints(view, shape.taints);
     out.spot = spot(view, shape.spot);
-    out.zones = at(view, shape.zones).strings();
+    out.zones = zones(view, shape.zones);
     if let Some(accelerator) = ACCELERATORS.iter().map(|path| at(view, path)).find(|v| v.is_some()) {
         let first = |keys: &[&str]| keys.iter().map(|key| accelerator.get(key)).find(|v| v.is_some());
         let get = |keys| first(keys).unwrap_or(View::new(None, accelerator.place()));
@@ -149,13 +153,36 @@ pub fn pool(tree: &Arc<Tree>, view: View<'_>, (kind, name): (&str, &str), span: 
         _ => {}
     }
     if shape.platform == "aks" {
-        out.driver_mode = view.get("gpu_driver").string();
+        // The command writes it in small letters.
+        let mode = |text: String| if text.eq_ignore_ascii_case("none") { "None".to_owned() } else { text };
+        out.driver_mode = view.get("gpu_driver").string().map(mode);
     }
     if shape.platform == "gke" {
         gke::nodes(&mut out, view, None);
     }
     out.object = Some(Raw::new(tree, view));
     Some(out)
+}
+
+/// How many machines something states that scales nothing. What changes them leaves the number to others.
+fn size(view: View<'_>, path: &str) -> Fact<i64> {
+    let stated = at(view, path).int();
+    match view.get("lifecycle").is_some() && !stated.is_absent() {
+        true => Fact::unknown(Why::NotStated("how many machines there are".into()), stated.span),
+        false => stated,
+    }
+}
+
+/// The zones or subnets of machines, from the first of some paths that is stated. A cloud that is asked for any zone
+/// picks one.
+pub fn zones(view: View<'_>, paths: &str) -> Vec<Fact<String>> {
+    let of = |path: &str| match path.split_once("[].") {
+        Some((list, key)) => last(view, list).items().flat_map(|item| at(item, key).strings()).collect(),
+        None => at(view, path).strings(),
+    };
+    let mut found = paths.split(' ').map(of).find(|zones: &Vec<_>| !zones.is_empty()).unwrap_or_default();
+    found.retain(|zone| zone.get().is_none_or(|zone| zone != "random"));
+    found
 }
 
 /// An image, or the parameter of Systems Manager that CloudFormation is to look it up by.
@@ -296,13 +323,7 @@ pub(super) fn taints(view: View<'_>, path: &str) -> Vec<Taint> {
         .map(|item| {
             let mut out = Taint::blank(item.place());
             match item.traced() {
-                Some(text) => {
-                    let whole = text.text();
-                    let (pair, effect) = whole.rsplit_once(':').unwrap_or((whole, ""));
-                    let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-                    let fact = |t: &str| Fact::value(t.to_owned(), text.whole());
-                    (out.key, out.value, out.effect) = (fact(key), fact(value), fact(effect));
-                }
+                Some(text) => out = taint(&text),
                 None => {
                     let field = |lower: &str, upper: &str| item.get(lower).string().or(|| item.get(upper).string());
                     out.key = field("key", "Key");
@@ -313,6 +334,17 @@ pub(super) fn taints(view: View<'_>, path: &str) -> Vec<Taint> {
             out
         })
         .collect()
+}
+
+/// A taint as a text `key=value:effect`.
+pub(super) fn taint(text: &Traced) -> Taint {
+    let whole = text.text();
+    let (pair, effect) = whole.rsplit_once(':').unwrap_or((whole, ""));
+    let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+    let fact = |t: &str| Fact::value(t.to_owned(), text.whole());
+    let mut out = Taint::blank(text.whole());
+    (out.key, out.value, out.effect) = (fact(key), fact(value), fact(effect));
+    out
 }
 
 /// The effect in Kubernetes' spelling.

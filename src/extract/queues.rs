@@ -143,7 +143,9 @@ fn pbs(words: &[Word], out: &mut Options) {
         };
         put(out, of_node, fact(&each).map(named));
         if let (false, Ok(chunks), Ok(gpus)) = (whole, count.text().parse::<i64>(), each.text().parse::<i64>()) {
-            put(out, "gpus", Fact::value(chunks.saturating_mul(gpus).to_string(), each.whole()));
+            let all = chunks.saturating_mul(gpus);
+            let all = card.as_ref().map_or(all.to_string(), |card| format!("{}:{all}", card.text()));
+            put(out, "gpus", Fact::value(all, each.whole()));
         }
     }
 }

@@ -56,6 +56,7 @@ fn engine(container: &Container) -> Option<&str> {
 /// The launches of a script that has its variables put in: a process each. What sets variables `outside` of it does so for
 /// the shells that it starts, too.
 pub fn launches(script: &Script, outside: Outside<'_>) -> Launches {
+    let script = &parted(script);
     let inner = |command: &Command| if contained(&command.words) { None } else { wrappers::inner(command) };
     let unfolded = exports::unfolded(script.clone(), &inner, outside);
     let commands = &unfolded.commands;
@@ -104,6 +105,27 @@ pub fn launches(script: &Script, outside: Outside<'_>) -> Launches {
 
 /// So many processes of a file are told to run together: each may be compared with each.
 pub const MOST_TOGETHER: usize = 100;
+
+/// A script in which each program that one launcher starts with others is a command of its own: `srun A : B`.
+fn parted(script: &Script) -> Script {
+    let mut out = script.clone();
+    let parts = |command: Command| {
+        if !command.words.iter().any(|word| word.text() == ":") {
+            return vec![command];
+        }
+        let launcher = |at: &usize| ["srun", "mpirun", "mpiexec"].contains(&base_name(command.words[*at].text()));
+        let Some(at) = wrappers::programs(&command.words).into_iter().find(launcher) else { return vec![command] };
+        let (before, behind) = command.words.split_at(at + 1);
+        let part = |(number, part): (usize, &[Word])| {
+            let place = part.first().zip(part.last()).map(|(first, last)| first.span().to(last.span()));
+            let span = if number == 0 { command.span } else { place.unwrap_or(command.span) };
+            Command { words: [before, part].concat(), span, ..command.clone() }
+        };
+        behind.split(|word| word.text() == ":").enumerate().map(part).collect()
+    };
+    out.commands = std::mem::take(&mut out.commands).into_iter().flat_map(parts).collect();
+    out
+}
 
 /// Programs that stop others.
 const STOPS: [&str; 4] = ["fuser", "kill", "killall", "pkill"];
@@ -198,6 +220,17 @@ fn container(command: &Command, launch: Box<Launch>, env: Variables) -> Containe
     out
 }
 
+/// The image at a registry in which a program for containers runs something else than what it starts by itself:
+/// `apptainer exec docker://IMAGE COMMAND`.
+fn entered(words: &[Word]) -> Option<Traced> {
+    let programs = wrappers::programs(words);
+    let at = programs.into_iter().find(|at| ["apptainer", "singularity"].contains(&base_name(words[*at].text())))?;
+    let verb = words[at + 1..].iter().position(|word| !word.text().starts_with('-'))?;
+    let behind = words[at + 1 + verb..].iter().skip(1);
+    let image = behind.take_while(|word| word.text() != "--").find(|word| word.text().starts_with("docker://"))?;
+    (words[at + 1 + verb].text() == "exec").then(|| image.traced().clone())
+}
+
 /// What the last stage of a Dockerfile starts whoever runs its image, where that is a server, a launcher or a trainer.
 pub fn of_image(build: &Build) -> Option<Workload> {
     let launch = build.launch.clone().filter(|launch| launch.perhaps.is_none() && is_meant(launch))?;
@@ -272,7 +305,8 @@ fn started(words: &[Word]) -> Option<Image> {
         _ => None,
     });
     let enroot = named.is_some();
-    let name = named.or_else(|| Some(words[wrappers::image(words)?].traced().clone()))?;
+    let name =
+        named.or_else(|| wrappers::image(words).map(|at| words[at].traced().clone())).or_else(|| entered(words))?;
     let file = name.text().starts_with(['/', '.', '$', '<'])
         || [".sqsh", ".sif", ".img"].iter().any(|end| name.text().contains(end));
     if file {

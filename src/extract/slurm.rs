@@ -4,6 +4,7 @@
 use super::allocation::{self, Granted, Options};
 use super::queues::{QUEUES, Scheduler};
 use super::scripts::Step;
+use super::written::{self, Given};
 use super::{TextFile, commands, install, intent, machinery, scripts, slurm_conf, wrappers};
 use crate::catalog;
 use crate::facts::{
@@ -42,6 +43,7 @@ pub fn commands_of(whole: &Traced, path: &str, depth: usize, facts: &mut Facts) 
     let script = shell::parse(whole).resolved(&|name| allocation::variable(name, &options));
     facts.package_files.extend(install::of_script(&script, path).into_iter().map(Arc::new));
     commands::read(&script, facts);
+    facts.workloads.extend(script.commands.iter().flat_map(|command| wrapped(command, path)));
     commands::endings(whole, &script, facts);
     if depth == DEEPEST {
         commands::listed(&script, whole, path, facts);
@@ -61,7 +63,20 @@ pub fn commands_of(whole: &Traced, path: &str, depth: usize, facts: &mut Facts) 
             }
             let cluster = launches.cluster;
             let passes = passes_devices(&script, whole.text());
-            let job = |step| job(step, (cluster, &passes), (scheduler, &options, first), (path, whole.text()));
+            let several = options.contains_key("hetjob") && scheduler.format == WorkloadFormat::Slurm;
+            let parts = if several { parts(whole) } else { Vec::new() };
+            // What runs on a part of its own shares nothing.
+            let place = |step: &Step| allocation::part(&step.command.words);
+            let places: Vec<_> = launches.steps.iter().filter(|step| step.beside).map(place).collect();
+            for step in launches.steps.iter_mut().filter(|_| several) {
+                let own = place(step);
+                step.beside &= own.is_none() || places.iter().filter(|other| **other == own).count() > 1;
+            }
+            let job = |step: Step| {
+                let part = allocation::part(&step.command.words).and_then(|part| parts.get(part));
+                let options = part.unwrap_or(&options);
+                job(step, (cluster, &passes), (scheduler, options, first), (path, whole.text()))
+            };
             facts.workloads.extend(launches.steps.into_iter().map(job));
             launches.cut
         }
@@ -365,6 +380,43 @@ fn directives(script: &Traced) -> (Options, Vec<Span>) {
     (options, comments)
 }
 
+/// The options of each part of a job of several.
+fn parts(script: &Traced) -> Vec<Options> {
+    let mut cuts = vec![0];
+    let mut offset = 0;
+    for line in script.text().split_inclusive('\n') {
+        let directive = line.trim_end().strip_prefix("#SBATCH").map(str::trim);
+        if directive.is_some_and(|part| ["hetjob", "packjob"].contains(&part)) {
+            cuts.extend([offset, offset + line.len()]);
+        } else if !line.trim().is_empty() && !line.starts_with('#') {
+            break;
+        }
+        offset += line.len();
+    }
+    cuts.push(script.text().len());
+    cuts.chunks_exact(2).map(|range| directives(&script.slice(range[0]..range[1])).0).collect()
+}
+
+/// What `sbatch --wrap` runs, as a job with the options of the command.
+fn wrapped(command: &Command, path: &str) -> Vec<Workload> {
+    let words = &command.words;
+    let programs = wrappers::programs(words);
+    let Some(at) = programs.into_iter().find(|at| wrappers::base_name(words[*at].text()) == "sbatch") else {
+        return Vec::new();
+    };
+    let given = written::options(&words[at + 1..]);
+    let Some(Given::Word(script, _)) = given.iter().find(|(name, _)| name == "wrap").map(|(_, given)| given) else {
+        return Vec::new();
+    };
+    let options: Options = given.iter().map(|(name, given)| (name.clone(), given.fact())).collect();
+    let script = shell::parse(script).resolved(&|name| allocation::variable(name, &options));
+    let outside = |name: &str, command: &Command| allocation::variable_of_step(name, &command.words, &options);
+    let launches = scripts::launches(&script, &outside);
+    let (cluster, first) = (launches.cluster, words[at].span());
+    let job = |step| job(step, (cluster, &None), (Scheduler::SLURM, &options, first), (path, ""));
+    launches.steps.into_iter().map(job).collect()
+}
+
 /// The lines of directives before the first command, for each part of the job.
 fn submissions(script: &Traced) -> Vec<Submission> {
     let (mut out, mut offset) = (Vec::<Submission>::new(), 0);
@@ -460,6 +512,28 @@ fn named(id: &str, span: Span) -> Gpu {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn steps_run_on_the_part_of_the_job_that_they_name() {
+        let text = "#!/bin/bash\n#SBATCH -N 1 --gres=gpu:2\n#SBATCH hetjob\n#SBATCH -N 2 --gres=gpu:8\n\
+                    srun --het-group=0 vllm serve m &\nsrun --het-group=1 torchrun t.py\nwait\n\
+                    srun vllm serve a : --het-group=1 torchrun u.py\nsrun --het-group=0,1 torchrun v.py\n";
+        let mut facts = Facts::default();
+        read(SourceId(0), "a.sbatch", text, &mut facts);
+        let known = |fact: &Fact<i64>| fact.get().copied().unwrap_or(-1);
+        let steps: Vec<_> = facts.workloads.iter().map(|w| (known(&w.group_size), known(&w.pods[0].gpus))).collect();
+        assert_eq!(steps, [(1, 2), (2, 8), (1, 2), (2, 8), (-1, -1)]);
+    }
+
+    #[test]
+    fn what_sbatch_wraps_is_a_job_with_its_options() {
+        let text =
+            "#!/bin/bash\nsbatch --nodes=2 --gres=gpu:4 --wrap \"torchrun --nproc_per_node=8 t.py\"\nsbatch job.sh\n";
+        let mut facts = Facts::default();
+        read(SourceId(0), "submit.sh", text, &mut facts);
+        let [job] = &facts.workloads[..] else { panic!("{}", facts.workloads.len()) };
+        assert_eq!((job.group_size.get(), job.pods[0].gpus.get()), (Some(&2), Some(&4)));
+    }
 
     #[test]
     fn directives_state_nodes_and_gpus() {

@@ -1,10 +1,13 @@
 //! What a machine does when it starts, wherever a resource holds it: a script, or what cloud-init reads. Knows their forms,
 //! and nothing of who starts the machine.
 
+mod kubelet;
 mod told;
 
-use super::{commands, embedded, install, machines, slurm};
-use crate::facts::{Facts, Gpu, Node, NodePool, PackageFile, PackageFileKind, PackageManager, WorkloadFormat};
+use super::{commands, compose, embedded, install, machines, slurm};
+use crate::facts::{
+    Facts, Gpu, Node, NodePool, PackageFile, PackageFileKind, PackageManager, Workload, WorkloadFormat,
+};
 use crate::known::{Fact, Why};
 use crate::parse::{Dialect, Node as Yaml, View, mask, shell, yaml};
 use crate::source::{Span, Traced};
@@ -70,6 +73,8 @@ struct Parts {
     /// Packages that it installs before the scripts.
     packages: Vec<Traced>,
     scripts: Vec<Traced>,
+    /// What nodeadm reads on machines of EKS.
+    nodes: Vec<Traced>,
 }
 
 impl Parts {
@@ -93,6 +98,8 @@ fn parts(text: &Traced) -> Parts {
     for part in mime(text).unwrap_or_else(|| vec![text.clone()]) {
         if part.text().starts_with("#cloud-config") {
             cloud_config(&part, &mut out);
+        } else if part.text().contains("node.eks.aws/") && !part.text().contains("#!") {
+            out.nodes.push(part);
         } else {
             out.scripts.extend(script(&part));
         }
@@ -136,8 +143,26 @@ fn body(part: &Traced) -> Traced {
 /// Takes over what a script states; what it starts by itself runs on a machine.
 fn run_on(node: &Node, mut stated: Facts, facts: &mut Facts) {
     let own = stated.workloads.iter_mut().filter(|workload| workload.format.get() != Some(&WorkloadFormat::Kubernetes));
-    own.flat_map(|workload| &mut workload.pods).for_each(|pod| pod.node = Some(node.clone()));
+    own.for_each(|workload| place(workload, node));
     facts.append(stated);
+}
+
+/// Places a workload on a machine: what is given all GPUs has those of the machine.
+fn place(workload: &mut Workload, node: &Node) {
+    let stated = node.gpu_count.get().is_some();
+    let gpus = if stated { node.gpu_count.clone() } else { machines::gpus_of(&node.instance_type) };
+    let give = |fact: &mut Fact<i64>| {
+        if compose::is_of_host(fact) && gpus.get().is_some_and(|count| *count > 0) {
+            (fact.known, fact.unread) = (gpus.known.clone(), gpus.unread);
+        }
+    };
+    give(&mut workload.gpus);
+    give(&mut workload.group_gpus);
+    for pod in &mut workload.pods {
+        pod.node = Some(node.clone());
+        give(&mut pod.gpus);
+        pod.containers.iter_mut().for_each(|container| give(&mut container.gpus));
+    }
 }
 
 /// What a script installs, and the containers that it starts on a machine. What else it launches is not read.

@@ -9,6 +9,9 @@ use crate::parse::View;
 /// What Cluster Autoscaler reads of a group that has no node.
 const NODE_TEMPLATE: &str = "k8s.io/cluster-autoscaler/node-template/";
 
+/// What marks the machines of a cluster of EKS, before its name.
+const OF_CLUSTER: &str = "kubernetes.io/cluster/";
+
 /// What a group leaves to the template of its machines.
 pub fn inherit(pool: &mut NodePool, template: Option<NodePool>) {
     let Some(of) = template else { return };
@@ -53,6 +56,11 @@ pub fn read(pool: &mut NodePool, view: View<'_>) {
     let tags = if get(view, "tags").is_some() { get(view, "tags") } else { view.get("tag") };
     for tag in tags.items() {
         let (key, value) = (get(tag, "key").string(), get(tag, "value").string());
+        if let Some(cluster) =
+            key.get().and_then(|key| key.strip_prefix(OF_CLUSTER)).filter(|_| pool.cluster.is_absent())
+        {
+            pool.cluster = Fact::value(cluster.to_owned(), key.span);
+        }
         let Some(of_node) = key.get().and_then(|key| key.strip_prefix(NODE_TEMPLATE)) else { continue };
         if let Some(label) = of_node.strip_prefix("label/") {
             pool.labels.insert(label.to_owned(), value);

@@ -12,6 +12,8 @@ pub(super) struct Shape {
     pub lone: bool,
     pub types: &'static [&'static str],
     pub count: (&'static str, &'static str),
+    /// The number of machines of what nothing scales by itself.
+    pub size: &'static str,
     /// The size of the disk that a machine starts from; `list[key=word].path` is about the item of which the condition holds.
     pub disk_gb: &'static str,
     pub image: &'static str,
@@ -20,6 +22,7 @@ pub(super) struct Shape {
     pub taints: &'static str,
     /// Conditions `path=word|word` of which one holds for machines that may be taken away; `*` stands for anything stated.
     pub spot: &'static str,
+    /// Paths of which the first that is stated holds; `[]` behind a key stands for each item of its list.
     pub zones: &'static str,
 }
 
@@ -29,6 +32,7 @@ const NONE: Shape = Shape {
     lone: false,
     types: &[],
     count: ("", ""),
+    size: "",
     disk_gb: "",
     image: "",
     release: "",

@@ -1,6 +1,7 @@
 //! What start scripts tell of their machine: the driver that they install, and whether it becomes a node of a cluster.
 
 use super::Parts;
+use super::kubelet::Kubelet;
 use crate::catalog;
 use crate::extract::{commands, slurm, wrappers};
 use crate::facts::NodePool;
@@ -15,6 +16,7 @@ use crate::version::Version;
 pub struct Told {
     driver: Option<Fact<Version>>,
     joins: bool,
+    kubelet: Option<Kubelet>,
 }
 
 impl Told {
@@ -22,7 +24,8 @@ impl Told {
     pub(super) fn by(parts: &Parts, text: &str) -> Told {
         let packages = parts.packages.iter().filter_map(package).next_back();
         let installed = parts.scripts.iter().filter_map(driver).next_back();
-        Told { driver: installed.or(packages), joins: lines_of(text).any(joins) }
+        let kubelet = Kubelet::of(&parts.scripts, &parts.nodes);
+        Told { driver: installed.or(packages), joins: lines_of(text).any(joins), kubelet }
     }
 
     /// Says it of the machines that run the script.
@@ -32,6 +35,9 @@ impl Told {
         }
         if self.joins && pool.in_cluster.is_unknown() {
             pool.in_cluster = Fact::value(true, pool.span);
+        }
+        if let Some(kubelet) = &self.kubelet {
+            kubelet.apply(pool);
         }
     }
 }
@@ -106,7 +112,7 @@ fn undoes(command: &Command) -> bool {
 }
 
 /// The commands of a script and of those that it writes out.
-fn commands_of(script: &Traced, depth: usize, each: &mut dyn FnMut(&Command)) {
+pub(super) fn commands_of(script: &Traced, depth: usize, each: &mut dyn FnMut(&Command)) {
     let masked = mask::mask(script.text());
     let place = Span::new(script.whole().source, 0..masked.len());
     let script = shell::parse(&Traced::verbatim(masked, place, 0).retraced(script)).resolved(&|_| None);

@@ -140,11 +140,19 @@ fn is_read(block: &Block) -> bool {
 
 /// Types that others refer to.
 const REFERRED: &[&str] = &[
+    "alicloud_ess_scaling_group",
     "aws_launch_template",
     "aws_launch_configuration",
     "aws_sagemaker_model",
+    "google_compute_instance_group_manager",
+    "google_compute_instance_template",
+    "google_compute_region_instance_group_manager",
+    "google_compute_region_instance_template",
     "google_container_cluster",
+    "huaweicloud_as_configuration",
     "oci_core_instance_configuration",
+    "tencentcloud_as_scaling_config",
+    "volcengine_scaling_group",
 ];
 
 /// The resource that a value refers to (`aws_launch_template.gpu.id`, `…["a"].name`), or names by its own name, by its

@@ -7,10 +7,118 @@ use crate::facts::{Facts, NodePool, Taint};
 use crate::known::{Fact, Known, Why};
 use crate::parse::View;
 use crate::source::SourceId;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 const TEMPLATES: &[&str] = &["aws_launch_template", "aws_launch_configuration", "oci_core_instance_configuration"];
+
+/// Resources that say how many machines are made of a template, and where; a template says what they are.
+struct Group {
+    kind: &'static str,
+    templates: &'static [&'static str],
+    /// Where it names its template.
+    of: &'static [&'static str],
+    /// Where its template names it instead.
+    named_at: &'static str,
+    count: (&'static str, &'static str),
+    zones: &'static str,
+}
+
+const GOOGLE: [&str; 2] = ["google_compute_instance_template", "google_compute_region_instance_template"];
+
+/// What scales groups of Google Cloud.
+const AUTOSCALERS: [&str; 2] = ["google_compute_autoscaler", "google_compute_region_autoscaler"];
+
+const GROUPS: [Group; 6] = [
+    Group {
+        kind: "google_compute_instance_group_manager",
+        templates: &GOOGLE,
+        of: &["version.instance_template", "instance_template"],
+        named_at: "",
+        count: ("target_size", "target_size"),
+        zones: "zone",
+    },
+    Group {
+        kind: "google_compute_region_instance_group_manager",
+        templates: &GOOGLE,
+        of: &["version.instance_template", "instance_template"],
+        named_at: "",
+        count: ("target_size", "target_size"),
+        zones: "distribution_policy_zones",
+    },
+    Group {
+        kind: "tencentcloud_as_scaling_group",
+        templates: &["tencentcloud_as_scaling_config"],
+        of: &["configuration_id"],
+        named_at: "",
+        count: ("min_size", "max_size"),
+        zones: "zones subnet_ids",
+    },
+    Group {
+        kind: "huaweicloud_as_group",
+        templates: &["huaweicloud_as_configuration"],
+        of: &["scaling_configuration_id"],
+        named_at: "",
+        count: ("min_instance_number", "max_instance_number"),
+        zones: "availability_zones",
+    },
+    Group {
+        kind: "alicloud_ess_scaling_group",
+        templates: &["alicloud_ess_scaling_configuration"],
+        of: &[],
+        named_at: "scaling_group_id",
+        count: ("min_size", "max_size"),
+        zones: "vswitch_ids",
+    },
+    Group {
+        kind: "volcengine_scaling_group",
+        templates: &["volcengine_scaling_configuration"],
+        of: &[],
+        named_at: "scaling_group_id",
+        count: ("min_instance_number", "max_instance_number"),
+        zones: "subnet_ids",
+    },
+];
+
+/// The groups of templates, by the position of the template; one that several groups use is none of them alone.
+fn groups_of(all: &All<'_>) -> BTreeMap<usize, Option<(&'static Group, usize)>> {
+    let mut out = BTreeMap::new();
+    for (at, stated) in all.stated.iter().enumerate() {
+        let kind = stated.kind.0;
+        for group in &GROUPS {
+            let found = if group.kind == kind {
+                let values =
+                    group.of.iter().map(|path| machines::at(stated.view, path)).filter(|value| value.is_some());
+                values.filter_map(|value| referred(all, stated, group.templates, value)).next().map(|one| (one, at))
+            } else if !group.named_at.is_empty() && group.templates.contains(&kind) {
+                referred(all, stated, &[group.kind], stated.view.get(group.named_at)).map(|one| (at, one))
+            } else {
+                None
+            };
+            if let Some((template, of)) = found {
+                out.entry(template).and_modify(|other| *other = None).or_insert(Some((group, of)));
+            }
+        }
+    }
+    out
+}
+
+/// What a group says of the machines of its template: how many there are, and in which zones.
+fn grouped(all: &All<'_>, pool: &mut NodePool, (group, at): (&Group, usize)) {
+    let view = all.stated[at].view;
+    pool.zones = machines::zones(view, group.zones);
+    let mut scaled = all.stated.iter().filter(|one| AUTOSCALERS.contains(&one.kind.0)).peekable();
+    if group.templates != GOOGLE || scaled.peek().is_none() {
+        pool.min_nodes = machines::at(view, group.count.0).int();
+        pool.max_nodes = machines::at(view, group.count.1).int();
+        return;
+    }
+    let by = |one: &&Stated<'_>| referred(all, one, &[group.kind], one.view.get("target")) == Some(at);
+    if let Some(scaler) = scaled.find(by) {
+        let policy = machines::at(scaler.view, "autoscaling_policy");
+        (pool.min_nodes, pool.max_nodes) = (policy.get("min_replicas").int(), policy.get("max_replicas").int());
+    }
+}
 
 /// Reads the pools among the resources of a root.
 pub fn read<'p>(all: &All<'_>, path: &dyn Fn(SourceId) -> &'p str, facts: &mut Facts) {
@@ -69,10 +177,14 @@ pub fn read<'p>(all: &All<'_>, path: &dyn Fn(SourceId) -> &'p str, facts: &mut F
             }
         }
     }
+    let grouped_by = groups_of(all);
     let mut started = startup::Started::default();
     // A template that a group uses is no pool of its own.
     for (at, mut pool) in found.into_iter().filter(|(at, _)| !used.contains(at)) {
         let stated = &all.stated[at];
+        if let Some(Some(group)) = grouped_by.get(&at) {
+            grouped(all, &mut pool, *group);
+        }
         let template = template(all, stated).map(|at| all.stated[at].view);
         for script in [template, Some(stated.view)].into_iter().flatten().flat_map(machines::start_scripts) {
             started.read(&script, (path(stated.span.source), &mut pool), facts);

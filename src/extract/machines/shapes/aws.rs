@@ -14,7 +14,7 @@ pub(super) const AWS: &[Shape] = &[
         labels: "labels",
         taints: "taint",
         spot: "capacity_type=SPOT",
-        zones: "subnet_ids",
+        zones: "subnet_ids zones",
         ..NONE
     },
     Shape {
@@ -39,6 +39,7 @@ pub(super) const AWS: &[Shape] = &[
         disk_gb: "root_block_device.volume_size",
         image: "ami",
         spot: "instance_market_options.market_type=spot",
+        zones: "availability_zone",
         ..NONE
     },
     Shape {
@@ -48,6 +49,7 @@ pub(super) const AWS: &[Shape] = &[
         image: "image_id",
         disk_gb: "block_device_mappings[device_name=/dev/xvda|/dev/sda1].ebs.volume_size",
         spot: "instance_market_options.market_type=spot",
+        zones: "placement.availability_zone",
         ..NONE
     },
     Shape {
@@ -64,20 +66,21 @@ pub(super) const AWS: &[Shape] = &[
         platform: "batch",
         types: &["compute_resources.instance_type"],
         spot: "compute_resources.type=SPOT",
+        zones: "compute_resources.subnets",
         ..NONE
     },
     Shape {
         kind: "aws_autoscaling_group",
         platform: "ec2",
         count: ("min_size", "max_size"),
-        zones: "vpc_zone_identifier",
+        zones: "vpc_zone_identifier availability_zones",
         ..NONE
     },
     Shape {
         kind: "AWS::AutoScaling::AutoScalingGroup",
         platform: "ec2",
         count: ("MinSize", "MaxSize"),
-        zones: "VPCZoneIdentifier",
+        zones: "VPCZoneIdentifier AvailabilityZones",
         ..NONE
     },
     Shape {
@@ -87,6 +90,7 @@ pub(super) const AWS: &[Shape] = &[
         image: "LaunchTemplateData.ImageId",
         spot: "LaunchTemplateData.InstanceMarketOptions.MarketType=spot",
         disk_gb: "LaunchTemplateData.BlockDeviceMappings[DeviceName=/dev/xvda|/dev/sda1].Ebs.VolumeSize",
+        zones: "LaunchTemplateData.Placement.AvailabilityZone",
         ..NONE
     },
     Shape {
@@ -96,6 +100,7 @@ pub(super) const AWS: &[Shape] = &[
         types: &["InstanceType"],
         image: "ImageId",
         disk_gb: "BlockDeviceMappings[DeviceName=/dev/xvda|/dev/sda1].Ebs.VolumeSize",
+        zones: "AvailabilityZone",
         ..NONE
     },
     Shape {
@@ -139,6 +144,32 @@ pub(super) const AWS: &[Shape] = &[
         image: "ami",
         disk_gb: "root_block_device.volume_size",
         spot: "=",
+        zones: "availability_zone",
+        ..NONE
+    },
+    // What the commands of these names take, in the words of the API.
+    Shape {
+        kind: "aws ec2 run-instances",
+        platform: "ec2",
+        lone: true,
+        types: &["InstanceType"],
+        size: "count",
+        image: "ImageId",
+        disk_gb: "BlockDeviceMappings[DeviceName=/dev/xvda|/dev/sda1].Ebs.VolumeSize",
+        spot: "InstanceMarketOptions.MarketType=spot",
+        zones: "Placement.AvailabilityZone SubnetId",
+        ..NONE
+    },
+    Shape {
+        kind: "aws ec2 request-spot-instances",
+        platform: "ec2",
+        lone: true,
+        types: &["InstanceType"],
+        size: "count",
+        image: "ImageId",
+        disk_gb: "BlockDeviceMappings[DeviceName=/dev/xvda|/dev/sda1].Ebs.VolumeSize",
+        spot: "=",
+        zones: "Placement.AvailabilityZone",
         ..NONE
     },
     Shape {

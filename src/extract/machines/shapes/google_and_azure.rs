@@ -39,6 +39,7 @@ pub(super) const GOOGLE_AND_AZURE: &[Shape] = &[
         disk_gb: "boot_disk.initialize_params.size",
         image: "boot_disk.initialize_params.image",
         spot: "scheduling.provisioning_model=SPOT scheduling.preemptible=true",
+        zones: "zone",
         ..NONE
     },
     Shape {
@@ -57,6 +58,8 @@ pub(super) const GOOGLE_AND_AZURE: &[Shape] = &[
         types: &["size"],
         spot: "priority=Spot",
         disk_gb: "os_disk.disk_size_gb",
+        zones: "zone",
+        image: "source_image_id",
         ..NONE
     },
     Shape {
@@ -65,6 +68,9 @@ pub(super) const GOOGLE_AND_AZURE: &[Shape] = &[
         types: &["sku"],
         spot: "priority=Spot",
         disk_gb: "os_disk.disk_size_gb",
+        zones: "zones",
+        size: "instances",
+        image: "source_image_id",
         ..NONE
     },
     Shape {
@@ -145,6 +151,9 @@ pub(super) const GOOGLE_AND_AZURE: &[Shape] = &[
         types: &["sku_name"],
         disk_gb: "os_disk.disk_size_gb",
         spot: "priority=Spot",
+        zones: "zones",
+        size: "instances",
+        image: "source_image_id",
         ..NONE
     },
 ];

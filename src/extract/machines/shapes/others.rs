@@ -14,6 +14,7 @@ pub(super) const OTHERS: &[Shape] = &[
         taints: "taints",
         zones: "vswitch_ids",
         spot: "spot_strategy=SpotAsPriceGo|SpotWithPriceLimit",
+        size: "desired_size",
         ..NONE
     },
     Shape {
@@ -25,6 +26,8 @@ pub(super) const OTHERS: &[Shape] = &[
         release: "kubernetes_version",
         labels: "initial_node_labels",
         spot: "node_config_details.placement_configs.preemptible_node_config=*",
+        size: "node_config_details.size",
+        zones: "node_config_details.placement_configs[].availability_domain",
         ..NONE
     },
     Shape {
@@ -33,6 +36,7 @@ pub(super) const OTHERS: &[Shape] = &[
         types: &["flavor"],
         labels: "labels",
         taints: "taints",
+        zones: "zones[].name",
         ..NONE
     },
     Shape {
@@ -43,6 +47,7 @@ pub(super) const OTHERS: &[Shape] = &[
         image: "source_details.source_id",
         disk_gb: "source_details.boot_volume_size_in_gbs",
         spot: "preemptible_instance_config=*",
+        zones: "availability_domain",
         ..NONE
     },
     Shape {
@@ -54,7 +59,13 @@ pub(super) const OTHERS: &[Shape] = &[
         spot: "instance_details.launch_details.preemptible_instance_config=*",
         ..NONE
     },
-    Shape { kind: "oci_core_instance_pool", platform: "oci", ..NONE },
+    Shape {
+        kind: "oci_core_instance_pool",
+        platform: "oci",
+        zones: "placement_configurations[].availability_domain",
+        size: "size",
+        ..NONE
+    },
     Shape {
         kind: "ibm_is_instance",
         platform: "ibm",
@@ -62,6 +73,7 @@ pub(super) const OTHERS: &[Shape] = &[
         types: &["profile"],
         image: "image",
         disk_gb: "boot_volume.size",
+        zones: "zone",
         ..NONE
     },
     Shape {
@@ -85,6 +97,7 @@ pub(super) const OTHERS: &[Shape] = &[
         image: "image_id",
         spot: "spot_strategy=SpotAsPriceGo|SpotWithPriceLimit",
         disk_gb: "system_disk_size",
+        zones: "availability_zone",
         ..NONE
     },
     Shape {
@@ -95,6 +108,7 @@ pub(super) const OTHERS: &[Shape] = &[
         image: "ImageId",
         spot: "SpotStrategy=SpotAsPriceGo|SpotWithPriceLimit",
         disk_gb: "SystemDiskSize",
+        zones: "ZoneId",
         ..NONE
     },
     Shape {
@@ -114,6 +128,7 @@ pub(super) const OTHERS: &[Shape] = &[
         image: "ImageId",
         spot: "SpotStrategy=SpotAsPriceGo|SpotWithPriceLimit",
         disk_gb: "SystemDiskSize",
+        zones: "ZoneId",
         ..NONE
     },
     Shape {
@@ -124,6 +139,7 @@ pub(super) const OTHERS: &[Shape] = &[
         image: "image_id",
         spot: "instance_charge_type=SPOTPAID",
         disk_gb: "system_disk_size",
+        zones: "availability_zone",
         ..NONE
     },
     Shape {
@@ -190,6 +206,7 @@ pub(super) const OTHERS: &[Shape] = &[
         types: &["instance_config.flavor"],
         image: "instance_config.image",
         spot: "instance_config.charging_mode=spot",
+        disk_gb: "instance_config.disk[disk_type=SYS].size",
         ..NONE
     },
     Shape {
@@ -208,6 +225,7 @@ pub(super) const OTHERS: &[Shape] = &[
         image: "image_id",
         disk_gb: "system_disk_size",
         spot: "charging_mode=spot",
+        zones: "availability_zone",
         ..NONE
     },
     Shape {
@@ -218,6 +236,7 @@ pub(super) const OTHERS: &[Shape] = &[
         image: "image_id",
         disk_gb: "system_volume_size",
         spot: "spot_strategy=SpotAsPriceGo|SpotWithPriceLimit",
+        zones: "zone_id",
         ..NONE
     },
     Shape {
@@ -227,6 +246,7 @@ pub(super) const OTHERS: &[Shape] = &[
         types: &["instance_spec"],
         image: "image_id",
         disk_gb: "root_disk_size_in_gb",
+        zones: "availability_zone",
         ..NONE
     },
     Shape {
@@ -244,6 +264,8 @@ pub(super) const OTHERS: &[Shape] = &[
         disk_gb: "worker_config.system_disk_size",
         labels: "labels",
         taints: "taints",
+        zones: "worker_config.availability_zone",
+        size: "worker_config.count",
         ..NONE
     },
     Shape {
@@ -256,6 +278,8 @@ pub(super) const OTHERS: &[Shape] = &[
         image: "os",
         labels: "labels",
         taints: "taints",
+        zones: "availability_zone",
+        size: "initial_node_count",
         ..NONE
     },
     Shape {
@@ -268,6 +292,7 @@ pub(super) const OTHERS: &[Shape] = &[
         spot: "node_config.spot_strategy=SpotAsPriceGo|SpotWithPriceLimit",
         labels: "kubernetes_config.labels",
         taints: "kubernetes_config.taints",
+        zones: "node_config.subnet_ids",
         ..NONE
     },
     Shape {
@@ -286,6 +311,8 @@ pub(super) const OTHERS: &[Shape] = &[
         types: &["node_type"],
         count: ("min_size", "max_size"),
         disk_gb: "root_volume_size_in_gb",
+        zones: "zone",
+        size: "size",
         ..NONE
     },
     Shape {
