@@ -64,6 +64,8 @@ pub fn endpoint(
         ["name", "endpointConfigName"].iter().map(|key| get(configuration, key)).filter(|name| name.is_some());
     let name = name.next().map_or(label, View::string);
     let mut out = lone((format, "endpoint-configuration"), name, pod, object);
-    out.intent = Fact::value(Intent::Serving, span);
+    if out.intent.get().is_none() {
+        out.intent = Fact::value(Intent::Serving, span);
+    }
     Some(out)
 }
