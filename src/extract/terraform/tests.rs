@@ -197,11 +197,11 @@ resource "aws_sagemaker_endpoint_configuration" "e" {{
 "#
         )
     };
-    let stated = facts(&[("main.tf", &variant("instance_type = \"ml.g5.xlarge\""))]);
+    let stated = facts(&[("main.tf", &*variant("instance_type = \"ml.g5.xlarge\""))]);
     let [endpoint] = &stated.workloads[..] else { panic!("{:?}", stated.workloads) };
     assert_eq!(endpoint.name.get().map(String::as_str), Some("e"));
     assert_eq!((endpoint.gpus.get(), endpoint.replicas.get()), (Some(&1), Some(&1)));
     assert!(endpoint.pods[0].containers[0].image.repository.is_unknown());
     let serverless = "serverless_config {\n memory_size_in_mb = 4096\n }";
-    assert!(facts(&[("main.tf", &variant(serverless))]).workloads.is_empty());
+    assert!(facts(&[("main.tf", &*variant(serverless))]).workloads.is_empty());
 }
