@@ -4,8 +4,8 @@ use super::gpus::{Gpu, gke_accelerators, gpu, karpenter_names};
 use super::table::{Patterned, Row};
 use super::tables::{
     ADMISSION_PLUGINS, AMI_FAMILIES, CLOUD_RUN_GPUS, CLUSTER_AGENTS, GCP_ATTACHABLE_GPUS, GCP_MACHINE_FAMILIES,
-    GKE_MACHINES, INSTANCES, MACHINE_NAMES, MACHINE_SIZES, NODE_IMAGES, PLAIN_MACHINES, PLATFORMS, SPOT_TAINTS,
-    TPU_TYPES,
+    GKE_MACHINES, INSTANCES, MACHINE_NAMES, MACHINE_SIZES, NODE_IMAGES, PLAIN_MACHINES, PLATFORMS, SPOT_MARKS,
+    SPOT_TAINTS, TPU_TYPES,
 };
 use crate::evidence;
 use crate::suggest::nearest;
@@ -166,6 +166,12 @@ pub fn most_gpus(vcpus: f64, memory_bytes: f64) -> Option<i64> {
         i.vcpus.is_none_or(|n| n as f64 >= vcpus) && i.memory_bytes().is_none_or(|n| n as f64 >= memory_bytes)
     };
     BY_COUNT.iter().find(fits)?.gpu_count
+}
+
+/// The annotations, or the selectors, by which a pod asks for interruptible capacity: key and value.
+pub fn spot_marks(stands: &str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let rows = SPOT_MARKS.rows().filter(move |row| row.text("stands") == stands);
+    rows.map(|row| (row.text("key"), row.text("value")))
 }
 
 /// The taints that a platform puts on the nodes of a pool on interruptible capacity: key, value, effect.

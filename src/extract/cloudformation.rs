@@ -66,8 +66,10 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
             "AWS::Batch::JobDefinition" => {
                 ecs::job(tree, properties, properties.get("JobDefinitionName").string(), span)
             }
-            "AWS::SageMaker::EndpointConfig" => model(root, sagemaker::model_of(properties))
-                .and_then(|model| sagemaker::endpoint(tree, properties, model, span)),
+            "AWS::SageMaker::EndpointConfig" => {
+                let model = model(root, sagemaker::model_of(properties));
+                sagemaker::endpoint(tree, (properties, model), (Fact::value(name.to_owned(), span), span))
+            }
             _ => None,
         });
         if let Some((_, platform, version)) = CLUSTERS.iter().find(|(kind, ..)| *kind == of) {

@@ -93,6 +93,10 @@ entities! {
         profiled: Fact<bool>,
         /// Whether that profiler records what the GPUs do.
         profiled_gpus: Fact<bool>,
+        /// Optimizer steps after which it ends.
+        steps: Fact<i64>,
+        /// Optimizer steps from one checkpoint to the next; 0 where it saves at other times.
+        save_interval: Fact<i64>,
         /// Configuration files that it names.
         configs: Vec<Fact<String>>,
         /// What DeepSpeed's file states otherwise than the trainer that reads it: `train_micro_batch_size_per_gpu is 4, not 2`.
@@ -105,6 +109,7 @@ settings! {
         processes sequence_len packing optimizer precision other_precision stack zero_stage tensor_parallel pipeline_parallel context_parallel layers heads uneven_stages sequence_parallel gradient_checkpointing
         activation_offload optimizer_offload parameter_offload lora_rank attention chunked_loss
         optimizer_in_backward backend device data_parallel_shards data_parallel_replicas profiled profiled_gpus rollout_tensor_parallel rollout_engine rollout_memory_utilization
+        steps save_interval
 }
 
 impl Training {

@@ -1,6 +1,7 @@
 //! Pod specs, wherever they stand.
 
 use super::{claims, containers};
+use crate::catalog;
 use crate::facts::{ContainerRole, Labels, Pod, Requirement, Toleration, Volume};
 use crate::known::{Fact, Why};
 use crate::parse::{Node, Raw, Tree, View};
@@ -20,6 +21,7 @@ pub fn template(tree: &Arc<Tree>, template: View<'_>, role: &str, replicas: Fact
     let metadata = template.get("metadata");
     pod.labels = labels(metadata.get("labels"));
     pod.annotations = labels(metadata.get("annotations"));
+    pod.spot = spot("annotation", &pod.annotations).unwrap_or(pod.spot);
     pod
 }
 
@@ -73,7 +75,7 @@ pub fn scheduling(pod: &mut Pod, spec: View<'_>) {
         affine(pod, *term);
     }
     pod.tolerations = spec.get("tolerations").items().map(toleration).collect();
-    pod.spot = spot(pod);
+    pod.spot = spot("selector", &pod.node_selector).unwrap_or(Fact::absent(pod.span));
 }
 
 /// Takes the only term of a required node affinity: what leaves one value is selected.
@@ -107,22 +109,10 @@ pub fn toleration(view: View<'_>) -> Toleration {
     out
 }
 
-/// Interruptible capacity as selectors name it.
-fn spot(pod: &Pod) -> Fact<bool> {
-    const SELECTORS: &[(&str, &str)] = &[
-        ("cloud.google.com/gke-spot", "true"),
-        ("cloud.google.com/gke-preemptible", "true"),
-        ("cloud.google.com/gke-provisioning", "spot"),
-        ("cloud.google.com/gke-provisioning", "preemptible"),
-        ("karpenter.sh/capacity-type", "spot"),
-        ("kubernetes.azure.com/scalesetpriority", "spot"),
-        ("eks.amazonaws.com/capacityType", "SPOT"),
-        ("oci.oraclecloud.com/oke-is-preemptible", "true"),
-    ];
-    let selected = SELECTORS
-        .iter()
-        .find_map(|(key, value)| pod.node_selector.get(*key).filter(|label| label.get().is_some_and(|v| v == value)));
-    selected.map_or(Fact::absent(pod.span), |label| Fact::value(true, label.span))
+/// Interruptible capacity as selectors or annotations name it.
+fn spot(stands: &str, stated: &Labels) -> Option<Fact<bool>> {
+    let named = |(key, value)| stated.get(key).filter(|label| label.get().is_some_and(|v: &String| v == value));
+    catalog::spot_marks(stands).find_map(named).map(|label| Fact::value(true, label.span))
 }
 
 fn volume(view: View<'_>) -> Volume {

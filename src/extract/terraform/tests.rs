@@ -182,3 +182,26 @@ resource "aws_sagemaker_endpoint_configuration" "e" {
     assert_eq!((pod.gpus.get(), pod.replicas.get()), (Some(&4), Some(&2)));
     assert!(pod.containers[0].env.contains_key("SM_NUM_GPUS"));
 }
+
+#[test]
+fn an_endpoint_whose_model_is_made_elsewhere_has_its_machine() {
+    let variant = |machines: &str| {
+        format!(
+            r#"
+resource "aws_sagemaker_endpoint_configuration" "e" {{
+  production_variants {{
+    model_name = "made-elsewhere"
+    {machines}
+  }}
+}}
+"#
+        )
+    };
+    let stated = facts(&[("main.tf", &*variant("instance_type = \"ml.g5.xlarge\""))]);
+    let [endpoint] = &stated.workloads[..] else { panic!("{:?}", stated.workloads) };
+    assert_eq!(endpoint.name.get().map(String::as_str), Some("e"));
+    assert_eq!((endpoint.gpus.get(), endpoint.replicas.get()), (Some(&1), Some(&1)));
+    assert!(endpoint.pods[0].containers[0].image.repository.is_unknown());
+    let serverless = "serverless_config {\n memory_size_in_mb = 4096\n }";
+    assert!(facts(&[("main.tf", &*variant(serverless))]).workloads.is_empty());
+}

@@ -3,6 +3,7 @@
 use super::{All, Stated, referred};
 use crate::extract::{ecs, sagemaker};
 use crate::facts::{Facts, Workload};
+use crate::known::Fact;
 
 /// Reads what runs among the resources of a root.
 pub fn read(all: &All<'_>, facts: &mut Facts) {
@@ -21,6 +22,8 @@ pub fn read(all: &All<'_>, facts: &mut Facts) {
 }
 
 fn endpoint(all: &All<'_>, stated: &Stated<'_>) -> Option<Workload> {
-    let model = referred(all, stated, &["aws_sagemaker_model"], sagemaker::model_of(stated.view))?;
-    sagemaker::endpoint(stated.tree, stated.view, all.stated[model].view, stated.span)
+    let model = referred(all, stated, &["aws_sagemaker_model"], sagemaker::model_of(stated.view));
+    let model = model.map(|model| all.stated[model].view);
+    let (label, at) = stated.name;
+    sagemaker::endpoint(stated.tree, (stated.view, model), (Fact::value(label.to_owned(), at), stated.span))
 }
