@@ -21,7 +21,7 @@
 //! | trainers | [`training_options`], [`training_defaults`], [`optimizer_state_bytes`] |
 //! | Kubernetes | [`pod_places`], [`inner_names`], [`references`], [`creators`] |
 //! | configuration files | [`configurations`] |
-//! | data | [`stores_of`], [`key_of`], [`endpoints_of`], [`is_key`], [`tls_minimum`] |
+//! | data | [`stores_of`], [`key_of`], [`key_references_of`], [`endpoints_of`], [`is_key`], [`tls_minimum`] |
 //! | the rest | [`accelerator`], [`advisories`], [`api_removed_in`], [`Lookup`], [`within`] |
 
 mod advisories;
@@ -92,9 +92,9 @@ pub use programs::{
     server, server_of_image, server_of_metric, server_of_program, servers, stating_commands, wrappers,
 };
 pub use protection::{
-    EndpointShape, KeyShape, OpeningShape, Reach, ScalingAlarm, ScalingShape, SpendingShape, StoreShape, default_reach,
-    endpoints_of, is_about_reach, is_key, key_of, names_login, openings_of, reach_of_annotation, scaling_alarm_of,
-    scaling_policy_of, spending_limit_of, stores_of, tls_minimum,
+    EndpointShape, KeyReferenceShape, KeyShape, OpeningShape, Reach, ScalingAlarm, ScalingShape, SpendingShape,
+    StoreShape, default_reach, endpoints_of, is_about_reach, is_key, key_of, key_references_of, names_login,
+    openings_of, reach_of_annotation, scaling_alarm_of, scaling_policy_of, spending_limit_of, stores_of, tls_minimum,
 };
 pub use published::{ImageBuild, familiar_name, image_build, image_program};
 pub use ranges::Bounds;

@@ -3,8 +3,8 @@
 
 use super::table::{Patterned, Row};
 use super::tables::{
-    BALANCER_DEFAULTS, ENDPOINTS, KEY_FORMS, KEYS, LOAD_BALANCERS, OPENINGS, SCALING_ALARMS, SCALING_POLICIES,
-    SPENDING_LIMITS, STORES, TLS_POLICIES,
+    BALANCER_DEFAULTS, ENDPOINTS, KEY_FORMS, KEY_REFERENCES, KEYS, LOAD_BALANCERS, OPENINGS, SCALING_ALARMS,
+    SCALING_POLICIES, SPENDING_LIMITS, STORES, TLS_POLICIES,
 };
 use crate::version::Version;
 use std::sync::LazyLock;
@@ -16,6 +16,10 @@ pub struct StoreShape(Row);
 /// Where a type of resource states a key.
 #[derive(Debug, Clone, Copy)]
 pub struct KeyShape(Row);
+
+/// Where a type of resource names a key.
+#[derive(Debug, Clone, Copy)]
+pub struct KeyReferenceShape(Row);
 
 /// Where a type of resource states an endpoint.
 #[derive(Debug, Clone, Copy)]
@@ -45,6 +49,11 @@ pub fn stores_of(kind: &str) -> impl Iterator<Item = StoreShape> {
 /// The key that a type of resource states.
 pub fn key_of(kind: &str) -> Option<KeyShape> {
     KEYS.find("type", kind).map(KeyShape)
+}
+
+/// Where a type of resource, or the provisioner of a StorageClass, names keys.
+pub fn key_references_of(kind: &str) -> impl Iterator<Item = KeyReferenceShape> {
+    KEY_REFERENCES.about(kind).map(KeyReferenceShape)
 }
 
 /// The endpoints that a type of resource or a kind of object states.
@@ -151,12 +160,24 @@ columns! { StoreShape:
     public,
     /// What it is called in its cloud.
     names,
-    /// What names the key that encrypts it.
-    reference,
+}
+
+columns! { KeyReferenceShape:
+    /// What names a key.
+    at,
     /// The form that such a name has.
     form,
-    /// Its zone, its location or its region.
+    /// What the key encrypts, where that keeps data.
+    role,
+    /// What says in which zone, location or region the key is used.
     place,
+}
+
+impl KeyReferenceShape {
+    /// Whether that is the region of the provider where nothing is said.
+    pub fn is_of_provider(self) -> bool {
+        self.0.flag("of_provider") == Some(true)
+    }
 }
 
 columns! { KeyShape:

@@ -108,6 +108,8 @@ tables! {
         memory_gib:1..65536 network_gbps:0..100000 rdma rdma_nics:0..128 nvlink:flag nvswitch:flag \
         nvme_tb:0..1000 price_per_hour:0..10000 currency price_as_of retired";
     KEY_FORMS key_forms "form* pattern:pattern cloud cloud_zh example";
+    KEY_REFERENCES key_references
+        "type* at* form+ role:bucket|database|disk|file-system|volume-class place of_provider:flag";
     KEYS keys "type* applies rotates period unit:days|months default:no|yes";
     KINDS_WITHOUT_DEVICES kinds_without_devices "group* kind*";
     KUBERNETES_API_REMOVALS kubernetes_api_removals "api_version* kind* removed_in:version";
@@ -176,7 +178,7 @@ tables! {
     STORE_THROUGHPUTS store_throughputs "type* variant* mb_per_s_per_tib:0.. mb_per_s:0..";
     STORES stores
         "type* at* role:access|bucket|database|disk|file-system|volume-class encrypted key default:no|yes switch \
-        access public names reference form place";
+        access public names";
     SYSTEM_PACKAGES system_packages "package* programs needs_more:flag";
     TAG_WORDS tag_words "word* accelerator";
     TEI_IMAGES tei_images "prefix* compute_capabilities";

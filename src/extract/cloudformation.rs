@@ -86,7 +86,12 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
         out.format = Fact::value(format, span);
         out.r#type = kind.string();
         out.name = Fact::value(name.to_owned(), span);
-        let stated = protection::Stated { kind: out.r#type.clone(), name: out.name.clone(), shape: of };
+        let stated = protection::Stated {
+            kind: out.r#type.clone(),
+            name: out.name.clone(),
+            shape: of,
+            region: Fact::absent(span),
+        };
         protection::read(tree, properties, &stated, facts);
         facts.start_scripts.extend(machines::stated_scripts(properties, &out.r#type, &out.name));
         out.body = Some(Raw::new(tree, properties));

@@ -451,7 +451,12 @@ fn setting(tree: &Arc<Tree>, root: Node<'_>, key: &str, facts: &mut Facts) {
     out.kind = Fact::value(key.to_owned(), body.place());
     out.name = body.get("PolicyName").string();
     out.body = Some(Raw::new(tree, body));
-    let stated = protection::Stated { kind: out.kind.clone(), name: out.name.clone(), shape: key };
+    let stated = protection::Stated {
+        kind: out.kind.clone(),
+        name: out.name.clone(),
+        shape: key,
+        region: Fact::absent(body.place()),
+    };
     protection::read(tree, body, &stated, facts);
     facts.objects.push(Arc::new(out));
 }

@@ -2,8 +2,8 @@
 //! the catalog. Knows no type of resource by name.
 
 use super::openings;
-use crate::catalog::{self, EndpointShape, KeyShape, ScalingShape, SpendingShape, StoreShape};
-use crate::facts::{Endpoint, Facts, Key, ScalingPolicy, SpendingLimit, Store, StoreRole};
+use crate::catalog::{self, EndpointShape, KeyReferenceShape, KeyShape, ScalingShape, SpendingShape, StoreShape};
+use crate::facts::{Endpoint, Facts, Key, KeyReference, ScalingPolicy, SpendingLimit, Store, StoreRole};
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Shape, Tree, View};
 use crate::render::terraform::reference;
@@ -31,9 +31,11 @@ pub struct Stated<'s> {
     pub name: Fact<String>,
     /// The type under which the catalog knows it.
     pub shape: &'s str,
+    /// The region of what makes it, where that states one.
+    pub region: Fact<String>,
 }
 
-/// Reads the stores, the key and the endpoints that a resource or an object states.
+/// Reads the stores, the key, the names of keys and the endpoints that a resource or an object states.
 pub fn read(tree: &Arc<Tree>, view: View<'_>, stated: &Stated<'_>, facts: &mut Facts) {
     for shape in catalog::stores_of(stated.shape) {
         let object = Raw::new(tree, view);
@@ -41,6 +43,10 @@ pub fn read(tree: &Arc<Tree>, view: View<'_>, stated: &Stated<'_>, facts: &mut F
         facts.stores.extend(blocks(view, shape.at()).into_iter().map(of_block));
     }
     facts.crypto_keys.extend(catalog::key_of(stated.shape).map(|shape| Arc::new(key(shape, view, stated))));
+    for shape in catalog::key_references_of(stated.shape) {
+        let keys = blocks(view, shape.at()).into_iter();
+        facts.key_references.extend(keys.filter_map(|key| key_reference(shape, (view, key), stated)).map(Arc::new));
+    }
     for shape in catalog::endpoints_of(stated.shape) {
         let blocks = blocks(view, shape.at()).into_iter();
         facts.endpoints.extend(blocks.filter_map(|block| endpoint(shape, block, stated)).map(Arc::new));
@@ -110,13 +116,6 @@ fn store(shape: StoreShape, resource: View<'_>, block: View<'_>, stated: &Stated
         (None, "") if shape.default().is_empty() => Fact::absent(out.span),
         (None, path) => switched(block, path, shape.default(), stated.shape),
     };
-    out.key = attribute(block, shape.reference()).string();
-    if let Some(key) = first(block, shape.reference()).filter(|_| !shape.reference().is_empty()) {
-        out.key = key.string();
-    }
-    out.key_form = Fact::from_option(Some(shape.form().to_owned()).filter(|form| !form.is_empty()), out.span);
-    let place = first(resource, shape.place()).filter(|_| !shape.place().is_empty());
-    out.place = place.map_or(Fact::absent(out.span), View::string);
     let switch = Some(shape.switch().to_owned()).filter(|switch| !switch.is_empty());
     out.switch = Fact::from_option(switch, out.span);
     (out.access, out.public) = access(shape, block);
@@ -149,6 +148,25 @@ fn key(shape: KeyShape, view: View<'_>, stated: &Stated<'_>) -> Key {
         (path, _) => switched(view, path, shape.default(), stated.shape),
     };
     out
+}
+
+/// A key that is named; an empty name is none.
+fn key_reference(
+    shape: KeyReferenceShape,
+    (resource, key): (View<'_>, View<'_>),
+    stated: &Stated<'_>,
+) -> Option<KeyReference> {
+    let mut out = KeyReference::blank(key.place());
+    out.key = Some(key.string()).filter(|key| key.get().is_none_or(|text| !text.is_empty()))?;
+    (out.kind, out.name) = (stated.kind.clone(), stated.name.clone());
+    out.form = Fact::value(shape.form().to_owned(), out.span);
+    out.role = Fact::from_option(StoreRole::parse(shape.role()), out.span);
+    out.place = match first(resource, shape.place()).filter(|_| !shape.place().is_empty()) {
+        Some(place) => place.string(),
+        None if shape.is_of_provider() => stated.region.clone(),
+        None => Fact::absent(out.span),
+    };
+    Some(out)
 }
 
 fn endpoint(shape: EndpointShape, block: View<'_>, stated: &Stated<'_>) -> Option<Endpoint> {

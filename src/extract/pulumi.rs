@@ -109,7 +109,12 @@ fn cloud_resource(
     out.format = Fact::value(ResourceFormat::Pulumi, span);
     out.r#type = Fact::value(kind.to_owned(), of);
     out.name = Fact::value(name.to_owned(), span);
-    let stated = protection::Stated { kind: out.r#type.clone(), name: out.name.clone(), shape: kind };
+    let stated = protection::Stated {
+        kind: out.r#type.clone(),
+        name: out.name.clone(),
+        shape: kind,
+        region: Fact::absent(span),
+    };
     protection::read(&built, view, &stated, facts);
     facts.start_scripts.extend(machines::stated_scripts(view, &out.r#type, &out.name));
     out.body = Some(Raw::new(&built, view));

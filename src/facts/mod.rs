@@ -26,7 +26,7 @@ pub use listing::{DockerRuntime, Listing, NamedPath, PathRole};
 pub use machinery::{Compilation, ContainerRuntime, DeviceSetting, NamedImage, NamedMachine, StatedVersion};
 pub use objects::{Autoscaler, Breach, Budget, Metric, Object, Resource, Route, ScalingPolicy, Service};
 pub use promises::{ClusterQueue, DataClass, Flavor, Quota, ServiceLevel, SpendingLimit};
-pub use protection::{Endpoint, Key, Opening, PortRange, StartScript, Store};
+pub use protection::{Endpoint, Key, KeyReference, Opening, PortRange, StartScript, Store};
 pub use software::{Build, Image, Instruction, Package, PackageFile, Software};
 pub use subject::{List, Subject, Variable, is_joined, list, subjects};
 pub use training::Training;
@@ -293,6 +293,12 @@ lists! {
     shared stores: Vec<Arc<Store>> = Subject { named: &["kind", "name"], joint: ".", ..subject("store", Store::TYPE) };
     /// Keys of key management services, in any cloud.
     shared crypto_keys: Vec<Arc<Key>> = Subject { named: &["kind", "name"], joint: ".", ..subject("key", Key::TYPE) };
+    /// Where keys of key management services are named, in any cloud and in clusters.
+    shared key_references: Vec<Arc<KeyReference>> = Subject {
+        named: &["kind", "name"],
+        joint: ".",
+        ..subject("key_reference", KeyReference::TYPE)
+    };
     /// Where clients connect with TLS, in any cloud and in clusters.
     shared endpoints: Vec<Arc<Endpoint>> = Subject {
         named: &["kind", "name"],

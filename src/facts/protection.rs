@@ -19,14 +19,6 @@ entities! {
         role: Fact<StoreRole>,
         /// Whether what it keeps is encrypted: as stated, else as its cloud does when nothing is said.
         encrypted: Fact<bool>,
-        /// What names the key that encrypts it.
-        key: Fact<String>,
-        /// The form that such a name has in its cloud, of `key_forms`.
-        key_form: Fact<String>,
-        /// Its zone, its location or its region, as stated.
-        place: Fact<String>,
-        /// The region of its provider, where that states one.
-        region: Fact<String>,
         /// The tags or labels that its provider gives to all that it makes.
         default_tags: Labels,
         /// The type of the resource that encrypts all of its kind in an account, where the cloud has one.
@@ -53,6 +45,22 @@ entities! {
         rotated: Fact<bool>,
         /// Days after which it is rotated, as stated.
         rotation_days: Fact<f64>,
+    }
+
+    /// Where something names a key of a key management service, in any cloud: a disk, a bucket, a database, a cluster, a StorageClass.
+    KeyReference {
+        /// The type of the resource or the kind of the object that states it.
+        kind: Fact<String>,
+        /// Its name in its file.
+        name: Fact<String>,
+        /// What names the key.
+        key: Fact<String>,
+        /// The form that such a name has in its cloud, of `key_forms`.
+        form: Fact<String>,
+        /// What the key encrypts, where that is a store.
+        role: Fact<StoreRole>,
+        /// The zone, the location or the region where the key is used: as stated, else that of the provider.
+        place: Fact<String>,
     }
 
     /// What a security group or a firewall lets in.

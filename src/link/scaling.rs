@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Attributes by which a group names what its machines are made from, or that names the group.
-const LINKS: [&str; 13] = [
+const LINKS: [&str; 15] = [
     "launch_template",
+    "launch_template_id",
     "launch_configuration",
     "instance_template",
     "instance_configuration_id",
@@ -20,6 +21,7 @@ const LINKS: [&str; 13] = [
     "active_scaling_configuration",
     "scaling_group_id",
     "LaunchTemplate",
+    "LaunchTemplateId",
     "LaunchConfigurationName",
     "ScalingGroupId",
     "ScalingConfigurationId",

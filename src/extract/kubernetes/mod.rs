@@ -146,7 +146,12 @@ fn of_list(list: Node<'_>, item: Node<'_>) -> Option<Arc<Tree>> {
 fn protects(tree: &Arc<Tree>, view: View<'_>, object: &Object, facts: &mut Facts) {
     let provisioner = view.get("provisioner").string();
     let Some(shape) = provisioner.get().or(object.kind.get()) else { return };
-    let stated = protection::Stated { kind: object.kind.clone(), name: object.name.clone(), shape };
+    let stated = protection::Stated {
+        kind: object.kind.clone(),
+        name: object.name.clone(),
+        shape,
+        region: Fact::absent(object.span),
+    };
     protection::read(tree, View::new(view.node(), object.span), &stated, facts);
     if object.kind.get().is_some_and(|kind| kind == "ConfigMap") {
         let texts = view.get("data").entries().into_iter().filter_map(|(_, text)| text.traced());

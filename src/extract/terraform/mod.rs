@@ -217,14 +217,14 @@ fn resources<'p>(
         out.format = Fact::value(ResourceFormat::Terraform, span);
         out.r#type = Fact::value(kind.to_owned(), kind_span);
         out.name = Fact::value(name.to_owned(), name_span);
-        let stated = protection::Stated { kind: out.r#type.clone(), name: out.name.clone(), shape: kind };
+        (out.region, out.default_tags) = providers::region_and_tags(resource, made);
+        let region = out.region.clone();
+        let stated = protection::Stated { kind: out.r#type.clone(), name: out.name.clone(), shape: kind, region };
         let others = facts.stores.len();
         protection::read(tree, view, &stated, facts);
         facts.start_scripts.extend(machines::stated_scripts(view, &out.r#type, &out.name));
-        (out.region, out.default_tags) = providers::region_and_tags(resource, made);
         for store in &mut facts.stores[others..] {
-            let store = Arc::make_mut(store);
-            (store.region, store.default_tags) = (out.region.clone(), out.default_tags.clone());
+            Arc::make_mut(store).default_tags = out.default_tags.clone();
         }
         out.body = Some(Raw::new(tree, view));
         facts.resources.push(Arc::new(out));

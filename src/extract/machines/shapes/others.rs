@@ -114,10 +114,28 @@ pub(super) const OTHERS: &[Shape] = &[
     Shape {
         kind: "ALIYUN::ESS::ScalingConfiguration",
         platform: "ess",
+        types: &["InstanceType", "InstanceTypes"],
+        image: "ImageId",
+        spot: "SpotStrategy=SpotAsPriceGo|SpotWithPriceLimit",
+        disk_gb: "SystemDiskSize",
+        ..NONE
+    },
+    Shape {
+        kind: "ALIYUN::ECS::LaunchTemplate",
+        platform: "ecs",
         types: &["InstanceType"],
         image: "ImageId",
         spot: "SpotStrategy=SpotAsPriceGo|SpotWithPriceLimit",
         disk_gb: "SystemDiskSize",
+        ..NONE
+    },
+    Shape {
+        kind: "ALIYUN::ECS::LaunchTemplateVersion",
+        platform: "ecs",
+        types: &["LaunchTemplateData.InstanceType"],
+        image: "LaunchTemplateData.ImageId",
+        spot: "LaunchTemplateData.SpotStrategy=SpotAsPriceGo|SpotWithPriceLimit",
+        disk_gb: "LaunchTemplateData.SystemDiskSize",
         ..NONE
     },
     Shape {
@@ -159,6 +177,7 @@ pub(super) const OTHERS: &[Shape] = &[
         image: "ScalingGroup.ImageType",
         labels: "KubernetesConfig.Labels",
         taints: "KubernetesConfig.Taints",
+        spot: "ScalingGroup.SpotStrategy=SpotAsPriceGo|SpotWithPriceLimit",
         zones: "ScalingGroup.VSwitchIds",
         ..NONE
     },
