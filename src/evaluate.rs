@@ -372,6 +372,7 @@ fn decide<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, out: &mut 
             rule: rule.id.clone(),
             span: span.unwrap_or(asked.entity.span()),
             why: why.to_string(),
+            lacks_row: matches!(&*why, Why::NotInCatalog(_)),
             entity: asked.name.clone(),
         }),
         _ => {}

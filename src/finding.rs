@@ -340,6 +340,8 @@ pub struct Undecided {
     pub span: Span,
     /// Why, and so what would make it known.
     pub why: String,
+    /// Whether nothing that anybody states would: the catalog has no row.
+    pub lacks_row: bool,
     /// The entity it is about.
     pub entity: String,
 }

@@ -19,8 +19,7 @@ pub struct ChartValues {
 pub fn chart_values(chart: &str, version: &Version, repository: Option<&str>) -> Option<ChartValues> {
     let of_chart = || CHART_VALUES.rows().filter(|row| row.text("chart") == chart);
     let whole = of_chart().find(|row| row.text("keys").is_empty())?;
-    let same = whole.filled("repository").is_none_or(|part| repository.is_some_and(|from| from.contains(part)));
-    if !same || !whole.holds(version) {
+    if !comes_from(&whole, repository) || !whole.holds(version) {
         return None;
     }
     whole.used();
@@ -40,6 +39,18 @@ pub fn chart_values(chart: &str, version: &Version, repository: Option<&str>) ->
         }
     }
     Some(ChartValues { below })
+}
+
+/// Whether values of some release of a chart from a repository were read: `false` also for a chart of that name which may be
+/// another one.
+pub fn knows_chart(chart: &str, repository: Option<&str>) -> bool {
+    let whole = CHART_VALUES.rows().find(|row| row.text("chart") == chart && row.text("keys").is_empty());
+    whole.is_some_and(|whole| comes_from(&whole, repository))
+}
+
+/// Whether a repository is that of a chart. One whose name says enough may come from anywhere.
+fn comes_from(whole: &Row, repository: Option<&str>) -> bool {
+    whole.filled("repository").is_none_or(|part| repository.is_some_and(|from| from.contains(part)))
 }
 
 /// The releases that ranges begin or end with, next before a version and next behind it.

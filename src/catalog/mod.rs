@@ -53,7 +53,7 @@ mod wheels;
 
 pub use advisories::{Advisory, advisories};
 pub use base_images::{BaseImage, SystemPackage, base_image, package_of_program, shell_is_dash, system_package};
-pub use charts::{ChartValues, Taken, chart_values};
+pub use charts::{ChartValues, Taken, chart_values, knows_chart};
 pub use drivers::{
     DriverBranch, branch, cuda_exists, cuda_image_exists, driver_branch, first_cuda, image_accepts_driver,
     image_accepts_geforce, last_cuda, min_driver, native_cuda, native_driver, newest_host_gcc, sm_supported,

@@ -187,7 +187,8 @@ fn quoted(text: &str) -> String {
 fn packs(verdict: &Verdict) -> String {
     let mut packs: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     verdict.shown.iter().for_each(|finding| packs.entry(&finding.pack).or_default().0 += 1);
-    verdict.undecided.iter().for_each(|one| packs.entry(&one.pack).or_default().1 += 1);
+    let undecided = verdict.undecided.iter().filter(|one| !one.lacks_row);
+    undecided.for_each(|one| packs.entry(&one.pack).or_default().1 += 1);
     packs.remove(OWN_PACK);
     if packs.is_empty() {
         return String::new();

@@ -89,6 +89,8 @@ fn named(tasks: Node<'_>, depth: usize, out: &mut Vec<Span>) {
                 named(value, depth - 1, out);
             } else if key.rsplit('.').next().is_some_and(|key| NAMES.contains(&key)) {
                 out.push(value.span());
+            } else if key.ends_with("_container") {
+                out.extend(value.get("name").map(Node::span));
             }
         }
     }

@@ -477,14 +477,14 @@ fn terraform_file(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> Te
     let repeated = std::mem::take(&mut hcl.repeated);
     terraform::named::read(&hcl, path, values, facts);
     let module = ModuleFile { path: path.to_owned(), hcl, values };
-    TextFile { problems, repeated, comments, module: Some(module), cut: None }
+    TextFile { problems, repeated, comments, module: Some(module), ..TextFile::default() }
 }
 
 fn bake_file(id: SourceId, _: &str, text: &str, facts: &mut Facts) -> TextFile {
     let hcl = hcl::parse(id, text);
     let tree = Arc::new(render::bake::tree(&hcl));
     tree.roots().for_each(|root| bake::read(&tree, root, facts));
-    TextFile { problems: hcl.problems, comments: hcl.comments, ..TextFile::default() }
+    TextFile { names: hcl.names(), problems: hcl.problems, comments: hcl.comments, ..TextFile::default() }
 }
 
 fn toml_file(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile {

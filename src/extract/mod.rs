@@ -227,6 +227,8 @@ pub struct TextFile {
     pub repeated: Vec<(String, Span)>,
     /// Its comments.
     pub comments: Vec<Span>,
+    /// Where it only names something, in the order of places.
+    pub names: Vec<Span>,
     /// For Terraform: the file, to be evaluated with its module.
     pub module: Option<ModuleFile>,
 }

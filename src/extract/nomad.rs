@@ -45,7 +45,7 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile
         }
         facts.workloads.push(out);
     }
-    TextFile { problems: hcl.problems, comments: hcl.comments, ..TextFile::default() }
+    TextFile { names: hcl.names(), problems: hcl.problems, comments: hcl.comments, ..TextFile::default() }
 }
 
 /// Blocks of a name with their labels, where they begin.

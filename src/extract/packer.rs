@@ -39,7 +39,7 @@ pub fn read(id: SourceId, path: &str, text: &str, facts: &mut Facts) -> TextFile
         let provisioners = root.get("build").items().flat_map(|build| build.get("provisioner").get("shell").items());
         provisioners.for_each(|shell| script(shell, path, facts));
     }
-    TextFile { problems: hcl.problems, comments: hcl.comments, ..TextFile::default() }
+    TextFile { names: hcl.names(), problems: hcl.problems, comments: hcl.comments, ..TextFile::default() }
 }
 
 /// Whether a document is a template in JSON.

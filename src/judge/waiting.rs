@@ -23,9 +23,10 @@ const ADVICE: &[(&str, &str)] = &[
     ("the version that will be installed", "pin it"),
 ];
 
-/// Checks by what they wait for, most first.
+/// Checks by what they wait for, most first. Those that wait for a row of the catalog are left out: nobody who reads of them
+/// can state it.
 pub fn waiting(undecided: &[Undecided]) -> Vec<Waiting<'_>> {
-    let mut checks: Vec<&Undecided> = undecided.iter().collect();
+    let mut checks: Vec<&Undecided> = undecided.iter().filter(|check| !check.lacks_row).collect();
     checks.sort_by(|a, b| (&a.why, a.span, &a.rule).cmp(&(&b.why, b.span, &b.rule)));
     let mut groups: Vec<Waiting<'_>> = Vec::new();
     for check in checks {

@@ -18,14 +18,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Replaces the trees of projects by what they state as a whole; what keeps some of them from being put together.
-pub fn resolve(repository: &mut Repository<'_>) -> Vec<(Problem, Trouble)> {
+/// What came of putting projects together.
+#[derive(Default)]
+pub struct Resolved {
+    /// What keeps some of them from it.
+    pub failed: Vec<(Problem, Trouble)>,
+    /// What of their files another one says otherwise.
+    pub replaced: Vec<Span>,
+}
+
+/// Replaces the trees of projects by what they state as a whole.
+pub fn resolve(repository: &mut Repository<'_>) -> Resolved {
     let is_one =
         |id: &SourceId, tree: &Tree| yaml::root(tree).is_some_and(|root| is_project(root, repository.path(*id)));
     let projects: Vec<SourceId> =
         repository.trees.iter().filter(|(id, tree)| is_one(id, tree)).map(|(id, _)| *id).collect();
     if projects.is_empty() {
-        return Vec::new();
+        return Resolved::default();
     }
     let files: Files<'_> = repository
         .iter()
@@ -54,7 +63,7 @@ pub fn resolve(repository: &mut Repository<'_>) -> Vec<(Problem, Trouble)> {
         }
     };
     let mut resolved: Vec<(SourceId, Project)> = Vec::new();
-    let mut failed = Vec::new();
+    let (mut failed, mut replaced) = (Vec::new(), Vec::new());
     for project in projects.par_iter().filter_map(one).collect::<Vec<_>>() {
         match project {
             Ok(project) => resolved.push(project),
@@ -63,10 +72,11 @@ pub fn resolve(repository: &mut Repository<'_>) -> Vec<(Problem, Trouble)> {
     }
     let mut parts: BTreeSet<SourceId> = resolved.iter().flat_map(|(_, project)| project.parts.clone()).collect();
     parts.extend(only_extended(repository, &projects));
+    resolved.iter_mut().for_each(|(_, project)| replaced.append(&mut project.replaced));
     repository.trees.extend(resolved.into_iter().map(|(id, project)| (id, Arc::new(project.tree))));
     // What is a part of another project is none of its own.
     repository.trees.retain(|id, _| !parts.contains(id));
-    failed
+    Resolved { failed, replaced }
 }
 
 /// Files under a name of their own of which every service is extended by another file.

@@ -5,9 +5,10 @@ use crate::catalog;
 use crate::discover::Kind;
 use crate::extract::{self, ansible};
 use crate::facts::value::{Data, Entity, EntityType, Type, Value};
-use crate::facts::{Container, LISTS, Object};
+use crate::facts::{Container, HelmRelease, LISTS, Object};
 use crate::link::Variant;
-use crate::parse::{Node, Tree};
+use crate::parse::{DEEPEST, Node, Tree};
+use crate::paths;
 use crate::rules::Ruleset;
 use crate::source::{Source, SourceId, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,7 +44,20 @@ const NAMES: [&str; 14] = [
 ];
 
 /// Kinds that hold texts and objects of any sort: a rule that looks for something in them has not read the rest.
-const HOLDERS: [&str; 6] = ["AnsibleTasks", "CloudConfig", "ConfigMap", "Kustomization", "Secret", "ShellScript"];
+const HOLDERS: [&str; 12] = [
+    "AnsibleTasks",
+    "CloudConfig",
+    "ConfigMap",
+    "GitHubAction",
+    "GitHubJob",
+    "GitHubWorkflow",
+    "GitLabPipeline",
+    "Kustomization",
+    "Secret",
+    "ShellScript",
+    "SystemdUnit",
+    "Values",
+];
 
 /// Whether an object is of a kind that is read as a whole, or asks for no device.
 fn settled(object: &Object) -> bool {
@@ -56,13 +70,16 @@ fn settled(object: &Object) -> bool {
 
 /// Where the objects of a file are named, and name others: what something is called says nothing of what it runs on, and
 /// neither does a document about others.
-pub fn names(tree: &Tree) -> Vec<Span> {
+pub fn names(tree: &Tree, path: &str) -> Vec<Span> {
     let mut out: Vec<Span> = tree.roots().filter(|root| ansible::is_tasks(*root)).flat_map(ansible::names).collect();
     out.extend(tree.roots().filter(|root| extract::describes_others(*root)).map(Node::span));
+    tree.roots().for_each(|root| called(root, path, &mut out));
     for root in tree.roots().filter(|root| root.get("apiVersion").is_some() && root.get("kind").is_some()) {
         let metadata = root.get("metadata");
         let named = ["name", "generateName", "namespace"].iter().filter_map(|key| metadata?.get(key));
         out.extend(named.map(Node::span));
+        let labels = metadata.and_then(|metadata| metadata.get("labels")).into_iter().flat_map(Node::entries);
+        out.extend(labels.filter(|(key, _)| key.text().is_some_and(is_name)).map(|(_, value)| value.span()));
         if root.get("kind").and_then(Node::text).is_some_and(|kind| kind == "Kustomization" || kind == "Component") {
             let places = [Some(root), root.get("spec")].into_iter().flatten();
             out.extend(places.flat_map(|place| NAMES.iter().filter_map(move |key| Some(place.get(key)?.span()))));
@@ -76,10 +93,89 @@ pub fn names(tree: &Tree) -> Vec<Span> {
     out
 }
 
+/// What a chart says of itself but for the charts that it installs.
+const CHART: &str = "dependencies";
+
+/// What a service of Compose is called, and what it calls others.
+const OF_SERVICES: [&str; 6] = ["container_name", "depends_on", "extends", "hostname", "links", "networks"];
+
+/// What a pipeline, a job or a step is called, and when it runs.
+const OF_PIPELINES: [&str; 18] = [
+    "concurrency",
+    "dependencies",
+    "dependsOn",
+    "depends_on",
+    "displayName",
+    "except",
+    "id",
+    "if",
+    "name",
+    "needs",
+    "on",
+    "only",
+    "pr",
+    "rules",
+    "run-name",
+    "stage",
+    "stages",
+    "trigger",
+];
+
+/// What a step of a pipeline is given may be called so as well.
+const GIVEN: [&str; 5] = ["env", "inputs", "matrix", "variables", "with"];
+
+/// Where formats without `metadata` name things.
+fn called(root: Node<'_>, path: &str, out: &mut Vec<Span>) {
+    if paths::name(path) == "Chart.yaml" && root.get("name").is_some() {
+        let others = root.entries().into_iter().filter(|(key, _)| key.text() != Some(CHART));
+        out.extend(others.map(|(_, value)| value.span()));
+        return;
+    }
+    // Objects of Kubernetes have `metadata`.
+    let format = Some(root).filter(|root| root.get("kind").is_none()).and_then(|root| extract::format(root, path));
+    match format.map(|format| format.name) {
+        Some("compose") => {
+            let services = root.get("services");
+            out.extend(keys(services).chain(keys(root.get("volumes"))).chain(keys(root.get("networks"))));
+            for (_, service) in services.into_iter().flat_map(Node::entries) {
+                out.extend(OF_SERVICES.iter().filter_map(|key| Some(service.get(key)?.span())));
+            }
+        }
+        Some("ci") => {
+            let jobs = root.get("jobs").unwrap_or(root);
+            out.extend(keys(Some(jobs)));
+            of_pipeline(root, DEEPEST, out);
+        }
+        _ => {}
+    }
+}
+
+fn keys(map: Option<Node<'_>>) -> impl Iterator<Item = Span> {
+    map.into_iter().flat_map(Node::entries).map(|(key, _)| key.span())
+}
+
+fn of_pipeline(node: Node<'_>, depth: usize, out: &mut Vec<Span>) {
+    let Some(depth) = depth.checked_sub(1) else { return };
+    node.items().for_each(|item| of_pipeline(item, depth, out));
+    for (key, value) in node.entries() {
+        match key.text() {
+            Some(key) if OF_PIPELINES.contains(&key) => out.push(value.span()),
+            Some(key) if GIVEN.contains(&key) => {}
+            _ => of_pipeline(value, depth, out),
+        }
+    }
+}
+
 /// The patches of a Kustomization, of kustomize or of Flux.
 fn places_of_patches(root: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     let lists = [Some(root), root.get("spec")].into_iter().flatten().filter_map(|place| place.get("patches"));
     lists.flat_map(Node::items)
+}
+
+/// Whether a label says what something is called.
+/// <https://kubernetes.io/docs/concepts/overview/working-with-objects/common-labels/>
+fn is_name(label: &str) -> bool {
+    matches!(label, "app" | "k8s-app") || label.starts_with("app.kubernetes.io/")
 }
 
 /// Whether a file is read by the site that keeps the repository, for issues, labels and owners: nothing is deployed or run
@@ -131,9 +227,11 @@ pub(super) fn coverage(
         texts: mentions.keys().map(|id| (*id, &*here.sources.get(*id).text)).collect(),
         places: BTreeMap::new(),
         understood: BTreeSet::new(),
+        apart: BTreeMap::new(),
         fields: BTreeMap::new(),
     };
     let asked = rules.by_subject();
+    let open = open_values(variants);
     // What breaks a contract says nothing of what the rest is.
     for list in LISTS.iter().filter(|list| list.name != "breaches") {
         for entity in variants.iter().flat_map(|variant| (list.entities)(&variant.facts)) {
@@ -147,8 +245,11 @@ pub(super) fn coverage(
                 read.understood.insert(entity.span().source);
                 read.entity(entity);
             }
+            if let Some(release) = entity.downcast::<HelmRelease>().filter(|release| is_known(release)) {
+                release.set.values().for_each(|value| read.place(Some(value.span)));
+            }
             if whole && let Data::Node(body) = entity.named_field("body").data {
-                read.place(body.node().map(|node| node.span()));
+                body.node().into_iter().for_each(|node| read.body(node, &open));
             }
         }
     }
@@ -166,11 +267,20 @@ pub(super) fn coverage(
             groups.entry(place.source).or_default().push((place.start, place.end));
         }
     }
+    let mut apart = std::mem::take(&mut read.apart);
+    open.into_iter().for_each(|(id, open)| apart.entry(id).or_default().extend(open));
     for (id, lines) in &mut mentions {
         let text: &str = &here.sources.get(*id).text;
         let places = places.get(id).map_or(&[][..], Vec::as_slice);
         let groups = merged(groups.remove(id).unwrap_or_default());
-        lines.retain(|word| ![places, &groups].iter().any(|places| overlap(places, line(text, *word))));
+        let apart = merged(apart.remove(id).unwrap_or_default());
+        let around = |word: Span| {
+            let (start, end) = line(text, word);
+            // What stands on the line before values of a chart or a script says nothing of them.
+            let inside = apart.iter().find(|part| part.0 <= word.start && word.end <= part.1);
+            inside.map_or((start, end), |part| (start.max(part.0), end.min(part.1)))
+        };
+        lines.retain(|word| ![places, &groups].iter().any(|places| overlap(places, around(*word))));
         if !lines.is_empty() && !places.is_empty() {
             let heads = heads(here, *id, places);
             lines.retain(|word| !overlap(&heads, (word.start, word.end)) && !heads_read(here, (*id, *word), places));
@@ -182,6 +292,53 @@ pub(super) fn coverage(
     }
     mentions.retain(|_, lines| !lines.is_empty());
     Coverage { understood: read.understood, unread: mentions }
+}
+
+/// Where values of charts stand: nobody says what a chart makes of them but by the facts that came out of them. Of a chart
+/// whose values are known those count in which it may be told to ask for devices.
+fn open_values(variants: &[Variant]) -> BTreeMap<SourceId, Vec<(u32, u32)>> {
+    let mut out: BTreeMap<SourceId, Vec<(u32, u32)>> = BTreeMap::new();
+    for release in variants.iter().flat_map(|variant| &variant.facts.releases) {
+        let root = release.values.as_ref().and_then(|values| values.view().node());
+        let mut places = Vec::new();
+        if is_known(release) {
+            root.into_iter().for_each(|root| asks(root, DEEPEST, &mut places));
+        } else {
+            root.into_iter().for_each(|root| entries(root, &mut places));
+            places.extend(release.set.values().map(|value| value.span));
+        }
+        places.into_iter().for_each(|span: Span| out.entry(span.source).or_default().push(ends(span)));
+    }
+    out.into_iter().map(|(id, places)| (id, merged(places))).collect()
+}
+
+/// Whether all values of a chart are known, so that rules are asked about them.
+fn is_known(release: &HelmRelease) -> bool {
+    let repository = release.repository.get().map(String::as_str);
+    release.chart.get().is_some_and(|chart| catalog::knows_chart(chart, repository))
+}
+
+/// The entries of a mapping, each with its key where that stands before its value.
+fn entries(map: Node<'_>, out: &mut Vec<Span>) {
+    for (key, value) in map.entries() {
+        let (key, value) = (key.span(), value.span());
+        match key.source == value.source && key.end <= value.start {
+            true => out.push(Span { end: value.end, ..key }),
+            false => out.extend([key, value]),
+        }
+    }
+}
+
+/// The entries of what values ask for.
+fn asks(node: Node<'_>, depth: usize, out: &mut Vec<Span>) {
+    let Some(depth) = depth.checked_sub(1) else { return };
+    node.items().for_each(|item| asks(item, depth, out));
+    for (key, value) in node.entries() {
+        match key.text() {
+            Some("limits" | "requests") => entries(value, out),
+            _ => asks(value, depth, out),
+        }
+    }
 }
 
 /// The keys of what was read: they say what is below them.
@@ -222,6 +379,8 @@ struct Places<'t> {
     texts: BTreeMap<SourceId, &'t str>,
     understood: BTreeSet<SourceId>,
     places: BTreeMap<SourceId, Vec<(u32, u32)>>,
+    /// Where texts stand that are scripts and files of their own.
+    apart: BTreeMap<SourceId, Vec<(u32, u32)>>,
     /// By the type of an entity, the fields in which it states something itself.
     fields: BTreeMap<&'static str, Vec<usize>>,
 }
@@ -261,6 +420,37 @@ impl Places<'_> {
         }
     }
 
+    /// An object that rules are asked about as it is written, but for values of charts and for the scripts and files that it
+    /// holds.
+    fn body(&mut self, body: Node<'_>, open: &BTreeMap<SourceId, Vec<(u32, u32)>>) {
+        let whole = body.span();
+        if !self.texts.contains_key(&whole.source) {
+            return;
+        }
+        let mut holes = Vec::new();
+        self.held(body, DEEPEST, &mut holes);
+        let mut holes: Vec<_> = holes.into_iter().filter(|span: &Span| span.source == whole.source).map(ends).collect();
+        self.apart.entry(whole.source).or_default().extend(&holes);
+        holes.extend(open.get(&whole.source).into_iter().flatten());
+        let mut from = whole.start;
+        for (start, end) in merged(holes).into_iter().filter(|hole| whole.start < hole.1 && hole.0 < whole.end) {
+            self.place((from < start).then(|| Span { start: from, end: start, ..whole }));
+            from = from.max(end);
+        }
+        self.place((from < whole.end).then(|| Span { start: from, ..whole }));
+    }
+
+    /// The texts of several lines below a node.
+    fn held(&self, node: Node<'_>, depth: usize, out: &mut Vec<Span>) {
+        let Some(depth) = depth.checked_sub(1) else { return };
+        if node.text().is_some() && self.is_long(node.span()) {
+            out.push(node.span());
+        }
+        node.items()
+            .chain(node.entries().into_iter().map(|(_, value)| value))
+            .for_each(|below| self.held(below, depth, out));
+    }
+
     fn place(&mut self, span: Option<Span>) {
         if let Some(span) = span.filter(|span| self.texts.contains_key(&span.source)) {
             self.places.entry(span.source).or_default().push((span.start, span.end));
@@ -281,7 +471,13 @@ fn own_fields(entity: &'static EntityType) -> Vec<usize> {
         return Vec::new();
     }
     let fields = entity.fields.iter().enumerate();
+    // What is set by name is a value of a chart like those that are written inline.
+    let fields = fields.filter(|(_, field)| entity.name != "HelmRelease" || field.name != "set");
     fields.filter(|(_, field)| !field.joined && !others((field.ty)())).map(|(index, _)| index).collect()
+}
+
+fn ends(span: Span) -> (u32, u32) {
+    (span.start, span.end)
 }
 
 /// The line of a word.
@@ -305,7 +501,7 @@ fn merged(mut places: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
 
 /// Whether one of the places, which do not overlap, reaches into a line.
 fn overlap(places: &[(u32, u32)], (start, end): (u32, u32)) -> bool {
-    let first = places.partition_point(|place| place.1 < start);
+    let first = places.partition_point(|place| place.1 <= start);
     places.get(first).is_some_and(|place| place.0 < end)
 }
 

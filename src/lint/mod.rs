@@ -238,7 +238,13 @@ fn repository(
         modules.extend(read.module);
         here.trees.extend(read.tree.map(|tree| (id, tree)));
     }
-    out.tell(compose::resolve(&mut here));
+    let compose::Resolved { failed, replaced } = compose::resolve(&mut here);
+    out.tell(failed);
+    for span in replaced {
+        let words = mentions.get_mut(&span.source);
+        words.into_iter().for_each(|words| words.retain(|word| word.start < span.start || span.end <= word.start));
+    }
+    mentions.retain(|_, words| !words.is_empty());
     for fill in [ansible::fill, openshift::fill, flux::patch, flux::fill] {
         let filled = fill(&here);
         here.trees.extend(filled.trees);

@@ -31,6 +31,8 @@ pub struct Read {
     pub skipped: Option<String>,
     /// Where it speaks of GPUs.
     pub mentions: Vec<Span>,
+    /// Where a syntax of its own only names something.
+    names: Vec<Span>,
     /// What of it was not read, if something was not.
     pub note: Option<String>,
 }
@@ -40,11 +42,13 @@ pub fn read(id: SourceId, source: &Source, kind: Kind) -> Read {
     guarded(id, || {
         let mut read = read_file(id, source, kind);
         read.comments.sort_unstable();
-        let names = match (&read.tree, &read.module) {
-            (Some(tree), _) => coverage::names(tree),
-            (None, Some(module)) => module.hcl.names(),
-            (None, None) => vec![],
-        };
+        let mut names = std::mem::take(&mut read.names);
+        match (&read.tree, &read.module) {
+            (Some(tree), _) => names.extend(coverage::names(tree, &source.path)),
+            (None, Some(module)) => names.extend(module.hcl.names()),
+            (None, None) => {}
+        }
+        names.sort_unstable();
         read.mentions = coverage::mentions(id, source, (&read.comments, &names));
         read
     })
@@ -130,7 +134,10 @@ fn read_documents(id: SourceId, source: &Source, kind: Kind) -> Read {
         out.comments = std::mem::take(&mut tree.comments);
         // Who speaks to gpulint in a file means it to be linted.
         let meant = out.comments.iter().any(|&comment| judge::is_directive(comment, source));
-        match syntax::documents(&mut tree, &source.path, text, meant) {
+        out.comments.sort_unstable();
+        // What states GPUs and does not parse is nobody else's business.
+        let speaks = || !coverage::mentions(id, source, (&out.comments, &[])).is_empty();
+        match syntax::documents(&mut tree, (&source.path, text), meant, speaks) {
             Ok(problems) => out.problems = problems,
             Err(reason) => out.skipped = Some(reason),
         }
@@ -170,6 +177,7 @@ fn read_text(id: SourceId, source: &Source, kind: Kind) -> Read {
         problems: syntax::text(&file, &facts, plain),
         note: template.and_then(|template| masked(template, &mask::conditions(text))),
         comments: file.comments,
+        names: file.names,
         module: file.module,
         facts,
         ..Read::default()

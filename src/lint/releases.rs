@@ -12,6 +12,7 @@ use crate::render::helm::sets::names_values;
 use crate::render::helm::{Chart, ValueSet};
 use crate::source::{Sources, Span};
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter::successors;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -21,11 +22,21 @@ pub fn named_values(repository: &Repository<'_>, variants: &[Variant]) -> Facts 
         repository.trees.iter().map(|(id, tree)| (repository.path(*id), tree)).collect();
     let from = |release: &HelmRelease| {
         let directory = paths::directory(&repository.sources.get(release.span.source).path);
-        let names = release.values_from.iter().filter_map(|name| name.get());
+        let names = release.values_from.iter().filter_map(|name| name.get()).filter(|name| !name.starts_with('$'));
         names.map(|name| paths::join(directory, name)).collect::<Vec<_>>()
     };
-    let named: BTreeSet<String> =
+    // Files of a source are named from where it begins, which may be here.
+    let releases = variants.iter().flat_map(|variant| &variant.facts.releases);
+    let of_sources: BTreeSet<&str> = releases
+        .flat_map(|release| &release.values_from)
+        .filter_map(|name| Some(name.get()?.strip_prefix('$')?.split_once('/')?.1))
+        .collect();
+    let mut named: BTreeSet<String> =
         variants.iter().flat_map(|variant| &variant.facts.releases).flat_map(|release| from(release)).collect();
+    if !of_sources.is_empty() {
+        let ends = |path: &&str| successors(Some(*path), below).any(|end| of_sources.contains(end));
+        named.extend(trees.keys().copied().filter(ends).map(str::to_owned));
+    }
     let mut out = Facts::default();
     for path in &named {
         let Some(tree) = trees.get(path.as_str()) else { continue };
@@ -33,6 +44,11 @@ pub fn named_values(repository: &Repository<'_>, variants: &[Variant]) -> Facts 
         tree.roots().filter(unread).for_each(|root| values::read(tree, root, path, &mut out));
     }
     out
+}
+
+/// A path without its first part.
+fn below<'p>(path: &&'p str) -> Option<&'p str> {
+    path.split_once('/').map(|(_, below)| below)
 }
 
 /// A release that no set of values could be made of: its chart among the charts, what it is called, and why.

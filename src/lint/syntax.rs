@@ -19,9 +19,14 @@ const MOST: usize = 5;
 /// Most keys that are told of one file.
 const MOST_KEYS: usize = 50;
 
-/// Problems of a file of documents; the reason to skip it where it does not parse, no tool that we know reads it, and
-/// nobody `meant` it to be linted.
-pub fn documents(tree: &mut Tree, path: &str, text: &str, meant: bool) -> Result<Vec<(Problem, Trouble)>, String> {
+/// Problems of a file of documents; the reason to skip it where it does not parse, no tool that we know reads it, it is not
+/// `ours` by what it says, and nobody `meant` it to be linted.
+pub fn documents(
+    tree: &mut Tree,
+    (path, text): (&str, &str),
+    meant: bool,
+    ours: impl Fn() -> bool,
+) -> Result<Vec<(Problem, Trouble)>, String> {
     let mut problems = std::mem::take(&mut tree.problems);
     problems.retain(|problem| tree.cut.as_ref() != Some(problem));
     let broken = !problems.is_empty();
@@ -30,7 +35,7 @@ pub fn documents(tree: &mut Tree, path: &str, text: &str, meant: bool) -> Result
         meant
             || discover::is_named_format(path)
             || extract::is_known(tree, path)
-            || broken && extract::speaks_of_a_format(text)
+            || broken && (extract::speaks_of_a_format(text) || ours())
     });
     match problems.first() {
         // A template may have signs of its own: what they part is put together elsewhere.

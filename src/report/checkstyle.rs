@@ -7,7 +7,7 @@ use crate::source::{for_log, one_line};
 /// A list of files with their findings.
 pub fn write(report: &Report<'_>) -> String {
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<checkstyle version=\"8.0\">\n");
-    for in_file in report.told().chunk_by(|a, b| a.finding.span.source == b.finding.span.source) {
+    for in_file in report.told_with_unread().chunk_by(|a, b| a.finding.span.source == b.finding.span.source) {
         out.push_str(&format!("  <file name=\"{}\">\n", escaped(&in_file[0].path)));
         for told in in_file {
             // The parts of the source are taken for a category and a type.

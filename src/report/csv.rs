@@ -8,8 +8,8 @@ pub fn write(report: &Report<'_>) -> String {
     let mut out = String::from(
         "path,line,column,end_line,end_column,severity,rule,pack,confidence,message,help,url,fingerprint\n",
     );
-    for told in report.told() {
-        let (finding, start, end) = (told.finding, told.start, told.end);
+    for told in report.told_with_unread() {
+        let (finding, start, end) = (&told.finding, told.start, told.end);
         let place = [start.line, start.column, end.line, end.column].map(|number| number.to_string());
         let words =
             [finding.severity.name(), &one_line(&finding.rule), &one_line(&finding.pack), finding.confidence.name()];

@@ -12,7 +12,7 @@ pub const EMPTY: &str = "[]";
 
 /// A list of issues.
 pub fn write(report: &Report<'_>) -> String {
-    let issues = report.told().into_iter().map(|told| {
+    let issues = report.told_with_unread().into_iter().map(|told| {
         let severity = match told.finding.severity {
             Severity::Error => "critical",
             Severity::Warning => "major",

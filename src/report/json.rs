@@ -21,10 +21,11 @@ pub fn write(with: &Report<'_>) -> String {
     line(&report(with))
 }
 
-/// Each finding as the report has it.
+/// Each finding as the report has it, and behind them each file that was not understood as if it were one.
 pub fn diagnostics<'r>(with: &'r Report<'r>) -> impl Iterator<Item = Value> + 'r {
     let pages = pages(with);
-    with.verdict.shown.iter().map(move |finding| diagnostic(finding, with.sources, &pages))
+    let all = with.verdict.shown.iter().map(Cow::Borrowed).chain(with.unread().map(Cow::Owned));
+    all.map(move |finding| diagnostic(&finding, with.sources, &pages))
 }
 
 /// The report, of which one finding after another is written.

@@ -2,7 +2,7 @@
 
 use super::{Report, json};
 
-/// A line of JSON for each finding.
+/// A line of JSON for each finding, and behind them for each file that was not understood.
 pub fn write(report: &Report<'_>) -> String {
     let mut lines = String::new();
     json::diagnostics(report).for_each(|diagnostic| lines.push_str(&json::line(&diagnostic)));

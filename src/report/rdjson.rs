@@ -10,7 +10,7 @@ pub const HEAD: &str = r#"{"source":{"name":"gpulint","#;
 
 /// A result with a diagnostic for each finding.
 pub fn write(report: &Report<'_>) -> String {
-    let diagnostics = report.told().into_iter().map(|told| {
+    let diagnostics = report.told_with_unread().into_iter().map(|told| {
         let severity = match told.finding.severity {
             Severity::Error => "ERROR",
             Severity::Warning => "WARNING",

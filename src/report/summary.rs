@@ -107,17 +107,14 @@ fn fixable(report: &Report<'_>) -> Option<String> {
     Some(report.say(told).into_owned())
 }
 
-/// How much could not be decided, and what would decide most of it.
+/// How much could not be decided, why most of it could not, and what would decide that.
 fn undecided(report: &Report<'_>) -> Option<String> {
-    let undecided = &report.verdict.undecided;
-    let count = plural(undecided.len(), "check");
-    if undecided.is_empty() || report.human.show_unknown {
-        return (!undecided.is_empty()).then(|| format!("{count} undecided"));
-    }
-    let groups = judge::waiting(undecided);
-    let most = groups.iter().find_map(|group| Some((group, group.decided_by?)));
-    let most = most.map(|(group, by)| format!(", {} of them as {} ({by})", group.checks.len(), group.why));
-    Some(format!("{count} undecided{} (--show-unknown lists them)", most.unwrap_or_default()))
+    let groups = judge::waiting(&report.verdict.undecided);
+    let most = groups.first()?;
+    let count = plural(groups.iter().map(|group| group.checks.len()).sum(), "check");
+    let by = most.decided_by.map(|by| format!(" ({by})")).unwrap_or_default();
+    let listed = if report.human.show_unknown { "" } else { " (--show-unknown lists them)" };
+    Some(format!("{count} undecided, {} of them as {}{by}{listed}", most.checks.len(), most.why))
 }
 
 /// What became of the files, in a sentence.

@@ -111,3 +111,96 @@ fn what_another_tool_found_or_built_runs_nothing() {
         serde_json::from_str(&out(&gpulint(root.path(), &["check", "--format", "json"]))).expect("JSON");
     assert_eq!(report["files"]["nothing"], 4, "{}", report["files"]);
 }
+
+/// The lines of the files that were not understood.
+fn unread(files: &[(&str, &str)]) -> Vec<String> {
+    let root = directory(files);
+    let output = gpulint(root.path(), &["check", "--format", "json", "--exit-zero", "--allow-empty"]);
+    let report: Value = serde_json::from_str(&out(&output)).expect("JSON");
+    let lines = |file: &Value| {
+        let path = file["path"].as_str().expect("a path").to_owned();
+        let words = file["words"].as_array().expect("a list").iter();
+        words.map(|word| format!("{path}:{}", word["range"]["start"]["line"])).collect::<Vec<_>>()
+    };
+    report["files"]["unread"].as_array().expect("a list").iter().flat_map(lines).collect()
+}
+
+const RELEASE: &str = "\
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: x}
+spec:
+  interval: 1h
+  chart: {spec: {chart: CHART, version: v24.9.0, sourceRef: {kind: HelmRepository, name: some}}}
+  values:
+    worker:
+      image: nvcr.io/nvidia/tritonserver:24.05-py3
+      machine: p4d.24xlarge
+    colour: red
+";
+
+const APPLICATION: &str = "\
+apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: x}
+spec:
+  project: default
+  destination: {server: 'https://kubernetes.default.svc', namespace: x}
+  source:
+    repoURL: https://charts.example.org
+    chart: some-app
+    targetRevision: 1.0.0
+    helm:
+      values: |
+        machine: p4d.24xlarge
+      parameters: [{name: worker.machine, value: p4d.24xlarge}]
+";
+
+#[test]
+fn values_of_a_chart_are_understood_where_facts_come_out_of_them_or_the_chart_is_known() {
+    let flux = RELEASE.replace("CHART", "some-app");
+    assert_eq!(unread(&[("a.yaml", &flux)]), ["a.yaml:9", "a.yaml:10"]);
+    assert_eq!(unread(&[("a.yaml", &RELEASE.replace("CHART", "gpu-operator"))]), [""; 0]);
+    assert_eq!(unread(&[("a.yaml", APPLICATION)]), ["a.yaml:13", "a.yaml:14"]);
+    assert_eq!(unread(&[("values.yaml", "worker: {machine: p4d.24xlarge}\n")]), ["values.yaml:1"]);
+}
+
+#[test]
+fn a_script_in_an_object_is_not_understood_with_it() {
+    let class = "apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: gpu}\nspec:\n  role: nodes\n  userData: |\n    \
+                 #!/bin/bash\n    deploy --machine p4d.24xlarge\n";
+    assert_eq!(unread(&[("class.yaml", class)]), ["class.yaml:8"]);
+    let job = "on: push\njobs:\n  vllm:\n    runs-on: ubuntu-latest\n    steps:\n      - {name: vllm, run: deploy --machine p4d.24xlarge}\n";
+    assert_eq!(unread(&[(".github/workflows/vllm.yaml", job)]), [".github/workflows/vllm.yaml:6"]);
+}
+
+#[test]
+fn what_charts_jobs_and_services_are_called_says_nothing_of_gpus() {
+    assert_eq!(unread(&[("Chart.yaml", "apiVersion: v2\nname: vllm\nversion: 1.0.0\nkeywords: [vllm]\n")]), [""; 0]);
+    let nomad = "job \"vllm\" {\n  group \"vllm\" {\n    task \"vllm\" {\n      driver = \"docker\"\n      config { image = \"nginx:1.27\" }\n    }\n  }\n}\n";
+    assert_eq!(unread(&[("a.nomad", nomad)]), [""; 0]);
+    let base = "services:\n  vllm:\n    container_name: vllm\n    image: vllm/vllm-openai:v0.6.3\n";
+    let over = "services:\n  vllm:\n    image: vllm/vllm-openai:v0.8.0\n";
+    assert_eq!(unread(&[("compose.yaml", base), ("compose.override.yaml", over)]), [""; 0]);
+}
+
+#[test]
+fn a_broken_file_that_states_gpus_is_told_and_not_understood() {
+    let root = directory(&[("run.yaml", "run: {gpus: 16, gpu_type: a100\n"), ("other.yaml", "run: {colour: red\n")]);
+    let said = out(&gpulint(root.path(), &["check", "--format", "concise", "--exit-zero"]));
+    assert!(said.contains("run.yaml:1:6: error[syntax-error]") && !said.contains("other.yaml:"), "{said}");
+    assert!(said.contains("2 files: 1 not understood (--show-unread lists them), 1 skipped"), "{said}");
+    assert_eq!(code(&gpulint(root.path(), &["check", "--exit-zero", "--fail-on-unread"])), 1);
+}
+
+#[test]
+fn checks_that_wait_for_the_catalog_are_not_counted_and_the_commonest_cause_is_named() {
+    let pod = POD.replace("nvidia.com/gpu: 1", "acme.example/gpu: 1");
+    let root = directory(&[("pod.yaml", &pod)]);
+    let said = out(&gpulint(root.path(), &["check", "--exit-zero", "--show-unknown"]));
+    assert!(!said.contains("the catalog has no row"), "{said}");
+    let root = directory(&[("pod.yaml", POD)]);
+    let said = out(&gpulint(root.path(), &["check", "--exit-zero", "--format", "concise"]));
+    let named = said.lines().any(|line| line.contains(" checks undecided, ") && line.contains(" of them as "));
+    assert!(named, "{said}");
+}

@@ -1,13 +1,15 @@
 //! The facts that each format gives: every folder of `fixtures/formats/` holds files of one format and `facts.json`, the
 //! part of `gpulint facts` that they must give.
 //!
-//! Where a folder has `findings.txt`, those are the findings in its files: pack, rule, file and line.
+//! Where a folder has `findings.txt`, those are the findings in its files: pack, rule, file and line. Each pack that concerns
+//! what a format can state must find something in one of its folders.
 //!
 //! In `facts.json` a value stands for itself, `"?"` for an unknown, `null` for nothing stated. Of a map the named keys
 //! count, of a list every item.
 
 use gpulint::extract::{DOCUMENTS, TEXTS};
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
@@ -78,6 +80,96 @@ fn each_format_has_files_that_show_it() {
     let names = DOCUMENTS.iter().map(|format| format.name).chain(TEXTS.iter().map(|format| format.name));
     let missing: Vec<&str> = names.filter(|name| !folders.iter().any(|folder| folder.starts_with(name))).collect();
     assert!(missing.is_empty(), "no folder for {missing:?}");
+}
+
+/// Why the packs that a format has no row of are not about it.
+const BUILDS: &str = "it says what an image or an environment is made of: nobody is served, scheduled or scaled by it";
+const PROCESSES: &str =
+    "it starts processes on machines that others state: it has no words for their pools, prices and disks";
+const MACHINES: &str = "it states machines and what they run first: what is deployed to them is stated elsewhere";
+const OPTIONS: &str = "it holds options of one program: where and for whom that runs is stated elsewhere";
+const CHARTS: &str = "what a chart makes of its values is not stated by them";
+const BUILT: &str = "it deploys what others build";
+
+const ALL: &[&str] =
+    &["autoscaling", "compatibility", "cost", "encryption", "interconnect", "scheduling", "security", "sla", "vram"];
+
+/// For each format the packs that concern what it can state, and why the others do not.
+const PACKS: &[(&str, &[&str], &str)] = &[
+    ("ansible", &["build", "compatibility", "interconnect", "scheduling", "security", "sla", "vram"], PROCESSES),
+    ("kubernetes", ALL, BUILT),
+    ("cloudformation", ALL, BUILT),
+    ("ecs", &["compatibility", "interconnect", "scheduling", "security", "vram"], PROCESSES),
+    ("ci", &["compatibility", "interconnect", "scheduling", "security"], PROCESSES),
+    ("cloud-setting", &["autoscaling", "encryption"], OPTIONS),
+    ("cloud-init", &["compatibility", "scheduling", "security"], PROCESSES),
+    ("skypilot", &["build", "compatibility", "cost", "interconnect", "security", "sla", "vram"], PROCESSES),
+    ("dstack", &["interconnect", "security", "vram"], PROCESSES),
+    ("truss", &["compatibility", "interconnect", "security", "vram"], PROCESSES),
+    ("determined", &["interconnect", "security"], PROCESSES),
+    ("mosaicml", &["compatibility", "interconnect", "security"], PROCESSES),
+    ("databricks", &["compatibility", "interconnect", "vram"], PROCESSES),
+    ("packer", &["compatibility", "security"], BUILDS),
+    ("cog", &["build", "compatibility", "security"], BUILDS),
+    ("bentoml", &["build", "security"], BUILDS),
+    ("blueprint", &["cost", "interconnect", "scheduling", "security"], MACHINES),
+    ("hyperpod", &["compatibility", "interconnect", "vram"], MACHINES),
+    ("parallelcluster", &["autoscaling", "cost", "interconnect", "scheduling"], MACHINES),
+    ("pulumi", &["compatibility", "cost", "encryption", "interconnect", "scheduling", "security"], MACHINES),
+    ("ray", &["compatibility", "cost", "security", "vram"], MACHINES),
+    ("compose", &["compatibility", "interconnect", "scheduling", "security", "vram"], PROCESSES),
+    ("docker-bake", &["build", "compatibility", "security"], BUILDS),
+    ("helmfile", &["compatibility", "interconnect", "scheduling", "security", "vram"], CHARTS),
+    ("conda", &["build"], BUILDS),
+    ("python-env", &["compatibility"], BUILDS),
+    ("llama-swap", &["interconnect", "security", "vram"], PROCESSES),
+    ("ray-serve", &["compatibility"], OPTIONS),
+    ("model", &["vram"], OPTIONS),
+    ("training", &["compatibility", "interconnect", "vram"], OPTIONS),
+    ("server-options", &["interconnect", "scheduling", "security", "vram"], OPTIONS),
+    ("component", &["compatibility", "scheduling"], OPTIONS),
+    ("values", &["compatibility", "interconnect", "scheduling", "security", "vram"], CHARTS),
+    ("terraform", ALL, BUILT),
+    ("terraform-json", &["autoscaling", "compatibility", "cost", "encryption", "scheduling", "security"], MACHINES),
+    ("nomad", &["interconnect", "security"], PROCESSES),
+    ("dockerfile", &["build", "compatibility", "security", "vram"], BUILDS),
+    ("pyproject", &["build", "compatibility"], BUILDS),
+    ("shell-script", &["compatibility", "interconnect", "scheduling", "security"], PROCESSES),
+    ("slurm-configuration", &["interconnect", "scheduling", "security"], OPTIONS),
+    ("nginx", &["sla"], OPTIONS),
+    ("setup", &["compatibility"], BUILDS),
+    ("systemd", &["interconnect", "scheduling", "security"], PROCESSES),
+    ("makefile", &["compatibility", "cost", "interconnect", "security"], PROCESSES),
+    ("triton", &["compatibility"], OPTIONS),
+    ("requirements", &["build", "compatibility"], BUILDS),
+];
+
+/// The format that a folder shows: `ray-serve-faults` is of `ray-serve`, not of `ray`.
+fn format_of(folder: &str) -> Option<&'static str> {
+    let shows = |name: &&str| folder.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
+    PACKS.iter().map(|(name, ..)| *name).filter(shows).max_by_key(|name| name.len())
+}
+
+#[test]
+fn each_pack_that_concerns_a_format_finds_something_in_it() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/formats");
+    let mut found: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for folder in std::fs::read_dir(&root).expect("fixtures").map(|folder| folder.expect("a folder")) {
+        let Some(format) = format_of(&folder.file_name().to_string_lossy()) else { continue };
+        let findings = std::fs::read_to_string(folder.path().join("findings.txt")).unwrap_or_default();
+        let packs = findings.lines().filter_map(|line| Some(line.split_once('/')?.0.to_owned()));
+        found.entry(format).or_default().extend(packs);
+    }
+    let names = DOCUMENTS.iter().map(|format| format.name).chain(TEXTS.iter().map(|format| format.name));
+    for name in names {
+        let row = PACKS.iter().find(|(format, ..)| *format == name);
+        let (_, packs, others) = row.unwrap_or_else(|| panic!("{name}: which packs concern it?"));
+        let of_them = found.get(name).cloned().unwrap_or_default();
+        let silent: Vec<_> = packs.iter().filter(|pack| !of_them.contains(**pack)).collect();
+        assert!(!packs.is_empty() && silent.is_empty(), "{name}: no rule of {silent:?} finds anything in its folders");
+        let more: Vec<_> = of_them.iter().filter(|pack| !packs.contains(&pack.as_str())).collect();
+        assert!(more.is_empty(), "{name}: {more:?} concern it, though \"{others}\"");
+    }
 }
 
 #[test]

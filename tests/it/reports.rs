@@ -7,7 +7,7 @@ use gpulint::config::Config;
 use gpulint::discover::Kind;
 use gpulint::facts::Facts;
 use gpulint::finding::{Confidence, Finding, Label, Severity, Undecided};
-use gpulint::judge::{self, Coverage, Restrictions, Verdict};
+use gpulint::judge::{self, Coverage, Restrictions, Unread, Verdict};
 use gpulint::lint::{self, Input};
 use gpulint::report::human::HumanOptions;
 use gpulint::report::{REPORTERS, Reader, Report, Reporter};
@@ -137,6 +137,30 @@ fn every_output_tells_every_finding_and_what_was_not_read() {
 }
 
 #[test]
+fn outputs_of_findings_only_have_an_entry_for_each_file_that_was_not_understood() {
+    let rules = Ruleset::builtin();
+    let text = "a: p4d.24xlarge\nb: 1\nc: h100\n";
+    let sources = Sources::new(vec![Source::new("fleet.yaml", text)]);
+    let words = ["p4d.24xlarge", "h100"].map(|word| text.find(word).expect("a word"));
+    let words = words.map(|at| Span::new(SourceId(0), at..at + 4)).to_vec();
+    let coverage = Coverage { seen: 1, unread: vec![Unread { partly: false, words }], ..Coverage::default() };
+    let verdict = Verdict { coverage, ..Verdict::default() };
+    let report = Report { verdict: &verdict, sources: &sources, rules: &rules, human: wide() };
+    for name in ["gitlab", "jsonl", "rdjson", "checkstyle", "csv"] {
+        let reporter = REPORTERS.iter().find(|reporter| reporter.name == name).expect("an output");
+        let text = (reporter.write)(&report);
+        let expected = Told {
+            path: "fleet.yaml".to_owned(),
+            line: 1,
+            rule: "not-understood".to_owned(),
+            message: "not understood: 2 lines speak of GPUs (p4d., h100)".to_owned(),
+        };
+        assert_eq!(read(name, &text), [expected], "{name}\n{text}");
+        assert!(text.contains("not understood are lines 1, 3"), "{name}: {text}");
+    }
+}
+
+#[test]
 fn an_output_without_findings_says_so_by_its_grammar() {
     let (rules, verdict) = (Ruleset::builtin(), Verdict::default());
     let report = Report { verdict: &verdict, sources: &Sources::default(), rules: &rules, human: wide() };
@@ -198,6 +222,7 @@ fn no_value_steers_a_terminal_a_runner_or_a_reader() {
             confidence: Confidence::High,
             span,
             why: said.clone(),
+            lacks_row: false,
             entity: text(),
         };
         let bare = Finding { message: text(), help: Some(text()), values: Vec::new(), ..finding.clone() };

@@ -4,7 +4,7 @@ use super::{applications, claims};
 use crate::extract::{built, draft, embedded, machinery, values};
 use crate::facts::{Facts, HelmRelease, ReleaseFormat};
 use crate::known::{Fact, Known};
-use crate::parse::{Dialect, Raw, Tree, View, yaml};
+use crate::parse::{Dialect, Raw, Tree, View, placeholder, yaml};
 use crate::version::Version;
 use std::sync::Arc;
 
@@ -81,7 +81,8 @@ fn releases(tree: &Arc<Tree>, view: View<'_>, kind: &str, facts: &mut Facts) {
                 } else {
                     values_in_text(source.path("helm.values"))
                 };
-                out.values_from = source.path("helm.valueFiles").strings();
+                let files = source.path("helm.valueFiles").items();
+                out.values_from = files.map(|file| of_source(file, spec).unwrap_or_else(|| file.string())).collect();
                 let parameters = || source.path("helm.parameters").items();
                 let forced = parameters().filter(|p| p.get("forceString").boolean().get() == Some(&true));
                 out.set_text = forced.map(|p| p.get("name").string()).collect();
@@ -151,6 +152,15 @@ fn values_from(reference: View<'_>) -> Fact<String> {
     let kind = reference.get("kind").string();
     let name = reference.get("name").string();
     name.and_then(|name| Known::Value(format!("{}/{name}/{key}", kind.get().map_or("", String::as_str))))
+}
+
+/// A values file in another source of an application, by the name that the source has there: `$values/gpu/values.yaml`.
+/// <https://argo-cd.readthedocs.io/en/stable/user-guide/multiple_sources/>
+fn of_source(file: View<'_>, spec: View<'_>) -> Option<Fact<String>> {
+    let text = file.traced()?;
+    let (name, path) = text.text().strip_prefix('$')?.split_once('/')?;
+    let named = spec.get("sources").items().any(|source| source.get("ref").string().get().is_some_and(|n| n == name));
+    (named && placeholder(path).is_none()).then(|| Fact::value(text.text().to_owned(), file.place()))
 }
 
 /// Values written as a text of YAML.

@@ -29,7 +29,8 @@ impl Names<'_> {
 impl Visit for Names<'_> {
     fn visit_block(&mut self, block: &Block) {
         let keyword = block.ident.as_str();
-        if let Some(label) = block.labels.last() {
+        // What Nomad calls a device is what it asks for.
+        if let Some(label) = block.labels.last().filter(|_| keyword != "device") {
             self.add(label.span());
         }
         match keyword {

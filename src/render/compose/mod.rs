@@ -46,6 +46,8 @@ pub struct Project {
     pub tree: Tree,
     /// The other files that it is made of.
     pub parts: Vec<SourceId>,
+    /// What of its file the file that overrides it says otherwise.
+    pub replaced: Vec<Span>,
 }
 
 /// The project that a document of the file at `path` states; `None` when it can be read as it is. What it extends and
@@ -86,18 +88,20 @@ impl Reader<'_, '_> {
         }
         self.read.insert(path.to_owned(), Doc::read(root, self.share).ok()?);
         let mut project = self.loaded(path)?;
-        let mut parts = vec![];
+        let (mut parts, mut replaced) = (vec![], vec![]);
         if let Some(over) = over
             .filter(|path| files.get(path).is_some_and(|file| file.tree.is_some_and(|t| t.roots().next().is_some())))
         {
             project = merged(project, self.loaded(over)?, "", self.share);
+            let above = files.get(over).and_then(|file| file.tree?.roots().next());
+            above.into_iter().for_each(|above| said_otherwise((root, above), MAX_DEPTH, self.share, &mut replaced));
             parts.extend(files.get(over).map(|file| file.source));
         }
         self.include(path, &mut project, (&mut parts, MAX_DEPTH));
         if holds(&project, &|doc| doc.tag.as_deref() == RESET, self.share) {
             settle(&mut project, self.share);
         }
-        Some(Project { tree: doc::tree(file.source, [project], self.share).ok()?, parts })
+        Some(Project { tree: doc::tree(file.source, [project], self.share).ok()?, parts, replaced })
     }
 
     /// The first document of a file.
@@ -265,6 +269,19 @@ fn holds(doc: &Doc, is: &dyn Fn(&Doc) -> bool, share: &Share) -> bool {
         && (is(doc)
             || doc.items().iter().any(|item| holds(item, is, share))
             || doc.entries().iter().any(|(_, value)| holds(value, is, share)))
+}
+
+/// What of a document another one over it says otherwise: values, and lists that are stated as a whole.
+fn said_otherwise((below, above): (Node<'_>, Node<'_>), depth: usize, share: &Share, out: &mut Vec<Span>) {
+    let Some(depth) = depth.checked_sub(1).filter(|_| share.work(above.width() * NODE).is_ok()) else { return };
+    for (key, over) in above.entries() {
+        let Some((key, old)) = key.text().and_then(|key| Some((key, below.get(key)?))) else { continue };
+        match (old.is_map() && over.is_map(), old.is_seq() && over.is_seq() && !WHOLE.contains(&key)) {
+            (true, _) => said_otherwise((old, over), depth, share, out),
+            (_, true) => {}
+            _ => out.push(old.span()),
+        }
+    }
 }
 
 /// What a service states over what it extends.

@@ -33,6 +33,7 @@ fn undecided(rule: &str, why: &str) -> Undecided {
         confidence: Confidence::High,
         span: span(0, 0..1),
         why: why.to_owned(),
+        lacks_row: false,
         entity: why.to_owned(),
     }
 }
@@ -149,7 +150,7 @@ fn the_summary_says_what_was_not_seen() {
     assert_eq!(
         render(&verdict, &sources, HumanOptions::default()),
         "nothing found\n12 files: 6 understood, 2 nothing here for us, 1 not understood (--show-unread lists them), \
-         3\n    skipped (2 Helm template, 1 too large)\n1 check undecided (--show-unknown lists them)\n"
+         3\n    skipped (2 Helm template, 1 too large)\n1 check undecided, 1 of them as w (--show-unknown lists them)\n"
     );
     let listed =
         render(&verdict, &sources, HumanOptions { show_unknown: true, show_unread: true, ..HumanOptions::default() });
