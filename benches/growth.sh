@@ -45,6 +45,15 @@ declare -A shapes=(
   [runs/Dockerfile]='printf "FROM x\n"; each "ENV A@=1\nRUN pip install p@==1.0\nCMD [\"a\"]\n"'
   [branches/Dockerfile]='printf "FROM x\nRUN true"; each "; if [ a ]; then A=@; fi; run \$A"; printf "\n"'
   [tests/Dockerfile]='printf "FROM x\nRUN true"; each " && [ a ] && b@"; printf "\n"'
+  [copies/Dockerfile]='printf "FROM x AS s0\n"; each "FROM s^ AS s@\nRUN pip install torch==2.1.0\nCOPY --from=s^ /a /a\n"'
+  [flags/serve.sh]='printf "#!/bin/bash\nvllm serve a/b"; each " --tensor-paralel-size@ 1"; printf "\n"'
+  [indexes/requirements.txt]='each "p@==1.0 --extra-index-url https://a@.example.com/simple\n"'
+  [layers.yaml]='printf "$foo  a: 1\nm0: &m0 {k0: 1}\n"; each "m@: &m@ {<<: *m^, k@: 1}\n"'
+  [machines/main.tf]='each "resource \"aws_instance\" \"i@\" {\n  instance_type = \"g5.xlarge\"\n  ami = \"ami-@\"\n}\n"'
+  [policies.yaml]='each "---\napiVersion: v1\nkind: Pod\nmetadata: {name: p@, labels: {app: p@, all: y}}\nspec: {containers: [{name: c, image: a/b:1, resources: {limits: {nvidia.com/gpu: 1}}}]}\n---\napiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: n@}\nspec: {podSelector: {matchLabels: {all: y}}, ingress: [{}]}\n"'
+  [queues.yaml]='each "---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: LocalQueue\nmetadata: {name: q@, namespace: a}\nspec: {clusterQueue: q}\n---\napiVersion: kueue.x-k8s.io/v1beta1\nkind: ClusterQueue\nmetadata: {name: q}\nspec: {namespaceSelector: {}}\n"'
+  [unknown.yaml]='printf "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers: [{name: c, image: a/b:1, resources: {limits: {nvidia.com/gpu: 1}}}]\n"; each "  k@: 1\n"'
+  [variables.yaml]='each "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d@}\nspec:\n  selector: {matchLabels: {app: d@}}\n  template:\n    metadata: {labels: {app: d@}}\n    spec: {containers: [{name: c, image: vllm/vllm-openai:v0.6.0, env: [{name: U, value: https://d@:80}], envFrom: [{configMapRef: {name: m@}}], resources: {limits: {nvidia.com/gpu: 1}}}]}\n"'
   [train.sh]='printf "#!/bin/bash\n#SBATCH --gpus=1\n"; each "if a; then A=@; fi\nrun \$A\n"'
 )
 names=("$@")

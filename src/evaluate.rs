@@ -347,13 +347,17 @@ fn decide<'a>(rule: &'a Rule, asked: &Asked<'a>, eval: &mut Eval<'a>, out: &mut 
         let (holds, used) = eval.run(when);
         (truth(holds), unread(&used))
     });
-    if when == Truth::False {
+    // What a user cannot answer is not asked.
+    let silent = match &when {
+        Truth::Unknown(value) => left_to_others(value),
+        when => *when == Truth::False,
+    };
+    if silent {
         return;
     }
     let (verdict, used) = eval.run(&rule.forbid);
     match (when, truth(verdict)) {
-        // What a user cannot answer is not asked.
-        (Truth::Unknown(value), _) | (_, Truth::Unknown(value)) if left_to_others(&value) => {}
+        (_, Truth::Unknown(value)) if left_to_others(&value) => {}
         (Truth::True, Truth::True) => {
             let unread = scope_unread || unread(&used);
             let mut found = finding(rule, asked, eval, used);

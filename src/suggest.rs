@@ -17,8 +17,7 @@ pub fn slips(a: &str, b: &str) -> usize {
 /// The candidate spelled most like a word, and by how many slips it differs.
 pub fn closest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<(usize, &'a str)> {
     candidates.fold(None, |best: Option<(usize, &str)>, known| {
-        // One that is so much longer or shorter is farther away.
-        let far = best.is_some_and(|(slips, _)| longer_by(word, known) > slips);
+        let far = best.is_some_and(|(slips, _)| fewest(word, known) > slips);
         let next = (!far).then(|| (slips(word, known), known));
         best.into_iter().chain(next).min()
     })
@@ -31,14 +30,24 @@ pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         .map(|(_, known)| known)
 }
 
-/// By how many letters one of two words is longer: they differ by as many slips at least.
-fn longer_by(a: &str, b: &str) -> usize {
-    a.chars().count().abs_diff(b.chars().count())
+/// By how many slips two words differ at least, which is counted sooner than slips are: each adds one letter at most that the
+/// other word lacks, and takes one away.
+fn fewest(a: &str, b: &str) -> usize {
+    if !a.is_ascii() || !b.is_ascii() {
+        return a.chars().count().abs_diff(b.chars().count());
+    }
+    // Letters that share a place hide slips and add none.
+    let mut more = [0i32; 32];
+    a.bytes().for_each(|letter| more[usize::from(letter.to_ascii_lowercase() % 32)] += 1);
+    b.bytes().for_each(|letter| more[usize::from(letter.to_ascii_lowercase() % 32)] -= 1);
+    let surplus: i32 = more.iter().filter(|n| **n > 0).sum();
+    let lack: i32 = -more.iter().filter(|n| **n < 0).sum::<i32>();
+    surplus.max(lack) as usize
 }
 
-/// Whether a word is not so much longer or shorter than another that no slips explain it.
+/// Whether the letters of a word are not so many others than those of another that no slips explain it.
 pub fn may_be_near(word: &str, known: &str) -> bool {
-    longer_by(word, known) <= 1 + word.len() / 4
+    fewest(word, known) <= 1 + word.len() / 4
 }
 
 /// The only candidate that a word can have been meant to be: no other one is as near.
@@ -68,5 +77,15 @@ mod tests {
         assert_eq!(did_you_mean("gpu", known.into_iter()), "");
         assert_eq!(only("pdo", known.into_iter()), Some("pod"));
         assert_eq!(only("cat", ["bat", "rat"].into_iter()), None);
+    }
+
+    #[test]
+    fn letters_tell_no_more_slips_than_there_are() {
+        let words =
+            ["tensor-parallel-size", "tensor-paralel-siez", "TENSOR", "size-parallel-tensor", "", "größe", "grosse"];
+        for (a, b) in words.iter().flat_map(|a| words.map(|b| (*a, b))) {
+            assert!(fewest(a, b) <= slips(a, b), "{a} {b}");
+        }
+        assert_eq!((fewest("max-model-len", "Max-modle-len"), fewest("port", "host")), (0, 1));
     }
 }

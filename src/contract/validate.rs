@@ -10,7 +10,7 @@ use crate::facts::BreachClass as Class;
 use crate::known::Known;
 use crate::parse::{Shape, View, placeholder};
 use crate::source::Span;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Bound;
 
 /// Where a value stands in its object: the path of its field, and those of the objects around it with their schemas.
@@ -30,6 +30,9 @@ pub struct Manner {
     /// Whether it is a block of Terraform.
     pub blocks: bool,
 }
+
+/// Where the keys of an object stand.
+type Keys<'t> = HashMap<&'t str, Span>;
 
 struct Judge<'s> {
     share: &'s Share,
@@ -176,6 +179,7 @@ impl Judge<'_> {
         let schema = pack::node(number);
         at.above.push((at.path.clone(), number));
         let whole = at.path.len();
+        let mut keys = None;
         for (key, value) in view.entries() {
             let child = field(schema, key);
             if at.path.is_empty() && self.manner.of_kubernetes || schema.has(flags::EMBEDDED) {
@@ -196,7 +200,7 @@ impl Judge<'_> {
             match child {
                 Some(child) => self.value(value, metadata(child), at)?,
                 None if schema.has(flags::EXTENSIONS) && key.starts_with("x-") => {}
-                None if is_closed(schema) && !key.starts_with('$') => self.unknown_field(view, key, at)?,
+                None if is_closed(schema) && !key.starts_with('$') => self.unknown_field((view, &mut keys), key, at)?,
                 None => {}
             }
             at.path.truncate(whole);
@@ -219,10 +223,19 @@ impl Judge<'_> {
         Ok(())
     }
 
-    fn unknown_field(&mut self, object: View<'_>, key: &str, at: &Place) -> Result<(), Spent> {
-        let Some((own, _)) = object.node().and_then(|node| node.entry(key)) else { return Ok(()) };
+    /// `keys` are those of the object, which are listed when the first one is not known.
+    fn unknown_field<'t>(
+        &mut self,
+        (object, keys): (View<'t>, &mut Option<Keys<'t>>),
+        key: &str,
+        at: &Place,
+    ) -> Result<(), Spent> {
+        let listed = || object.node().into_iter().flat_map(|node| node.entries());
+        let keys =
+            keys.get_or_insert_with(|| listed().filter_map(|(key, _)| Some((key.text()?, key.span()))).collect());
+        let Some(own) = keys.get(key) else { return Ok(()) };
         let what = if self.manner.blocks { blocks::word(object, key) } else { "field" };
-        self.tell(Class::UnknownField, own.span(), &at.path, format!("there is no {what} {}", at.path))?;
+        self.tell(Class::UnknownField, *own, &at.path, format!("there is no {what} {}", at.path))?;
         self.share.make(at.above.iter().map(|(path, _)| NODE + path.len()).sum())?;
         if let Some(last) = self.found.last_mut() {
             last.unknown = Some((key.to_owned(), at.above.clone()));

@@ -52,10 +52,9 @@ pub fn for_others(url: &Fact<String>) -> Option<IndexSetting> {
 
 /// Whether the command that an option stands in installs what a file lists.
 fn installs_files(text: &str, at: usize) -> bool {
-    let goes_on = |end: usize| text[..end].ends_with('\\') || text[..end].ends_with("\\\r");
-    let ends = |from: &str| from.match_indices('\n').map(|(end, _)| end).collect::<Vec<_>>();
-    let start = ends(&text[..at]).into_iter().rev().find(|end| !goes_on(*end)).map_or(0, |end| end + 1);
-    let end = ends(&text[at..]).into_iter().map(|end| at + end).find(|end| !goes_on(*end)).unwrap_or(text.len());
+    let ends_line = |end: &usize| !text[..*end].ends_with('\\') && !text[..*end].ends_with("\\\r");
+    let start = text[..at].rmatch_indices('\n').map(|(end, _)| end).find(ends_line).map_or(0, |end| end + 1);
+    let end = text[at..].match_indices('\n').map(|(end, _)| at + end).find(ends_line).unwrap_or(text.len());
     OF_FILES.iter().any(|sign| text[start..end].contains(sign))
 }
 

@@ -344,7 +344,8 @@ fn asks(node: Node<'_>, depth: usize, out: &mut Vec<Span>) {
 /// The keys of what was read: they say what is below them.
 fn heads(here: &Repository<'_>, id: SourceId, places: &[(u32, u32)]) -> Vec<(u32, u32)> {
     let nodes = here.trees.get(&id).into_iter().flat_map(|tree| tree.parts()).flat_map(Tree::nodes);
-    let entries = nodes.filter(|node| node.is_map() && node.span().source == id).flat_map(Node::entries);
+    // What a mapping merges into itself stands elsewhere in the tree.
+    let entries = nodes.filter(|node| node.is_map() && node.span().source == id).flat_map(Node::own);
     let read = |value: Span| overlap(places, (value.start, value.end));
     let below = entries.filter(|(_, value)| (value.is_map() || value.is_seq()) && read(value.span()));
     merged(below.map(|(key, _)| (key.span().start, key.span().end)).collect())

@@ -594,10 +594,15 @@ impl<'t> Node<'t> {
 
     /// The text of a scalar, whatever its type; `None` for null and containers.
     pub fn text(self) -> Option<&'t str> {
-        match self.kind() {
-            Shape::Scalar { text, .. } => Some(text),
-            _ => None,
-        }
+        let (at, len) = match self.data().what {
+            What::Scalar { at, len, .. } => (at, len),
+            What::Decoded(place) => {
+                let Decoded { at, len, .. } = self.tree.decoded[place as usize];
+                (at, len)
+            }
+            _ => return None,
+        };
+        Some(&self.tree.texts[part(at, len)])
     }
 
     /// The text of a scalar with its way back to the source.
@@ -663,7 +668,7 @@ impl<'t> Node<'t> {
     }
 
     /// The entries of a mapping as written.
-    fn own(self) -> impl DoubleEndedIterator<Item = (Node<'t>, Node<'t>)> {
+    pub fn own(self) -> impl DoubleEndedIterator<Item = (Node<'t>, Node<'t>)> {
         let entries: &[Entry] = if let Shape::Map(entries) = self.kind() { entries } else { &[] };
         entries.iter().map(move |e| (self.tree.node(e.key), self.tree.node(e.value)))
     }
@@ -704,16 +709,22 @@ impl<'t> Node<'t> {
         or: impl FnOnce(Self) -> Option<(Node<'t>, Node<'t>)>,
     ) -> Option<(Node<'t>, Node<'t>)> {
         let mut merges = false;
-        let written = self.own().rev().find(|(k, _)| {
-            let text = k.text();
-            merges |= text == Some("<<");
-            text == Some(key)
+        let written = self.last_own(|text| {
+            merges |= text == "<<";
+            text == key
         });
         written.or_else(|| if merges { self.merged(key).or_else(|| or(self)) } else { None })
     }
 
     fn written(self, key: &str) -> Option<(Node<'t>, Node<'t>)> {
-        self.own().rev().find(|(k, _)| k.text() == Some(key))
+        self.last_own(|text| text == key)
+    }
+
+    /// The last entry of a mapping as written whose key fits.
+    fn last_own(self, mut fits: impl FnMut(&str) -> bool) -> Option<(Node<'t>, Node<'t>)> {
+        let Shape::Map(entries) = self.kind() else { return None };
+        let entry = entries.iter().rev().find(|entry| self.tree.node(entry.key).text().is_some_and(&mut fits))?;
+        Some((self.tree.node(entry.key), self.tree.node(entry.value)))
     }
 
     fn merged(self, key: &str) -> Option<(Node<'t>, Node<'t>)> {

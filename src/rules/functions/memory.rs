@@ -248,7 +248,7 @@ impl<'a> Served<'a> {
         }
         let change = advice::change(&shape, &launch, &card, &ledger).map(|change| change.to_string());
         let much = ledger.verdict == Verdict::Fits && ledger.total() * 4.0 < ledger.card;
-        let smaller = advice::smaller(&shape, &launch, &card).filter(|_| much).map(|card| card.gpu);
+        let smaller = much.then(|| advice::smaller(&shape, &launch, &card)).flatten().map(|card| card.gpu);
         Ok(self.told(&ledger, change, smaller))
     }
 

@@ -355,6 +355,11 @@ impl Function {
         }
     }
 
+    /// Whether what it says of something is kept for the next rule that asks: it takes far longer to find than to keep.
+    pub fn is_kept(&self) -> bool {
+        self.name == "serving_memory"
+    }
+
     /// How many arguments it needs.
     pub fn required(&self) -> usize {
         self.params.iter().filter(|p| !p.optional).count()

@@ -107,6 +107,7 @@ pub enum Macro {
     All,
     ExistsOne,
     Filter,
+    First,
     Map,
 }
 
@@ -469,7 +470,8 @@ impl Scope {
             self.fault(place, format!("not a pattern: {}", reason.lines().last().unwrap_or(&reason)));
         }
         let ty = self.output(function, &typed, range);
-        (Node::Call { function, args: typed }, ty)
+        let typed = if function.name == "first" { first_of_filter(typed) } else { Err(typed) };
+        (typed.unwrap_or_else(|args| Node::Call { function, args }), ty)
     }
 
     /// What looks like a call but is not one: macros over lists, `has`, `known`, `default`, the lists of entities.
@@ -582,13 +584,26 @@ impl Scope {
         }
         let ty = match kind {
             Macro::Exists | Macro::All | Macro::ExistsOne => Type::Bool,
-            Macro::Filter => Type::List(Box::new(item)),
+            Macro::Filter | Macro::First => Type::List(Box::new(item)),
             Macro::Map => Type::List(Box::new(checked.ty.clone())),
         };
         let own = self.variables[slot].loops;
         let sifts = matches!(kind, Macro::Filter | Macro::Exists) && list.loops == 0 && checked.loops & !own != 0;
         let sieve = (sifts && sieve(&checked, own).is_some()).then(|| self.keep());
         (Node::Macro { kind, list, body: checked, turns: Turns { slot, own, sieve } }, ty)
+    }
+}
+
+/// The first element that a filter leaves, if that is what is asked for: the others are not sought.
+fn first_of_filter(mut args: Vec<Typed>) -> Result<Node, Vec<Typed>> {
+    match args.pop() {
+        Some(Typed { node: Node::Macro { kind: Macro::Filter, list, body, turns }, .. }) if args.is_empty() => {
+            Ok(Node::Macro { kind: Macro::First, list, body, turns })
+        }
+        last => {
+            args.extend(last);
+            Err(args)
+        }
     }
 }
 

@@ -40,7 +40,7 @@ impl Openness {
             Node::Cond(a, b, c) => first(&[a, b, c]),
             Node::List(items) | Node::Default(items) => any(items),
             // What is not known to fit is left out.
-            Node::Macro { kind: Macro::Filter, list, .. } => self.of(list),
+            Node::Macro { kind: Macro::Filter | Macro::First, list, .. } => self.of(list),
             Node::Macro { list, body, .. } => first(&[list, body]),
             Node::Call { function, .. } if functions::may_miss(function) => Some(typed),
             Node::Call { args, .. } => any(args),

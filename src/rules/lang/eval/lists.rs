@@ -12,9 +12,13 @@ impl<'a> Eval<'a> {
     pub(super) fn over(&mut self, kind: Macro, list: &'a Typed, body: &'a Typed, turns: Turns) -> Value<'a> {
         let whole = self.value(list);
         let all = elements(&whole);
-        let same_for_all = matches!(kind, Macro::Exists | Macro::Filter) && !list.asks && list.loops == 0;
+        let same_for_all =
+            matches!(kind, Macro::Exists | Macro::Filter | Macro::First) && !list.asks && list.loops == 0;
         let fewer = if same_for_all && all.len() >= lookup::WORTH {
-            self.looked_up(&all, body, turns).or_else(|| self.sifted_for_all(&all, body, turns))
+            let sifted = self.sifted_for_all(&all, body, turns);
+            let rest = sifted.as_ref().unwrap_or(&all);
+            let found = if rest.len() >= lookup::WORTH { self.looked_up(rest, body, turns) } else { None };
+            found.or(sifted)
         } else {
             None
         };
@@ -133,7 +137,7 @@ impl<'a> Eval<'a> {
         body: &'a Typed,
     ) -> Value<'a> {
         if let Data::Unknown(_) = list.data {
-            return list;
+            return if kind == Macro::First { list.perhaps() } else { list };
         }
         let start = self.trail.len();
         let mut unknown = None;
@@ -165,9 +169,13 @@ impl<'a> Eval<'a> {
                     self.forget(before);
                     out.push(item.clone());
                 }
+                (Macro::First, Truth::True) => {
+                    self.forget(before);
+                    return Value { span: item.span.or(list.span), ..item.clone() };
+                }
                 (Macro::ExistsOne, Truth::True) => hits += 1,
                 (_, Truth::Unknown(value)) => unknown = unknown.or(Some(value)),
-                (Macro::Filter | Macro::Exists, _) => self.trail.truncate(before),
+                (Macro::Filter | Macro::First | Macro::Exists, _) => self.trail.truncate(before),
                 _ => {}
             }
         }
@@ -176,6 +184,7 @@ impl<'a> Eval<'a> {
             (Macro::Map, _) => Value { data: Data::List(out.into()), span: list.span },
             // What is not known to be in is left out: a filter never invents an element.
             (Macro::Filter, _) => Value { data: Data::List(out.into()), span: list.span },
+            (Macro::First, _) => Value { data: Data::Null, span: list.span },
             (_, Some(unknown)) => unknown,
             (Macro::ExistsOne, None) => Value::of(Data::Bool(hits == 1)),
             (Macro::Exists, None) => Value::of(Data::Bool(false)),

@@ -45,8 +45,18 @@ pub fn keys(condition: &Typed, own: u64) -> Vec<Key<'_>> {
             keys.iter_mut().for_each(|key| key.within.insert(0, (list, turns.slot)));
             keys
         }
+        // One of a list that is the same for all elements equals it.
+        Node::Macro { kind: Macro::Exists, list, body, turns } if apart(list) => match &body.node {
+            Node::Binary(Op::Eq, a, b) if alone(a) && is_slot(b, turns.slot) => vec![key(a, list, How::Holds)],
+            Node::Binary(Op::Eq, a, b) if alone(b) && is_slot(a, turns.slot) => vec![key(b, list, How::Holds)],
+            _ => Vec::new(),
+        },
         _ => Vec::new(),
     }
+}
+
+fn is_slot(typed: &Typed, slot: usize) -> bool {
+    matches!(typed.node, Node::Slot(own) if own == slot)
 }
 
 /// A text, or nothing where nothing may be wanted.

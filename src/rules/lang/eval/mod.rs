@@ -67,6 +67,9 @@ pub struct Around<'a> {
     pub common: &'a Common<'a>,
 }
 
+/// What functions said of entities, by their names and the addresses of the entities, and whether it rests on something unread.
+type Said<'a> = HashMap<(&'static str, Vec<usize>), (Value<'a>, bool)>;
+
 /// The state of one evaluation: slots of variables, and what was used.
 pub struct Eval<'a> {
     around: Around<'a>,
@@ -80,6 +83,8 @@ pub struct Eval<'a> {
     trail: Vec<Used<'a>>,
     /// What is the same in all turns of the loops around it, with what it used.
     kept: Vec<Option<Kept<'a>>>,
+    /// What stays for the next rule.
+    said: Said<'a>,
 }
 
 impl<'a> Eval<'a> {
@@ -92,7 +97,8 @@ impl<'a> Eval<'a> {
     pub fn of(around: Around<'a>, given: &[Value<'a>]) -> Self {
         let slots = given.iter().cloned().map(Some).collect();
         let (let_trails, trail, kept) = (Vec::new(), Vec::new(), Vec::new());
-        Self { around, params: &[], slots, given: given.len(), lets: &[], let_trails, trail, kept }
+        let said = Said::default();
+        Self { around, params: &[], slots, given: given.len(), lets: &[], let_trails, trail, kept, said }
     }
 
     /// Begins anew, with what one rule binds: `slots` variables in all.
@@ -283,12 +289,30 @@ impl<'a> Eval<'a> {
         if function.pay(&args, &self.around.share).is_err() {
             return too_much();
         }
-        let (mut value, unread) = evidence::watched(|| (function.call)(&args, self.around.context));
+        let (mut value, unread) = self.said(function, &args);
         self.rests_on(unread);
         if value.span.is_none() {
             value.span = args.iter().find_map(|a| a.span);
         }
         value
+    }
+
+    /// What a function says, and whether that rests on something unread.
+    fn said(&mut self, function: &'static Function, args: &[Value<'a>]) -> (Value<'a>, bool) {
+        let say = || evidence::watched(|| (function.call)(args, self.around.context));
+        let address = |arg: &Value<'_>| match arg.data {
+            Data::Entity(entity) => Some(std::ptr::from_ref(entity).cast::<()>() as usize),
+            _ => None,
+        };
+        let entities = function.is_kept().then(|| args.iter().map(address).collect::<Option<Vec<_>>>()).flatten();
+        let Some(entities) = entities else { return say() };
+        let key = (function.name, entities);
+        if let Some(said) = self.said.get(&key) {
+            return said.clone();
+        }
+        let said = say();
+        self.said.insert(key, said.clone());
+        said
     }
 
     fn slot(&mut self, slot: usize) -> Value<'a> {
