@@ -86,6 +86,6 @@ mod tests {
         for (a, b) in words.iter().flat_map(|a| words.map(|b| (*a, b))) {
             assert!(fewest(a, b) <= slips(a, b), "{a} {b}");
         }
-        assert_eq!((fewest("max-model-len", "Max-modle-len"), fewest("port", "host")), (0, 1));
+        assert_eq!((fewest("max-model-len", "Max-modle-len"), fewest("port", "host")), (0, 2));
     }
 }
