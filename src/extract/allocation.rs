@@ -394,7 +394,7 @@ mod tests {
             ("--nodelist=gpu[01-04] --gres=gpu:4", (-1, 4)),
             ("--ntasks=9223372036854775807 --ntasks-per-node=2 --gres=gpu:4", (i64::MAX / 2 + 1, 4)),
             ("-N 2 --gpus=a100:16", (2, -1)),
-            ("-N 1 --gres=gpu:8\n#SBATCH hetjob\n#SBATCH -N 4", (-1, -1)),
+            ("-N 1 --gres=gpu:8\n#SBATCH hetjob\n#SBATCH -N 4", (1, 8)),
         ] {
             let (nodes, gpus) = expected;
             let steps = steps(&format!("#SBATCH {options}\nsrun torchrun t.py\n"));

@@ -423,7 +423,7 @@ fn made(program: &str, behind: &[Word]) -> Option<(catalog::StatingCommand, Opti
     let (command, verb) = stating(program, behind)?;
     let takes = |name: &str, word: &Word| match command.key(name) {
         Some(key) if key.ends_with("[+]") => true,
-        Some(key) => key.ends_with('}') && written::is_structured(word),
+        Some(key) => key.trim_end_matches(']').ends_with('}') && written::is_structured(word),
         None => false,
     };
     let options = written::options_of(&behind[verb + 1..], &takes);
