@@ -174,6 +174,12 @@ pub fn spot_marks(stands: &str) -> impl Iterator<Item = (&'static str, &'static 
     rows.map(|row| (row.text("key"), row.text("value")))
 }
 
+/// The platform whose nodes on interruptible capacity have a label.
+pub fn spot_label_platform(key: &str) -> Option<&'static str> {
+    let mut rows = SPOT_MARKS.rows().filter(|row| row.text("stands") == "selector");
+    rows.find(|row| row.text("key") == key).map(|row| row.text("platform"))
+}
+
 /// The taints that a platform puts on the nodes of a pool on interruptible capacity: key, value, effect.
 pub fn spot_taints(platform: &str) -> impl Iterator<Item = [&'static str; 3]> {
     let rows = SPOT_TAINTS.rows().filter(move |row| row.text("platform") == platform);

@@ -80,7 +80,7 @@ pub use machines::{
     eks_ami_driver, family_cards, family_counts, gke_machine, host, instance, instance_family_gpu, instance_gpu,
     instances, instances_of_family, is_instance_like, is_machine, is_offered, is_plain_machine, likeliest_instance,
     machine_gpus, machine_names, machines_with_gpus, most_gpus, nearest_instance, node_image, platform_driver,
-    platform_toolkit, runs_admission_plugin, spot_marks, spot_taints,
+    platform_toolkit, runs_admission_plugin, spot_label_platform, spot_marks, spot_taints,
 };
 pub use mentions::mentions;
 pub use model_names::{NamedModel, named_model};

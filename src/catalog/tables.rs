@@ -170,7 +170,7 @@ tables! {
         gpu_only:flag downloads:flag several_ports:flag product attention_env+ login_off sample_keys";
     SERVING_RUNTIMES serving_runtimes "runtime* gpu_suffix";
     SKYPILOT_ACCELERATORS skypilot_accelerators "accelerator* cloud* gpus";
-    SPOT_MARKS spot_marks "stands*:annotation|selector key* value*";
+    SPOT_MARKS spot_marks "stands*:annotation|selector key* value* platform";
     SPOT_NOTICES spot_notices "platforms* cloud seconds:1..1000";
     SPOT_TAINTS spot_taints "platform* key* value effect:NoExecute|NoSchedule|PreferNoSchedule";
     STATING_COMMANDS stating_commands "command* says+ keys+ value_options+";

@@ -6,7 +6,7 @@ use crate::catalog;
 use crate::facts::value::REST;
 use crate::facts::{
     Container, ContainerRole, EnvVar, Facts, Labels, Launch, Mount, Pod, Port, SharedMemory, Variables, Volume,
-    Workload, WorkloadFormat,
+    Workload, WorkloadFormat, of_host,
 };
 use crate::known::{Fact, Known, Why};
 use crate::parse::{Node, Raw, Tree, View, shell};
@@ -56,8 +56,8 @@ fn model(tree: &Arc<Tree>, (name, view): (&str, View<'_>), of: View<'_>) -> Opti
     let mut container = Container::blank(place);
     container.name = Fact::value(name.to_owned(), place);
     container.role = Fact::value(ContainerRole::Main, place);
-    container.gpus = of_host(place);
-    container.gpu_vendor = of_host(place).and_then(|_| Known::Absent);
+    // It takes what the machine has, which may be no GPU.
+    container.gpus = Fact::unknown(Why::NotStated("whether the machine has GPUs".into()), place);
     container.shm = Fact::unknown(Why::LeftTo("the runner of models".into()), place);
     let flags: Vec<Traced> = of.get("runtime_flags").items().filter_map(View::traced).collect();
     let words: Vec<&Traced> = flags.iter().collect();
@@ -320,19 +320,6 @@ fn generic(resources: View<'_>) -> Option<(Fact<i64>, Option<&'static str>)> {
         let vendor = ["nvidia", "amd"].into_iter().find(|vendor| kind.contains(vendor));
         kind.contains("gpu").then(|| (spec.get("value").int(), vendor))
     })
-}
-
-/// What is not known of a container that is given all GPUs of its host.
-const HOST: &str = "how many GPUs the host has";
-
-/// As many GPUs as the host has.
-fn of_host(place: Span) -> Fact<i64> {
-    Fact::unknown(Why::NotStated(HOST.into()), place)
-}
-
-/// Whether a number of GPUs is that of the host, which is not stated.
-pub fn is_of_host(gpus: &Fact<i64>) -> bool {
-    gpus.why().is_some_and(|why| *why == Why::NotStated(HOST.into()))
 }
 
 fn all_or_number(view: View<'_>) -> Fact<i64> {

@@ -4,9 +4,9 @@
 mod kubelet;
 mod told;
 
-use super::{commands, compose, embedded, install, machines, slurm};
+use super::{commands, embedded, install, machines, slurm};
 use crate::facts::{
-    Facts, Gpu, Node, NodePool, PackageFile, PackageFileKind, PackageManager, Workload, WorkloadFormat,
+    Facts, Gpu, Node, NodePool, PackageFile, PackageFileKind, PackageManager, Workload, WorkloadFormat, is_of_host,
 };
 use crate::known::{Fact, Why};
 use crate::parse::{Dialect, Node as Yaml, View, mask, shell, yaml};
@@ -152,7 +152,7 @@ fn place(workload: &mut Workload, node: &Node) {
     let stated = node.gpu_count.get().is_some();
     let gpus = if stated { node.gpu_count.clone() } else { machines::gpus_of(&node.instance_type) };
     let give = |fact: &mut Fact<i64>| {
-        if compose::is_of_host(fact) && gpus.get().is_some_and(|count| *count > 0) {
+        if is_of_host(fact) && gpus.get().is_some_and(|count| *count > 0) {
             (fact.known, fact.unread) = (gpus.known.clone(), gpus.unread);
         }
     };

@@ -35,7 +35,8 @@ pub use words::{
     ReleaseFormat, ResourceFormat, SharedMemory, StoreRole, WorkloadFormat,
 };
 pub use workload::{
-    Container, EnvVar, Launch, Mount, Pod, Port, Probe, Requirement, Setting, Toleration, Volume, Workload,
+    Container, EnvVar, Launch, Mount, Pod, Port, Probe, Requirement, Setting, Toleration, Volume, Workload, is_of_host,
+    of_host,
 };
 
 use crate::known::Fact;

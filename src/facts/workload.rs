@@ -7,8 +7,9 @@ use super::{
     Autoscaler, Budget, ClusterQueue, DataClass, Image, Labels, Node, NodePool, Route, Service, ServiceLevel, Software,
     Taint, Training, Variables,
 };
-use crate::known::Fact;
+use crate::known::{Fact, Why};
 use crate::parse::Raw;
+use crate::source::Span;
 use crate::version::Version;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -410,6 +411,29 @@ settings! {
     Launch: model revision tensor_parallel pipeline_parallel data_parallel dtype quantization kv_cache_dtype
         attention_backend max_model_len max_num_seqs gpu_memory_utilization port host processes_per_node processes nodes
         rendezvous
+}
+
+/// What is not known of a container that is given all GPUs of its host.
+const GPUS_OF_HOST: &str = "how many GPUs the host has";
+
+/// As many GPUs as the host has.
+pub fn of_host(place: Span) -> Fact<i64> {
+    Fact::unknown(Why::NotStated(GPUS_OF_HOST.into()), place)
+}
+
+/// Whether a number of GPUs is that of the host, which is not stated.
+pub fn is_of_host(gpus: &Fact<i64>) -> bool {
+    gpus.why().is_some_and(|why| *why == Why::NotStated(GPUS_OF_HOST.into()))
+}
+
+impl Container {
+    /// Whether it is given GPUs, as many as there may be.
+    pub fn takes_gpus(&self) -> Fact<bool> {
+        match is_of_host(&self.gpus) {
+            true => Fact::value(true, self.gpus.span),
+            false => self.gpus.clone().map(|count| count > 0),
+        }
+    }
 }
 
 impl Launch {

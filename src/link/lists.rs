@@ -74,16 +74,17 @@ impl<'f> Files<'f> {
         self.0.get(path.as_str()).copied()
     }
 
-    /// The packages of a file and of those that it includes, with the pins of their constraints.
+    /// The packages of a file and of those that it includes, with the pins of their constraints, and of the lock file beside
+    /// it where that is `locked`.
     ///
     /// # Errors
     /// They are more than `share` lets it make.
-    pub fn packages(&self, file: &'f PackageFile, share: &Share) -> Result<Vec<Package>, Spent> {
+    pub fn packages(&self, file: &'f PackageFile, locked: bool, share: &Share) -> Result<Vec<Package>, Spent> {
         let files = self.included(file, share)?;
         share.make(files.iter().map(|file| size_of_val(&*file.packages)).sum())?;
         let mut packages: Vec<Package> = files.iter().flat_map(|file| file.packages.iter().cloned()).collect();
         let named = files.iter().rev().flat_map(|from| from.constraints.iter().map(|name| self.named(from, name)));
-        constrain(&mut packages, &named.chain(self.lock(file).map(Some)).collect::<Vec<_>>());
+        constrain(&mut packages, &named.chain(self.lock(file).filter(|_| locked).map(Some)).collect::<Vec<_>>());
         Ok(packages)
     }
 

@@ -121,6 +121,11 @@ pub fn offers(pool: &NodePool, key: &str, values: &[String]) -> bool {
     if key == COMPUTE_CLASS {
         return false;
     }
+    if let Some(platform) = catalog::spot_label_platform(key) {
+        let asks = |value: &String| catalog::spot_marks("selector").any(|mark| mark == (key, value));
+        let fits = |&spot: &bool| values.iter().any(|value| asks(value) == spot);
+        return is(&pool.platform, platform) && pool.spot.get().is_none_or(fits);
+    }
     match key {
         "node.kubernetes.io/instance-type" | "beta.kubernetes.io/instance-type" => {
             pool.instance_types.is_empty() || pool.instance_types.iter().any(among)
@@ -129,18 +134,6 @@ pub fn offers(pool: &NodePool, key: &str, values: &[String]) -> bool {
             is(&pool.platform, "gke") && (among(&pool.accelerator) && values.iter().any(gpu_is))
         }
         "nvidia.com/gpu.product" | "karpenter.k8s.aws/instance-gpu-name" => values.iter().any(gpu_is),
-        "cloud.google.com/gke-spot" => is(&pool.platform, "gke") && pool.spot.get().is_none_or(|&spot| spot),
-        "cloud.google.com/gke-provisioning" => {
-            let fits = |&spot: &bool| values.iter().any(|value| (value != "standard") == spot);
-            is(&pool.platform, "gke") && pool.spot.get().is_none_or(fits)
-        }
-        "oci.oraclecloud.com/oke-is-preemptible" => {
-            is(&pool.platform, "oke") && pool.spot.get().is_none_or(|&spot| spot)
-        }
-        "kubernetes.azure.com/scalesetpriority" => {
-            is(&pool.platform, "aks") && pool.spot.get().is_none_or(|&spot| spot)
-        }
-        "karpenter.sh/capacity-type" => is(&pool.platform, "karpenter"),
         // Labels that the platform or a discovery daemon sets on every node of the kind.
         _ if OF_EVERY_NODE.iter().any(|prefix| key.starts_with(prefix)) => true,
         _ if key.starts_with("cloud.google.com/") => is(&pool.platform, "gke"),

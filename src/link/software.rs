@@ -162,7 +162,7 @@ pub fn complete(facts: &mut Facts, layout: &Layout<'_>) {
     };
     facts.package_files = Vec::new();
     for file in files.iter().filter(installs) {
-        let packages = lists.packages(file, &of_files);
+        let packages = lists.packages(file, true, &of_files);
         match packages.and_then(|packages| lists::alternatives(file, &packages, &of_files)) {
             Ok(lists) => facts.package_files.extend(lists.into_iter().map(Arc::new)),
             Err(spent) => facts.cut.push(too_many(file.span, spent)),
@@ -190,10 +190,12 @@ fn installed(
     // Where each of them is installed: a later install takes the place of an earlier one.
     let mut places = Vec::new();
     let places_of_files = build.package_files.iter().zip(named).map(|(name, files)| (name.span.start, files));
-    let own = project_file(build, lists).map(|file| (u32::MAX, vec![file]));
-    for (place, files) in places_of_files.chain(own) {
+    let own = project_file(build, lists);
+    let locked = |file: &PackageFile| own.is_some_and(|(own, locked)| locked && std::ptr::eq(own, file));
+    let last = own.map(|(file, _)| (u32::MAX, vec![file]));
+    for (place, files) in places_of_files.chain(last) {
         for file in files {
-            listed.extend(lists.packages(file, share)?);
+            listed.extend(lists.packages(file, locked(file), share)?);
             places.resize(listed.len(), place);
         }
     }
@@ -778,16 +780,23 @@ fn system_package(out: &mut Software, name: &str, span: Span) {
     }
 }
 
-/// The pyproject.toml beside the Dockerfile, when the project itself is installed.
-fn project_file<'f>(build: &Build, lists: &lists::Files<'f>) -> Option<&'f PackageFile> {
-    let installs = build.instructions.iter().filter_map(|i| i.text.get()).any(|text| {
+/// The pyproject.toml beside the Dockerfile, when the project itself is installed, and whether as its lock file says: pip
+/// reads none.
+fn project_file<'f>(build: &Build, lists: &lists::Files<'f>) -> Option<(&'f PackageFile, bool)> {
+    let locked = build.instructions.iter().filter_map(|i| i.text.get()).filter_map(|text| {
         let words: Vec<&str> = text.split_whitespace().collect();
         let project = words.contains(&".") || words.iter().any(|w| w.starts_with(".["));
-        matches!(words.as_slice(), ["uv" | "pixi", "sync" | "install", ..] | ["poetry" | "pdm", "install", ..])
-            || project && words.contains(&"install")
+        match words.as_slice() {
+            ["uv" | "pixi", "sync" | "install", ..] | ["poetry", "install", ..] | ["pdm", "install" | "sync", ..] => {
+                Some(true)
+            }
+            words if project && words.contains(&"install") => Some(false),
+            _ => None,
+        }
     });
+    let locked = locked.max()?;
     let here = paths::directory(build.path.get()?);
-    lists.at(&paths::join(here, "pyproject.toml")).filter(|_| installs)
+    Some((lists.at(&paths::join(here, "pyproject.toml"))?, locked))
 }
 
 #[cfg(test)]
