@@ -124,6 +124,9 @@ const OF_PIPELINES: [&str; 18] = [
 /// What a step of a pipeline is given may be called so as well.
 const GIVEN: [&str; 5] = ["env", "inputs", "matrix", "variables", "with"];
 
+/// What of it only selects files.
+const SELECTS: [&str; 4] = ["filters", "key", "path", "paths"];
+
 /// Where formats without `metadata` name things.
 fn called(root: Node<'_>, path: &str, out: &mut Vec<Span>) {
     if paths::name(path) == "Chart.yaml" && root.get("name").is_some() {
@@ -160,7 +163,9 @@ fn of_pipeline(node: Node<'_>, depth: usize, out: &mut Vec<Span>) {
     for (key, value) in node.entries() {
         match key.text() {
             Some(key) if OF_PIPELINES.contains(&key) => out.push(value.span()),
-            Some(key) if GIVEN.contains(&key) => {}
+            Some(key) if GIVEN.contains(&key) => {
+                out.extend(SELECTS.iter().filter_map(|key| Some(value.get(key)?.span())));
+            }
             _ => of_pipeline(value, depth, out),
         }
     }
@@ -216,6 +221,17 @@ pub fn mentions(id: SourceId, source: &Source, (comments, names): (&[Span], &[Sp
     out
 }
 
+/// Whether a word stands in a text as a key, or is all that a key has: what is only spoken of may be prose.
+pub fn states(text: &str, word: Span) -> bool {
+    let line = line(text, word);
+    let (before, behind) = (&text[line.0 as usize..word.range().start], &text[word.range().end..line.1 as usize]);
+    let quote = |c: char| matches!(c, '"' | '\'');
+    let (before, behind) = (before.trim_end_matches(quote).trim(), behind.trim_start_matches(quote).trim());
+    let begins = before.is_empty() || before.ends_with(['{', ',', '-']);
+    let key = before.trim_start_matches(['-', ' ']).strip_suffix(':');
+    begins && behind.starts_with(':') || behind.is_empty() && key.is_some_and(|key| !key.contains(char::is_whitespace))
+}
+
 /// What came out of the files of a repository; `mentions` is where they speak of GPUs.
 pub(super) fn coverage(
     here: &Repository<'_>,
@@ -247,6 +263,8 @@ pub(super) fn coverage(
             }
             if let Some(release) = entity.downcast::<HelmRelease>().filter(|release| is_known(release)) {
                 release.set.values().for_each(|value| read.place(Some(value.span)));
+                let root = release.values.as_ref().and_then(|values| values.view().node());
+                read.understood.extend(root.into_iter().flat_map(Node::entries).map(|(key, _)| key.span().source));
             }
             if whole && let Data::Node(body) = entity.named_field("body").data {
                 body.node().into_iter().for_each(|node| read.body(node, &open));
@@ -452,8 +470,11 @@ impl Places<'_> {
     }
 
     fn place(&mut self, span: Option<Span>) {
-        if let Some(span) = span.filter(|span| self.texts.contains_key(&span.source)) {
-            self.places.entry(span.source).or_default().push((span.start, span.end));
+        let Some(span) = span else { return };
+        // What is stated in values of a chart came out of their file, which may speak of no GPU.
+        self.understood.insert(span.source);
+        if self.texts.contains_key(&span.source) {
+            self.places.entry(span.source).or_default().push(ends(span));
         }
     }
 }
@@ -508,6 +529,19 @@ fn overlap(places: &[(u32, u32)], (start, end): (u32, u32)) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_is_stated_as_a_key_or_as_the_value_of_one() {
+        let stated = |text: &str, word: &str| {
+            let at = text.find(word).expect("the word");
+            states(text, Span::new(SourceId(0), at..at + word.len()))
+        };
+        assert!(
+            stated("a: {gpus: 16, gpu_type: a100\n", "gpus")
+                && stated("x:\n  - machine: p4d.24xlarge\n", "p4d.24xlarge")
+        );
+        assert!(!stated("For LiteLLM: test it\n", "LiteLLM") && !stated("note: vllm is fast\n", "vllm"));
+    }
 
     #[test]
     fn what_a_site_reads_is_told_by_its_place() {

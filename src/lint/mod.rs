@@ -243,7 +243,6 @@ fn repository(
         let words = mentions.get_mut(&span.source);
         words.into_iter().for_each(|words| words.retain(|word| word.start < span.start || span.end <= word.start));
     }
-    mentions.retain(|_, words| !words.is_empty());
     for fill in [ansible::fill, flux::patch, flux::fill] {
         let filled = fill(&here);
         here.trees.extend(filled.trees);

@@ -136,8 +136,11 @@ fn read_documents(id: SourceId, source: &Source, kind: Kind) -> Read {
         let meant = out.comments.iter().any(|&comment| judge::is_directive(comment, source));
         out.comments.sort_unstable();
         // What states GPUs and does not parse is nobody else's business.
-        let speaks = || !coverage::mentions(id, source, (&out.comments, &[])).is_empty();
-        match syntax::documents(&mut tree, (&source.path, text), meant, speaks) {
+        let states = || {
+            let words = coverage::mentions(id, source, (&out.comments, &[]));
+            words.into_iter().any(|word| coverage::states(text, word))
+        };
+        match syntax::documents(&mut tree, (&source.path, text), meant, states) {
             Ok(problems) => out.problems = problems,
             Err(reason) => out.skipped = Some(reason),
         }
