@@ -51,9 +51,10 @@ impl<'a> Report<'a> {
     pub(super) fn unread(&self) -> impl Iterator<Item = Finding> {
         self.verdict.coverage.unread.iter().filter_map(|unread| {
             let span = *unread.words.first()?;
-            let help = self.lines(unread).map(|lines| self.say(lines).into_owned());
-            let message = self.say(unread.text(self.sources)).into_owned();
-            Some(Finding { help, ..Finding::own(NOT_UNDERSTOOD, Severity::Info, span, message) })
+            let own = Finding::own(NOT_UNDERSTOOD, Severity::Info, span, unread.text(self.sources));
+            let mut finding = Finding { help: self.lines(unread), ..own };
+            finding.tell_in(self.rules.language());
+            Some(finding)
         })
     }
 
