@@ -58,6 +58,7 @@ fn model(tree: &Arc<Tree>, (name, view): (&str, View<'_>), of: View<'_>) -> Opti
     container.role = Fact::value(ContainerRole::Main, place);
     // It takes what the machine has, which may be no GPU.
     container.gpus = Fact::unknown(Why::NotStated("whether the machine has GPUs".into()), place);
+    container.gpu_vendor = container.gpus.clone().and_then(|_| Known::Absent);
     container.shm = Fact::unknown(Why::LeftTo("the runner of models".into()), place);
     let flags: Vec<Traced> = of.get("runtime_flags").items().filter_map(View::traced).collect();
     let words: Vec<&Traced> = flags.iter().collect();

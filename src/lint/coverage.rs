@@ -221,15 +221,18 @@ pub fn mentions(id: SourceId, source: &Source, (comments, names): (&[Span], &[Sp
     out
 }
 
-/// Whether a word stands in a text as a key, or is all that a key has: what is only spoken of may be prose.
+/// Whether a word stands in a text as a key, or in the one word that a key has: what is only spoken of may be prose.
 pub fn states(text: &str, word: Span) -> bool {
     let line = line(text, word);
+    let whole = &text[line.0 as usize..line.1 as usize];
     let (before, behind) = (&text[line.0 as usize..word.range().start], &text[word.range().end..line.1 as usize]);
     let quote = |c: char| matches!(c, '"' | '\'');
-    let (before, behind) = (before.trim_end_matches(quote).trim(), behind.trim_start_matches(quote).trim());
+    let before = before.trim_end_matches(quote).trim();
     let begins = before.is_empty() || before.ends_with(['{', ',', '-']);
-    let key = before.trim_start_matches(['-', ' ']).strip_suffix(':');
-    begins && behind.starts_with(':') || behind.is_empty() && key.is_some_and(|key| !key.contains(char::is_whitespace))
+    let pair = whole.trim().trim_start_matches("- ").split_once(": ");
+    let one = |part: &str| !part.trim().contains(char::is_whitespace);
+    begins && behind.trim_start_matches(quote).trim_start().starts_with(':')
+        || pair.is_some_and(|(key, value)| one(key) && one(value))
 }
 
 /// What came out of the files of a repository; `mentions` is where they speak of GPUs.
@@ -540,6 +543,7 @@ mod tests {
         assert!(
             stated("a: {gpus: 16, gpu_type: a100\n", "gpus")
                 && stated("x:\n  - machine: p4d.24xlarge\n", "p4d.24xlarge")
+                && stated("image: \"nvidia/cuda:12.4.1-base\"\n", "nvidia/cuda")
         );
         assert!(!stated("For LiteLLM: test it\n", "LiteLLM") && !stated("note: vllm is fast\n", "vllm"));
     }

@@ -83,7 +83,7 @@ fn an_environment_or_the_command_line_asks_for_it() {
         "错误[hpa-resource-metric-unsupported]",
         "]: Resource 类型的指标只能是 cpu 或 memory",
         "\n  建议: 改用 Pods",
-        "1 个错误，0 个警告，0 条提示 · 2 个文件：1 个已理解，1 个未能理解",
+        "2 个错误，0 个警告，0 条提示 · 2 个文件：1 个已理解，1 个未能理解",
     ];
     for words in expected {
         assert!(chinese.contains(words), "{words}\n{chinese}");

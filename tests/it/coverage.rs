@@ -134,8 +134,8 @@ spec:
   chart: {spec: {chart: CHART, version: v24.9.0, sourceRef: {kind: HelmRepository, name: some}}}
   values:
     worker:
-      image: nvcr.io/nvidia/tritonserver:24.05-py3
-      machine: p4d.24xlarge
+      first: serve --gpus 4
+      second: serve --gpus 8
     colour: red
 ";
 
@@ -152,8 +152,8 @@ spec:
     targetRevision: 1.0.0
     helm:
       values: |
-        machine: p4d.24xlarge
-      parameters: [{name: worker.machine, value: p4d.24xlarge}]
+        first: serve --gpus 4
+      parameters: [{name: worker.second, value: serve --gpus 8}]
 ";
 
 #[test]
@@ -162,7 +162,7 @@ fn values_of_a_chart_are_understood_where_facts_come_out_of_them_or_the_chart_is
     assert_eq!(unread(&[("a.yaml", &flux)]), ["a.yaml:9", "a.yaml:10"]);
     assert_eq!(unread(&[("a.yaml", &RELEASE.replace("CHART", "gpu-operator"))]), [""; 0]);
     assert_eq!(unread(&[("a.yaml", APPLICATION)]), ["a.yaml:13", "a.yaml:14"]);
-    assert_eq!(unread(&[("values.yaml", "worker: {machine: p4d.24xlarge}\n")]), ["values.yaml:1"]);
+    assert_eq!(unread(&[("values.yaml", "worker: {first: serve --gpus 4}\n")]), ["values.yaml:1"]);
 }
 
 #[test]
@@ -190,7 +190,6 @@ fn a_broken_file_that_states_gpus_is_told_and_not_understood() {
     let said = out(&gpulint(root.path(), &["check", "--format", "concise", "--exit-zero"]));
     assert!(said.contains("run.yaml:1:6: error[syntax-error]") && !said.contains("other.yaml:"), "{said}");
     assert!(said.contains("2 files: 1 not understood (--show-unread lists them), 1 skipped"), "{said}");
-    assert_eq!(code(&gpulint(root.path(), &["check", "--exit-zero", "--fail-on-unread"])), 1);
 }
 
 #[test]

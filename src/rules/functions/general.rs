@@ -214,6 +214,10 @@ functions! {
         let stated = a[0].span.zip(a[1].span);
         Value::of(Data::Bool(stated.is_some_and(|(one, other)| one == other)))
     };
+    "takes_gpus" (param("container", Container::ty)) -> Output::Type(bool_type), false, "Whether a container is given GPUs, be it all that its host has, whose number no file states.", |a, _| {
+        let Some(container) = given::<Container>(&a[0]) else { return no_entity() };
+        container.takes_gpus().reflect().into_leaf()
+    };
     "all_read" () -> Output::Type(bool_type), true, "True where everything was read that may be deployed with what is asked about; else unknown: a template that was not rendered or a file that does not parse may hold what is missed.", |_, context| {
         context.unread().map_or(Value::of(Data::Bool(true)), |path| Value::unknown(Why::Unread(path.into()), None))
     };

@@ -51,10 +51,6 @@ functions! {
         let (Some(container), Some(node)) = (given(&a[0]), given(&a[1])) else { return no_entity() };
         answer(Served::by(container).and_then(|served| served.memory(node)).map(|memory| Value::computed(&memory)))
     };
-    "takes_gpus" (param("container", Container::ty)) -> Output::Type(bool_type), false, "Whether a container is given GPUs, be it all that its host has, whose number no file states.", |a, _| {
-        let Some(container) = given::<Container>(&a[0]) else { return no_entity() };
-        container.takes_gpus().reflect().into_leaf()
-    };
     "memory_share" (param("container", Container::ty)) -> Output::Type(float_type), false, "The share of a GPU's memory that a container's model server takes at its start: as stated, else the default of its release; null for engines that take what they need.", |a, _| {
         let Some(container) = given(&a[0]) else { return no_entity() };
         answer(Served::by(container).and_then(|served| served.share()).map(|share| share.reflect().into_leaf()))
