@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 /// Most links of a chain of requirements: an engine pins torch, which needs numpy.
 const CHAIN: usize = 4;
 
+/// The option of pip with which it looks at no requirement of what it installs.
+pub const ALONE: &str = "--no-deps";
+
 /// The package whose build decides what runs on a GPU, and that others bring along.
 pub const FRAMEWORK: &str = "torch";
 
@@ -36,7 +39,7 @@ pub fn keeps(there: Option<&Package>, wanted: &Package) -> bool {
 /// its place that does. What the image brought gives way unless it is `held` by the image's constraints.
 pub fn give_way(packages: &mut BTreeMap<String, Package>, wanted: &Package, held: bool) {
     let Some((name, version)) = wanted.name.get().zip(wanted.version.get()) else { return };
-    let alone = wanted.options.get().is_some_and(|options| options.split(' ').any(|option| option == "--no-deps"));
+    let alone = wanted.options.get().is_some_and(|options| options.split(' ').any(|option| option == ALONE));
     if alone || !from_index(wanted) || !catalog::decides_others(name) {
         return;
     }

@@ -189,14 +189,20 @@ fn installed(
     let mut listed = Vec::new();
     // Where each of them is installed: a later install takes the place of an earlier one.
     let mut places = Vec::new();
-    let places_of_files = build.package_files.iter().zip(named).map(|(name, files)| (name.span.start, files));
+    let places_of_files =
+        build.package_files.iter().zip(named).map(|(name, files)| (name.span.start, Some(name), files));
     let own = project_file(build, lists);
     let locked = |file: &PackageFile| own.is_some_and(|(own, locked)| locked && std::ptr::eq(own, file));
-    let last = own.map(|(file, _)| (u32::MAX, vec![file]));
-    for (place, files) in places_of_files.chain(last) {
+    let last = own.map(|(file, _)| (u32::MAX, None, vec![file]));
+    for (place, name, files) in places_of_files.chain(last) {
+        let first = listed.len();
         for file in files {
             listed.extend(lists.packages(file, locked(file), share)?);
-            places.resize(listed.len(), place);
+        }
+        places.resize(listed.len(), place);
+        if let Some(name) = name.filter(|name| is_installed_alone(build, name.span)) {
+            let alone = Fact::value(packages::ALONE.to_owned(), name.span);
+            listed[first..].iter_mut().for_each(|package| package.options = alone.clone());
         }
     }
     for packages in [&mut build.packages, &mut listed] {
@@ -210,6 +216,15 @@ fn installed(
     placed.sort_by_key(|(place, _)| *place);
     let packages: Vec<Package> = placed.into_iter().map(|(_, package)| package.clone()).collect();
     Ok(ways.iter().map(|branches| of_build(build, &packages, (branches, complete))).collect())
+}
+
+/// Whether the command that names a package file there installs nothing but what the file lists.
+fn is_installed_alone(build: &Build, name: Span) -> bool {
+    let command = build
+        .instructions
+        .iter()
+        .find(|i| i.span.source == name.source && i.span.range().contains(&name.range().start));
+    command.is_some_and(|i| i.words.iter().any(|word| word.get().is_some_and(|word| word == packages::ALONE)))
 }
 
 /// What is in a stage whichever branches of its scripts run; what they decide is unknown.
