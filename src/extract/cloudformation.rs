@@ -68,7 +68,8 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
             }
             "AWS::SageMaker::EndpointConfig" => {
                 let model = model(root, sagemaker::model_of(properties));
-                sagemaker::endpoint(tree, (properties, model), (Fact::value(name.to_owned(), span), span))
+                let label = endpoint_name(root, name).unwrap_or_else(|| Fact::value(name.to_owned(), span));
+                sagemaker::endpoint(tree, (properties, model), (label, span))
             }
             _ => None,
         });
@@ -99,14 +100,31 @@ pub fn read(tree: &Arc<Tree>, root: Node<'_>, path: &str, facts: &mut Facts) {
     }
 }
 
+/// The resource of the template that a value refers to.
+fn referred(named: &Fact<String>) -> Option<&str> {
+    match &named.known {
+        Known::Unknown(Why::Variable(name)) => Some(name),
+        Known::Unknown(Why::Remote(call)) => call.strip_prefix("!GetAtt ")?.split('.').next(),
+        _ => None,
+    }
+}
+
+/// What the endpoint of SageMaker is called that has a configuration of the template.
+fn endpoint_name(root: Node<'_>, configuration: &str) -> Option<Fact<String>> {
+    root.get("Resources")?.entries().into_iter().find_map(|(_, resource)| {
+        let endpoint = resource.get("Type").and_then(Node::text) == Some("AWS::SageMaker::Endpoint");
+        let properties = resource.view().get("Properties");
+        let its = endpoint && referred(&properties.get("EndpointConfigName").string()) == Some(configuration);
+        Some(properties.get("EndpointName").string()).filter(|name| its && !name.is_absent())
+    })
+}
+
 /// The model of SageMaker that a value refers to, or names by its own name.
 fn model<'t>(root: Node<'t>, named: View<'_>) -> Option<View<'t>> {
     let named = named.string();
-    let (reference, name) = match &named.known {
-        Known::Unknown(Why::Variable(name)) => (&**name, ""),
-        Known::Unknown(Why::Remote(call)) => (call.strip_prefix("!GetAtt ")?.split('.').next()?, ""),
-        Known::Value(name) => ("", name.as_str()),
-        _ => return None,
+    let (reference, name) = match named.get() {
+        Some(name) => ("", name.as_str()),
+        None => (referred(&named)?, ""),
     };
     root.get("Resources")?.entries().into_iter().find_map(|(key, resource)| {
         let model = resource.get("Type").and_then(Node::text) == Some("AWS::SageMaker::Model");
