@@ -456,10 +456,10 @@ impl Places<'_> {
         holes.extend(open.get(&whole.source).into_iter().flatten());
         let mut from = whole.start;
         for (start, end) in merged(holes).into_iter().filter(|hole| whole.start < hole.1 && hole.0 < whole.end) {
-            self.place((from < start).then(|| Span { start: from, end: start, ..whole }));
+            self.place((from < start).then_some(Span { start: from, end: start, ..whole }));
             from = from.max(end);
         }
-        self.place((from < whole.end).then(|| Span { start: from, ..whole }));
+        self.place((from < whole.end).then_some(Span { start: from, ..whole }));
     }
 
     /// The texts of several lines below a node.
