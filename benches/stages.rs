@@ -113,10 +113,14 @@ fn joining(c: &mut Criterion) {
     });
     let apart = facts(&files);
     c.bench_function("link", |b| {
-        b.iter_batched_ref(|| apart.clone(), |facts| link::link(facts, &sources), BatchSize::LargeInput)
+        b.iter_batched_ref(
+            || apart.clone(),
+            |facts| link::link(facts, &sources, extract::launch::on_base),
+            BatchSize::LargeInput,
+        )
     });
     let mut joined = apart.clone();
-    link::link(&mut joined, &sources);
+    link::link(&mut joined, &sources, extract::launch::on_base);
     let (variants, directories, rules) = ([Variant::plain(joined)], Directories::of(&sources), Ruleset::builtin());
     let layout = Layout::of(&variants, &directories);
     let paths: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
